@@ -1,0 +1,267 @@
+"""The linked MetaEd model: what the projects declare, as frozen values.
+
+Elements point at each other by key, never by object, so a model is a plain tree that can be compared,
+hashed and written to disk; `Model.target` and `Model.base` follow the pointers. Names are those of the language:
+entity and property. What the API makes of them is the business of `edfi_api.surface`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+
+CORE_NAMESPACE = "EdFi"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a source file; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class EntityKind(StrEnum):
+    """The declarations that take part in the API; abstract entities are domain entities with a flag."""
+
+    DOMAIN_ENTITY = "domain entity"
+    DOMAIN_ENTITY_SUBCLASS = "domain entity subclass"
+    DOMAIN_ENTITY_ADDITIONS = "domain entity additions"
+    ASSOCIATION = "association"
+    ASSOCIATION_SUBCLASS = "association subclass"
+    ASSOCIATION_ADDITIONS = "association additions"
+    COMMON = "common"
+    COMMON_SUBCLASS = "common subclass"
+    COMMON_ADDITIONS = "common additions"
+    CHOICE = "choice"
+    DESCRIPTOR = "descriptor"
+    ENUMERATION = "enumeration"
+    SCHOOL_YEAR_ENUMERATION = "school year enumeration"
+    SHARED_STRING = "shared string"
+    SHARED_INTEGER = "shared integer"
+    SHARED_DECIMAL = "shared decimal"
+
+
+SUBCLASS_KINDS = frozenset(
+    {EntityKind.DOMAIN_ENTITY_SUBCLASS, EntityKind.ASSOCIATION_SUBCLASS, EntityKind.COMMON_SUBCLASS}
+)
+ADDITIONS_KINDS = frozenset(
+    {EntityKind.DOMAIN_ENTITY_ADDITIONS, EntityKind.ASSOCIATION_ADDITIONS, EntityKind.COMMON_ADDITIONS}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityKey:
+    """What makes an entity unique: two namespaces may use one name, and so may two kinds."""
+
+    namespace: str
+    kind: EntityKind
+    name: str
+
+
+class PropertyType(StrEnum):
+    """The type phrases of the language; the value is the phrase as it is written."""
+
+    BOOLEAN = "bool"
+    CURRENCY = "currency"
+    DATE = "date"
+    DATETIME = "datetime"
+    DECIMAL = "decimal"
+    DURATION = "duration"
+    INTEGER = "integer"
+    PERCENT = "percent"
+    SHORT = "short"
+    STRING = "string"
+    TIME = "time"
+    YEAR = "year"
+    SHARED_DECIMAL = "shared decimal"
+    SHARED_INTEGER = "shared integer"
+    SHARED_SHORT = "shared short"
+    SHARED_STRING = "shared string"
+    ENUMERATION = "enumeration"
+    SCHOOL_YEAR_ENUMERATION = "school year enumeration"
+    DESCRIPTOR = "descriptor"
+    COMMON = "common"
+    INLINE_COMMON = "inline common"
+    CHOICE = "choice"
+    DOMAIN_ENTITY = "domain entity"
+    ASSOCIATION = "association"
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether a property of this type points at another document by its identity."""
+        return self in (PropertyType.DOMAIN_ENTITY, PropertyType.ASSOCIATION)
+
+
+class Cardinality(StrEnum):
+    """Exactly one of these stands on each property; an association end is an IDENTITY."""
+
+    IDENTITY = "is part of identity"
+    IDENTITY_RENAME = "renames identity property"
+    REQUIRED = "is required"
+    OPTIONAL = "is optional"
+    REQUIRED_COLLECTION = "is required collection"
+    OPTIONAL_COLLECTION = "is optional collection"
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Two paths of full property names, from one entity, that denote the same value."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Property:
+    """One property as declared, with the limits of its shared type copied in by the linker."""
+
+    type: PropertyType
+    name: str
+    place: Place
+    declared_by: EntityKey
+    cardinality: Cardinality
+    target: EntityKey | None = None
+    role_name: str = ""
+    shorten_to: str = ""
+    renames: str = ""
+    is_common_extension: bool = False
+    is_queryable_field: bool = False
+    min_length: int | None = None
+    max_length: int | None = None
+    min_value: int | Decimal | None = None
+    max_value: int | Decimal | None = None
+    is_big: bool = False
+    total_digits: int | None = None
+    decimal_places: int | None = None
+    merges: tuple[Merge, ...] = ()
+    documentation: str = ""
+    deprecated: str | None = None
+
+    @property
+    def full_name(self) -> str:
+        """Role name and name, the role left out where both are equal: the step of a merge path."""
+        return self.name if self.role_name == self.name else self.role_name + self.name
+
+    @property
+    def is_identity(self) -> bool:
+        return self.cardinality in (Cardinality.IDENTITY, Cardinality.IDENTITY_RENAME)
+
+    @property
+    def is_collection(self) -> bool:
+        return self.cardinality in (Cardinality.REQUIRED_COLLECTION, Cardinality.OPTIONAL_COLLECTION)
+
+    @property
+    def is_optional(self) -> bool:
+        return self.cardinality in (Cardinality.OPTIONAL, Cardinality.OPTIONAL_COLLECTION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """One declaration. `base` is the superclass, or for additions the extended entity."""
+
+    key: EntityKey
+    place: Place
+    properties: tuple[Property, ...] = ()
+    documentation: str = ""
+    deprecated: str | None = None
+    base: EntityKey | None = None
+    is_abstract: bool = False
+    is_inline: bool = False
+    allows_primary_key_updates: bool = False
+    items: tuple[str, ...] = ()
+    min_length: int | None = None
+    max_length: int | None = None
+    min_value: int | Decimal | None = None
+    max_value: int | Decimal | None = None
+    is_big: bool = False
+    total_digits: int | None = None
+    decimal_places: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.key.name
+
+    @property
+    def kind(self) -> EntityKind:
+        return self.key.kind
+
+    @property
+    def namespace(self) -> str:
+        return self.key.namespace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Domain:
+    """A domain or subdomain (`parent` set): entities that documentation shows together."""
+
+    namespace: str
+    name: str
+    entities: tuple[EntityKey, ...]
+    documentation: str = ""
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedDeviation:
+    """One place where a standard's published surface is not what the derivation rules give.
+
+    `path` is the JSON path of the rules, `resource` the resource's name. Either `published_name` replaces
+    the path's last step, or `is_required` replaces what the rules say. Read from `package.json`.
+    """
+
+    resource: str
+    path: str
+    reason: str
+    published_name: str | None = None
+    is_required: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A set of MetaEd files with its `package.json`; one namespace each."""
+
+    name: str
+    version: str
+    namespace: str
+    description: str = ""
+    package_name: str = ""
+    is_extension: bool = False
+    published_deviations: tuple[PublishedDeviation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """All projects together, every name resolved. Projects stand core first."""
+
+    projects: tuple[Project, ...]
+    entities: Mapping[EntityKey, Entity]
+    domains: tuple[Domain, ...] = field(default=())
+
+    def project(self, namespace: str) -> Project:
+        """The project of a namespace; KeyError if there is none."""
+        for project in self.projects:
+            if project.namespace == namespace:
+                return project
+        raise KeyError(namespace)
+
+    def target(self, prop: Property) -> Entity:
+        """The entity that a reference, common, descriptor or shared property names."""
+        if prop.target is None:
+            raise KeyError(f"{prop.full_name} has no target")
+        return self.entities[prop.target]
+
+    def base(self, entity: Entity) -> Entity | None:
+        """The superclass, or for additions the extended entity."""
+        return self.entities[entity.base] if entity.base is not None else None
+
+    def of_kind(self, *kinds: EntityKind) -> Iterator[Entity]:
+        """The entities of these kinds, in order of declaration."""
+        return (entity for entity in self.entities.values() if entity.kind in kinds)
