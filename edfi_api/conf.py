@@ -1,0 +1,81 @@
+"""The `EDFI_API` setting: defaults, one comment each; unknown names are refused.
+
+Read as `api_settings.MAX_PAGE_SIZE`. Values are taken when first asked for, so tests may override them with
+Django's `settings` fixture before that or call `reload()`.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
+
+BUNDLED_STANDARDS = Path(__file__).parent / "data_standards"
+
+DEFAULTS: dict[str, Any] = {
+    # Name of a folder in edfi_api/data_standards: the bundled data standard that is served.
+    "DATA_STANDARD": "3.3.1-b",
+    # Folders with a package.json: extension projects compiled together with the standard.
+    "EXTENSIONS": (),
+    # Where the compiled surface is kept between starts; None compiles at every start.
+    "CACHE_DIR": None,
+    # A larger request body is refused with 413.
+    "MAX_BODY_BYTES": 10 * 1024 * 1024,
+    # The largest `limit` a client may ask for.
+    "MAX_PAGE_SIZE": 500,
+    # The `limit` of a request that names none.
+    "DEFAULT_PAGE_SIZE": 25,
+    # Request header whose value becomes the correlation id of logs and problem details.
+    "CORRELATION_HEADER": "correlationid",
+    # For how long a token that was valid is trusted without looking again: revocation works within this time.
+    "TOKEN_CACHE_SECONDS": 10,
+}
+
+
+class ApiSettings:
+    """Attribute access to `EDFI_API` over `DEFAULTS`."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if self._values is None:
+            self._values = self._read()
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @staticmethod
+    def _read() -> dict[str, Any]:
+        given = getattr(settings, "EDFI_API", {})
+        if unknown := sorted(set(given) - set(DEFAULTS)):
+            raise ImproperlyConfigured(f"EDFI_API has unknown names: {', '.join(unknown)}")
+        return {**DEFAULTS, **given}
+
+    def reload(self) -> None:
+        """Forget the values read, so that the next access reads the settings again."""
+        self._values = None
+
+    @property
+    def metaed_projects(self) -> tuple[Path, ...]:
+        """The folders of the projects to compile, the data standard first."""
+        standard = BUNDLED_STANDARDS / self.DATA_STANDARD
+        if not standard.is_dir():
+            known = ", ".join(sorted(path.name for path in BUNDLED_STANDARDS.iterdir() if path.is_dir()))
+            raise ImproperlyConfigured(f"unknown data standard {self.DATA_STANDARD!r}; bundled are: {known}")
+        return (standard, *self.EXTENSIONS)
+
+
+api_settings = ApiSettings()
+
+
+def _reload_on_change(*, setting: str, **_: Any) -> None:
+    if setting == "EDFI_API":
+        api_settings.reload()
+
+
+setting_changed.connect(_reload_on_change)

@@ -1,0 +1,136 @@
+"""Settings of the Meadowlark server: the only place that reads the environment.
+
+Every variable has a default that suits `make run` on a developer's machine; README lists them all.
+"""
+
+import secrets
+from pathlib import Path
+
+import environ
+
+from meadowlark import embedded_postgres
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+HOME = Path(env.str("MEADOWLARK_HOME", default=str(BASE_DIR / ".home"))).resolve()
+
+DEBUG = env.bool("MEADOWLARK_DEBUG", default=False)
+# A random key is safe: it only signs admin sessions, which then end with the process.
+SECRET_KEY = env.str("MEADOWLARK_SECRET_KEY", default="") or secrets.token_urlsafe(48)
+ALLOWED_HOSTS = env.list("MEADOWLARK_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("MEADOWLARK_TRUSTED_ORIGINS", default=[])
+if env.bool("MEADOWLARK_BEHIND_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    USE_X_FORWARDED_HOST = True
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "oauth2_provider",
+    "references",
+    "edfi_api",
+    "edfi_api.security",
+    "descriptors",
+]
+
+# Sessions, CSRF and users concern the admin alone; data routes pass these by (see meadowlark/middleware.py).
+MIDDLEWARE = [
+    "meadowlark.middleware.CorrelationIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "meadowlark.middleware.AdminSessionMiddleware",
+    "meadowlark.middleware.AdminCsrfViewMiddleware",
+    "meadowlark.middleware.AdminAuthenticationMiddleware",
+    "meadowlark.middleware.AdminMessageMiddleware",
+]
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "no-referrer"
+X_FRAME_OPTIONS = "DENY"
+
+ROOT_URLCONF = "meadowlark.urls"
+WSGI_APPLICATION = "meadowlark.wsgi.application"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# Without DATABASE_URL the server that lives in MEADOWLARK_HOME is meant; `make run` starts and stops it.
+DATABASES = {"default": env.db_url_config(env.str("DATABASE_URL", default="") or embedded_postgres.url(HOME))}
+DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
+DATABASES["default"]["CONN_MAX_AGE"] = env.int("MEADOWLARK_CONNECTION_MAX_AGE", default=600)
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DATABASES["default"].setdefault("OPTIONS", {}).update(
+    {"connect_timeout": 5, "prepare_threshold": 2, "application_name": "meadowlark"}
+)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LANGUAGE_CODE = "en-us"
+USE_I18N = False
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "/static/"
+STATIC_ROOT = HOME / "static"
+
+EDFI_API = {
+    "DATA_STANDARD": env.str("MEADOWLARK_DATA_STANDARD", default="3.3.1-b"),
+    "EXTENSIONS": tuple(Path(path) for path in env.list("MEADOWLARK_EXTENSIONS", default=[])),
+    "CACHE_DIR": HOME / "cache",
+    "MAX_BODY_BYTES": env.int("MEADOWLARK_MAX_BODY_BYTES", default=10 * 1024 * 1024),
+    "MAX_PAGE_SIZE": env.int("MEADOWLARK_MAX_PAGE_SIZE", default=500),
+    "DEFAULT_PAGE_SIZE": env.int("MEADOWLARK_DEFAULT_PAGE_SIZE", default=25),
+    "CORRELATION_HEADER": env.str("MEADOWLARK_CORRELATION_HEADER", default="correlationid"),
+    "TOKEN_CACHE_SECONDS": env.int("MEADOWLARK_TOKEN_CACHE_SECONDS", default=10),
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
+
+OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
+OAUTH2_PROVIDER = {
+    "ACCESS_TOKEN_EXPIRE_SECONDS": env.int("MEADOWLARK_TOKEN_SECONDS", default=1800),
+    "CLIENT_SECRET_HASHER": "edfi_api.security.hashers.ClientSecretHasher",
+    "OAUTH2_BACKEND_CLASS": "edfi_api.security.oauth.JsonOrFormOAuthLib",
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.authentication.BearerTokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.permissions.IsAuthenticatedClient"],
+    "DEFAULT_PARSER_CLASSES": ["edfi_api.viewsets.parsers.EdFiJsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["edfi_api.viewsets.renderers.EdFiJsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.viewsets.renderers.NoNegotiation",
+    "DEFAULT_FILTER_BACKENDS": ["edfi_api.queries.filters.QueryByExampleFilter"],
+    "DEFAULT_PAGINATION_CLASS": "edfi_api.queries.pagination.LimitOffsetPagination",
+    "EXCEPTION_HANDLER": "edfi_api.problem_details.handler.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"correlation_id": {"()": "meadowlark.middleware.CorrelationIdFilter"}},
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} [{correlation_id}] {message}", "style": "{"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["correlation_id"]},
+    },
+    "root": {"handlers": ["console"], "level": env.str("MEADOWLARK_LOG_LEVEL", default="INFO")},
+    # A refused request is the client's business, not the operator's.
+    "loggers": {"django.request": {"level": "ERROR"}},
+}
