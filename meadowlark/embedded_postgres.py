@@ -302,7 +302,8 @@ def _as_account(account: pwd.struct_passwd | None, program: str, *arguments: str
     """The command line that runs a program of the wheel as an account, and ends it with us where the system can.
 
     A checkout of root is often in a folder that only root may enter (/root). One capability lets the account pass
-    through; the alternative, opening those folders to everyone, would change the machine.
+    through, and `no_setuid_fixup` makes it count for access(2) too, which PostgreSQL asks about its own programs; the
+    alternative, opening those folders to everyone, would change the machine.
     """
     command = [str(_binaries() / program), *arguments]
     setpriv = shutil.which("setpriv")
@@ -314,7 +315,7 @@ def _as_account(account: pwd.struct_passwd | None, program: str, *arguments: str
             " is not here. Run as an ordinary user, or set DATABASE_URL to the address of a PostgreSQL server."
         )
     become = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
-    pass_through = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+    pass_through = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--securebits=+no_setuid_fixup"]
     return [setpriv, *become, *pass_through, "--pdeathsig=INT", *command]
 
 
