@@ -106,8 +106,13 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
 OAUTH2_PROVIDER = {
     "ACCESS_TOKEN_EXPIRE_SECONDS": env.int("MEADOWLARK_TOKEN_SECONDS", default=1800),
-    "CLIENT_SECRET_HASHER": "edfi_api.security.hashers.ClientSecretHasher",
-    "OAUTH2_BACKEND_CLASS": "edfi_api.security.oauth.JsonOrFormOAuthLib",
+    "APPLICATION_ADMIN_CLASS": "edfi_api.security.admin.ApiClientAdmin",
+    "CLIENT_SECRET_GENERATOR_LENGTH": 48,
+    # The database keeps the checksum of a token and leaves its text blank.
+    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    # Client credentials and no other grant.
+    "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.BackendApplicationServer",
+    "OAUTH2_VALIDATOR_CLASS": "edfi_api.security.oauth.ClientCredentialsValidator",
 }
 
 REST_FRAMEWORK = {

@@ -1,0 +1,45 @@
+"""The `Authorization` header of a data request → the client that sent it."""
+
+import re
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from .exceptions import AuthenticationFailed
+from .tokens import AuthenticatedClient, client_of_token
+
+# RFC 9110 §11.4: a scheme is an HTTP token; RFC 6750 §2.1: a bearer token is a b64token.
+_HEADER = re.compile(r"(?P<scheme>[\w!#$%&'*+.^`|~-]+)(?: +(?P<value>.*))?", re.ASCII)
+_BEARER_TOKEN = re.compile(r"[\w.~+/-]+=*", re.ASCII)
+
+
+class BearerTokenAuthentication(BaseAuthentication):
+    """Makes the `AuthenticatedClient` the user of a request, and its token `request.auth`.
+
+    A route without a caller has no meaning here, so a missing header is refused too; public views say
+    `authentication_classes = []`.
+    """
+
+    def authenticate(self, request: Request) -> tuple[AuthenticatedClient, str]:
+        token = bearer_token(request.META.get("HTTP_AUTHORIZATION", ""))
+        client = client_of_token(token)
+        if client is None:
+            raise AuthenticationFailed("Invalid token")
+        return client, token
+
+
+def bearer_token(header: str) -> str:
+    """The token in an `Authorization` header; `AuthenticationFailed` says why there is none."""
+    header = header.strip()
+    if not header:
+        raise AuthenticationFailed("Authorization header is missing.")
+    parts = _HEADER.fullmatch(header)
+    if parts is None:
+        raise AuthenticationFailed("Invalid Authorization header.")
+    if parts["scheme"].lower() != "bearer":
+        raise AuthenticationFailed("Unknown Authorization header scheme.")
+    if not parts["value"]:
+        raise AuthenticationFailed("Missing Authorization header bearer token value.")
+    if not _BEARER_TOKEN.fullmatch(parts["value"]):
+        raise AuthenticationFailed("Invalid Authorization header.")
+    return parts["value"]

@@ -1,0 +1,106 @@
+"""The token endpoint: key and secret in, bearer token out (OAuth 2.0 client credentials, RFC 6749 §4.4).
+
+`token_request` reads what was sent; oauthlib runs the grant; django-oauth-toolkit stores the token, of which only the
+checksum is kept (`COMPLIANT_BCP_RFC9700_TOKEN_STORAGE`). Whatever is wrong is answered as RFC 6749 §5.2 says, in JSON.
+
+Tokens that have expired remain in their table until `manage.py cleartokens` removes them; have it run every day.
+"""
+
+import re
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import method_decorator
+from django.views import View
+from django.views.decorators.csrf import csrf_exempt
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauth2_provider.views.mixins import OAuthLibMixin
+from oauthlib.common import Request
+from oauthlib.oauth2 import OAuth2Error
+from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError, TemporarilyUnavailableError
+
+from .clients import Credentials, recognise_client
+from .models import ApiClient
+from .token_request import GRANT_TYPE, TokenRequest, read_token_request
+
+# RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.
+_HEADERS = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+_CHALLENGE = {"WWW-Authenticate": 'Basic realm="Ed-Fi API"'}
+# Compared without regard to case; Ed-Fi's older server spells it so.
+_BEARER = "bearer"
+_EDUCATION_ORGANIZATION_ID = re.compile(r"[0-9]{1,19}")
+
+
+class ClientCredentialsValidator(OAuth2Validator):
+    """What oauthlib asks while it runs the grant. The toolkit answers the rest, and stores the token."""
+
+    def authenticate_client(self, request: Request, *args: object, **kwargs: object) -> bool:
+        request.client = recognise_client(Credentials(request.client_id, request.client_secret))
+        return request.client is not None
+
+    def get_default_scopes(self, client_id: str, request: Request, *args: object, **kwargs: object) -> list[str]:
+        return []
+
+    def validate_scopes(
+        self, client_id: str, scopes: list[str], client: ApiClient, request: Request, *args: object, **kwargs: object
+    ) -> bool:
+        """An Ed-Fi scope narrows the token to one of the client's own education organizations."""
+        scope = " ".join(scopes)
+        if scope and not _EDUCATION_ORGANIZATION_ID.fullmatch(scope):
+            raise InvalidScopeError(
+                "The supplied 'scope' was not a number (it should be an EducationOrganizationId that is explicitly"
+                " associated with the client)."
+            )
+        if scope and int(scope) not in client.education_organization_ids:
+            raise InvalidScopeError(
+                "The client is not explicitly associated with the EducationOrganizationId specified in the requested"
+                " 'scope'."
+            )
+        return True
+
+    def save_bearer_token(self, token: dict[str, object], request: Request, *args: object, **kwargs: object) -> None:
+        """Store the token, then give the answer, which is the same dictionary, the form Ed-Fi clients know."""
+        super().save_bearer_token(token, request, *args, **kwargs)
+        token["token_type"] = _BEARER
+        if not token["scope"]:
+            del token["scope"]
+
+
+@method_decorator(csrf_exempt, name="dispatch")
+class TokenView(OAuthLibMixin, View):
+    """`POST /oauth/token`."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        try:
+            body, status = self._issue_token(request.path, read_token_request(request))
+        except OAuth2Error as error:
+            return _refuse(error)
+        except (OperationalError, InterfaceError):
+            return _refuse(TemporarilyUnavailableError("The database cannot be reached.", status_code=503))
+        return _answer(body, status)
+
+    def _issue_token(self, path: str, asked: TokenRequest) -> tuple[str, int]:
+        form = {
+            "grant_type": GRANT_TYPE,
+            "client_id": asked.credentials.key,
+            "client_secret": asked.credentials.secret,
+            "scope": asked.scope,
+        }
+        _, body, status = self.get_server().create_token_response(path, body=form, headers={})
+        return body, status
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        response = _refuse(InvalidRequestError("A token is asked for with POST.", status_code=405))
+        response.headers["Allow"] = "POST"
+        return response
+
+
+def _refuse(error: OAuth2Error) -> HttpResponse:
+    return _answer(error.json, error.status_code)
+
+
+def _answer(body: str, status: int) -> HttpResponse:
+    headers = _HEADERS | _CHALLENGE if status == 401 else _HEADERS
+    return HttpResponse(body, status=status, content_type="application/json", headers=headers)

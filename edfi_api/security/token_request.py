@@ -1,0 +1,101 @@
+"""HTTP request to the token endpoint → key, secret and scope.
+
+Clients send their credentials in a Basic header or in the body, and the body as a form or as JSON; the toolkit reads
+forms only. What cannot be read is refused with the OAuth error (RFC 6749 §5.2) that clients of Ed-Fi's servers know.
+"""
+
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote_plus
+
+import msgspec
+from django.http import HttpRequest
+from oauthlib.oauth2.rfc6749.errors import InvalidClientError, InvalidRequestError, UnsupportedGrantTypeError
+
+from .clients import Credentials
+
+GRANT_TYPE = "client_credentials"
+# A real request has a few hundred bytes.
+_LONGEST_BODY = 16 * 1024
+_MOST_FORM_FIELDS = 100
+
+
+@dataclass(frozen=True)
+class TokenRequest:
+    """What a client asks for. `scope` is empty, or the id of the one education organization the token is meant for."""
+
+    credentials: Credentials
+    scope: str
+
+
+class _Body(msgspec.Struct):
+    grant_type: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = None
+    scope: str | int | None = None
+
+
+def read_token_request(request: HttpRequest) -> TokenRequest:
+    """What the request asks for; `OAuth2Error` if it cannot be understood or asks for another grant."""
+    in_header = _basic_credentials(request.headers.get("Authorization", "").strip())
+    body = _read_body(request)
+    credentials = _the_credentials(in_header, body)
+    if body.grant_type != GRANT_TYPE:
+        raise UnsupportedGrantTypeError(f"The grant type must be {GRANT_TYPE}.")
+    return TokenRequest(credentials, "" if body.scope is None else str(body.scope))
+
+
+def _basic_credentials(header: str) -> Credentials | None:
+    if not header:
+        return None
+    scheme, _, encoded = header.partition(" ")
+    if scheme.lower() != "basic":
+        raise InvalidClientError("The scheme of the Authorization header must be Basic.")
+    try:
+        key, secret = b64decode(encoded.strip(), validate=True).decode().split(":", 1)
+    except ValueError:
+        raise InvalidRequestError("The Authorization header cannot be read.") from None
+    return Credentials(unquote_plus(key), unquote_plus(secret))
+
+
+def _read_body(request: HttpRequest) -> _Body:
+    sent = request.read(_LONGEST_BODY + 1)
+    if len(sent) > _LONGEST_BODY:
+        raise InvalidRequestError("The body is too long for a token request.", status_code=413)
+    decode = _DECODERS.get(request.content_type)
+    if decode is None:
+        raise InvalidRequestError(f"The body must be one of: {', '.join(filter(None, _DECODERS))}.")
+    try:
+        return decode(sent)
+    except (ValueError, RecursionError):
+        raise InvalidRequestError("The body cannot be read.") from None
+
+
+def _decode_form(body: bytes) -> _Body:
+    # Parameters without a value count as absent (RFC 6749 §3.2), so they are not kept.
+    pairs = parse_qsl(body.decode(), max_num_fields=_MOST_FORM_FIELDS)
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a parameter is repeated")
+    return msgspec.convert(fields, _Body)
+
+
+# A body that does not say what it is counts as a form, as RFC 6749 wants it.
+_DECODERS: dict[str, Callable[[bytes], _Body]] = {
+    "": _decode_form,
+    "application/x-www-form-urlencoded": _decode_form,
+    "application/json": msgspec.json.Decoder(_Body).decode,
+}
+
+
+def _the_credentials(in_header: Credentials | None, body: _Body) -> Credentials:
+    """The pair that was sent, if it was sent once. Beside a header, the body may repeat the key (RFC 6749 §3.2.1)."""
+    if in_header is None:
+        if not body.client_id or not body.client_secret:
+            # RFC 6749 would say invalid_client; Ed-Fi's older server, whose codes clients know, says this.
+            raise InvalidRequestError("Client credentials are missing.", status_code=401)
+        return Credentials(body.client_id, body.client_secret)
+    if body.client_secret or body.client_id not in (None, "", in_header.key):
+        raise InvalidClientError("Credentials belong in the Authorization header or in the body, not in both.")
+    return in_header

@@ -1,0 +1,84 @@
+"""Bearer token → the client it was issued to, without asking the database every time.
+
+The database holds the SHA-256 of each token, never the token. A client once found is remembered in this process for
+`TOKEN_CACHE_SECONDS`, though never beyond its token's expiry: that long it can take until a token that was revoked,
+or a client that was changed or made inactive, is noticed.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+
+from cachetools import TLRUCache, cached
+from django.utils import timezone
+from oauth2_provider.models import AbstractAccessToken, get_access_token_model
+
+from edfi_api.conf import api_settings
+
+# An entry takes about a kilobyte; more clients than this at the same moment only cost queries.
+_MOST_REMEMBERED_TOKENS = 4096
+
+
+@dataclass(frozen=True)
+class AuthenticatedClient:
+    """The caller of a request: an API client, as it was when its token was last looked up.
+
+    `row_id` is the primary key of the `ApiClient`, for what is stored about who did something.
+    """
+
+    row_id: int
+    key: str
+    name: str
+    claim_set_name: str
+    education_organization_ids: tuple[int, ...]
+    namespace_prefixes: tuple[str, ...]
+    token_expires: datetime
+    # Django REST framework asks this of whatever a request's user is.
+    is_authenticated: bool = True
+
+
+def token_checksum(token: str) -> str:
+    """By what a token is stored and remembered."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _now() -> float:
+    return timezone.now().timestamp()
+
+
+def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: float) -> float:
+    """When to look again. Unknown tokens are not remembered: they would drive out the known ones."""
+    if client is None:
+        return now
+    return min(now + api_settings.TOKEN_CACHE_SECONDS, client.token_expires.timestamp())
+
+
+@cached(TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_remembered_until, timer=_now), key=token_checksum, lock=Lock())
+def client_of_token(token: str) -> AuthenticatedClient | None:
+    """The client that `token` authenticates, or None if the token is unknown, expired or its client inactive."""
+    found = (
+        get_access_token_model()
+        .objects.select_related("application")
+        .filter(token_checksum=token_checksum(token), expires__gt=timezone.now(), application__is_active=True)
+        .first()
+    )
+    return None if found is None else _authenticated_client(found)
+
+
+def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
+    client = token.application
+    return AuthenticatedClient(
+        row_id=client.pk,
+        key=client.client_id,
+        name=client.name,
+        claim_set_name=client.claim_set_name,
+        education_organization_ids=_within_scope(client.education_organization_ids, token.scope),
+        namespace_prefixes=tuple(client.namespace_prefixes),
+        token_expires=token.expires,
+    )
+
+
+def _within_scope(education_organization_ids: list[int], scope: str) -> tuple[int, ...]:
+    """All of the client's organizations, or the one that the token was narrowed to when it was asked for."""
+    return tuple(each for each in education_organization_ids if not scope or str(each) == scope)
