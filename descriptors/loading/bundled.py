@@ -1,0 +1,34 @@
+"""The descriptor values that come with a data standard, from `descriptors.csv` beside its MetaEd text.
+
+A line is `descriptor,codeValue,shortDescription,namespace`; an empty short description repeats the code value, an
+empty namespace is `uri://ed-fi.org/{descriptor}`.
+"""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from edfi_api.documents.bulk import Candidate
+from edfi_api.surface.resource import ResourceName, Surface
+
+FILE_NAME = "descriptors.csv"
+# As long as a descriptor's short description may be.
+_SHORT_DESCRIPTION_LENGTH = 75
+
+
+def bundled_descriptors(surface: Surface, folder: Path) -> Iterator[Candidate]:
+    """The values in this standard's folder, for the descriptors that the surface has."""
+    path = folder / FILE_NAME
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        for row in reader:
+            resource = surface.by_name[ResourceName(surface.core_project.name, row["descriptor"])]
+            yield Candidate(resource, _body(row), f"{path.name}:{reader.line_num}")
+
+
+def _body(row: dict[str, str]) -> dict[str, str]:
+    return {
+        "namespace": row["namespace"] or f"uri://ed-fi.org/{row['descriptor']}",
+        "codeValue": row["codeValue"],
+        "shortDescription": row["shortDescription"] or row["codeValue"][:_SHORT_DESCRIPTION_LENGTH],
+    }

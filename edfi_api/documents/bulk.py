@@ -1,0 +1,71 @@
+"""Many documents through `prepare` and `store`, one after the other, as a client would write them.
+
+What is refused is handed back beside what was written; nothing stops the rest. The order is the caller's.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from edfi_api.documents import store
+from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdentityConflict
+from edfi_api.documents.incoming import Preparer
+from edfi_api.documents.store import Outcome
+from edfi_api.surface.resource import Resource, ResourceName
+from references.exceptions import UnresolvedReference
+
+Refusal = DataValidationFailed | ClientAssignedId | IdentityConflict | UnresolvedReference
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A body that wants to become a document of this resource; `origin` tells people where it stands."""
+
+    resource: Resource
+    body: dict[str, Any]
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a candidate: an outcome, or the refusal."""
+
+    candidate: Candidate
+    result: Outcome | Refusal
+
+
+def write_documents(candidates: Iterable[Candidate], using: str = DEFAULT_DB_ALIAS) -> Iterator[Written]:
+    """Write the candidates in the given order; a result for each."""
+    preparers: dict[ResourceName, Preparer] = {}
+    with _one_wait_for_the_disk(using):
+        for candidate in candidates:
+            name = candidate.resource.name
+            if name not in preparers:
+                preparers[name] = Preparer(candidate.resource)
+            yield Written(candidate, _write(preparers[name], candidate, using))
+
+
+def _write(preparer: Preparer, candidate: Candidate, using: str) -> Outcome | Refusal:
+    try:
+        _, outcome = store.upsert(preparer.prepare_new(candidate.body), using=using)
+    except Refusal as refusal:
+        return refusal
+    return outcome
+
+
+@contextmanager
+def _one_wait_for_the_disk(using: str) -> Iterator[None]:
+    """Commits return before the disk has them, until the end, which waits for all.
+
+    A crash in between loses the newest documents as a whole, never a part of one; the load is then run again.
+    """
+    with connections[using].cursor() as cursor:
+        cursor.execute("SET synchronous_commit TO off")
+        try:
+            yield
+        finally:
+            cursor.execute("SET synchronous_commit TO on")
+            cursor.execute("SELECT txid_current()")  # a commit with a transaction id flushes all before it

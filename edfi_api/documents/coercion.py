@@ -1,0 +1,182 @@
+"""Body as sent → body as stored: unknown members dropped, nulls pruned, values brought into their type's form.
+
+Compiled once per resource from its JSON schema into a tree of functions that the body walks through. What cannot
+be brought into form is left as it is, for the validation to name. Source: http-api.md §12.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+from typing import Any
+
+Coercion = Callable[[Any], Any]
+
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_STORED_DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
+_STORED_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
+_TIME_WITH_FRACTION = re.compile(r"(\d{2}:\d{2}:\d{2})\.\d+")
+_INTEGER = re.compile(r"[+-]?\d{1,30}")
+_OTHER_DATES = ("%m/%d/%Y", "%m/%d/%y", "%d/%m/%Y")
+_OTHER_DATE_TIMES = ("%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %I:%M %p", "%m/%d/%Y %H:%M:%S", "%Y-%m-%d %I:%M:%S %p")
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+
+
+def compile_coercion(schema: dict[str, Any]) -> Coercion:
+    """The function that brings a whole body of this schema into form; it never changes the body it is given."""
+    members = _members(schema)
+
+    def coerce_body(body: Any) -> Any:
+        coerced = _coerce_object(body, members)
+        return {name: value for name, value in coerced.items() if not _counts_as_absent(value)}
+
+    return coerce_body
+
+
+def _counts_as_absent(value: Any) -> bool:
+    """Arrays at the root that say nothing: `[]`, `[{}]`."""
+    return isinstance(value, list) and not any(item != {} for item in value)
+
+
+def _members(schema: dict[str, Any]) -> dict[str, Coercion | None]:
+    return {name: _coercion(member) for name, member in schema.get("properties", {}).items()}
+
+
+def _coerce_object(value: dict[str, Any], members: dict[str, Coercion | None]) -> dict[str, Any]:
+    coerced = {}
+    for name, child in value.items():
+        if child is not None and name in members:
+            coercion = members[name]
+            coerced[name] = child if coercion is None else coercion(child)
+    return coerced
+
+
+def _coercion(schema: dict[str, Any]) -> Coercion | None:
+    match schema.get("type"):
+        case "object":
+            return _object_coercion(schema)
+        case "array":
+            return _array_coercion(schema)
+        case "string":
+            return _STRING_COERCIONS.get(schema.get("format", ""))
+        case scalar:
+            return _SCALAR_COERCIONS.get(scalar)
+
+
+def _object_coercion(schema: dict[str, Any]) -> Coercion:
+    members = _members(schema)
+    return lambda value: _coerce_object(value, members) if isinstance(value, dict) else value
+
+
+def _array_coercion(schema: dict[str, Any]) -> Coercion:
+    item = _coercion(schema["items"])
+    if item is None:
+        return lambda value: value
+    return lambda value: [item(child) for child in value] if isinstance(value, list) else value
+
+
+def coerce_boolean(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _BOOLEANS.get(value.lower(), value)
+    if isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    return value
+
+
+def coerce_integer(value: Any) -> Any:
+    if isinstance(value, str):
+        value = coerce_number(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def coerce_number(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if _INTEGER.fullmatch(value):
+        return int(value)
+    try:
+        number = float(Decimal(value))
+    except (InvalidOperation, OverflowError):
+        return value
+    return number if isfinite(number) else value
+
+
+def coerce_date(value: Any) -> Any:
+    if not isinstance(value, str) or _ISO_DATE.fullmatch(value):
+        return value
+    parsed = _parse_iso(value) or _parse(value, _OTHER_DATES)
+    return parsed.date().isoformat() if parsed else value
+
+
+def coerce_date_time(value: Any) -> Any:
+    if not isinstance(value, str) or _STORED_DATE_TIME.fullmatch(value):
+        return value
+    parsed = _parse_iso(value) or _parse(value, _OTHER_DATE_TIMES) or _parse(value, _OTHER_DATES)
+    return stored_date_time(parsed) if parsed else value
+
+
+def stored_date_time(moment: datetime) -> str:
+    """`2026-01-05T08:15:00Z`: UTC in whole seconds; a moment without a zone is taken for UTC."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError:  # the first and last hours of the calendar have no UTC form
+        moment = moment.replace(tzinfo=UTC)
+    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
+
+
+def coerce_time(value: Any) -> Any:
+    if isinstance(value, str) and (with_fraction := _TIME_WITH_FRACTION.fullmatch(value)):
+        return with_fraction[1]
+    return value
+
+
+def _parse_iso(value: str) -> datetime | None:
+    if len(value) < len("2026-01-05"):  # forms such as `20260105` are not meant
+        return None
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        return None
+
+
+def _parse(value: str, formats: tuple[str, ...]) -> datetime | None:
+    for form in formats:
+        try:
+            return datetime.strptime(value, form)  # noqa: DTZ007  the zone is decided by the caller
+        except ValueError:
+            continue
+    return None
+
+
+def is_date(text: str) -> bool:
+    """Whether this is a date in its stored form, and one of the calendar."""
+    return bool(_ISO_DATE.fullmatch(text)) and _parse_iso(text) is not None
+
+
+def is_date_time(text: str) -> bool:
+    """Whether this is a date-time in its stored form, and one of the calendar."""
+    return bool(_STORED_DATE_TIME.fullmatch(text)) and _parse_iso(text) is not None
+
+
+def is_time(text: str) -> bool:
+    """Whether this is a time of day in its stored form, `08:15:00`."""
+    return bool(_STORED_TIME.fullmatch(text))
+
+
+_SCALAR_COERCIONS: dict[str | None, Coercion] = {
+    "integer": coerce_integer,
+    "number": coerce_number,
+    "boolean": coerce_boolean,
+}
+_STRING_COERCIONS: dict[str, Coercion] = {
+    "date": coerce_date,
+    "date-time": coerce_date_time,
+    "time": coerce_time,
+}

@@ -1,0 +1,48 @@
+"""What a document can be refused for: facts, no HTTP. The wording of problems stands in `problem_details.catalog`."""
+
+from dataclasses import dataclass
+
+from edfi_api.documents.violations import Violation
+from edfi_api.surface.resource import Resource
+
+
+@dataclass
+class DataValidationFailed(Exception):
+    """The body breaks the rules of its resource; all violations that could be found, in body order."""
+
+    violations: list[Violation]
+
+
+class ClientAssignedId(Exception):
+    """A new document came with an `id`, which only the server may give."""
+
+
+class IdMismatch(Exception):
+    """The `id` in the body is not the one in the URL."""
+
+
+@dataclass
+class KeyChangeNotSupported(Exception):
+    """An update would change the identity of a document whose identity is fixed."""
+
+    resource: Resource
+
+
+@dataclass
+class IdentityConflict(Exception):
+    """Another document has this identity, in this resource or in another subclass of its superclass."""
+
+    resource: Resource
+    identity: list[tuple[str, str]]
+    is_new: bool
+
+
+@dataclass
+class DocumentNotFound(Exception):
+    """No document of this resource has this id."""
+
+    resource: Resource
+
+
+class TooMuchContention(Exception):
+    """Other writers got in between at every attempt; nothing was written, trying later may help."""

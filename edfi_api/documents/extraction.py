@@ -1,0 +1,152 @@
+"""Body → who it is and whom it refers to. Paths are compiled once per resource.
+
+Leaves the question whether targets exist to the database.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from edfi_api.documents import violations
+from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.documents.paths import Indexes, Path, concrete, values_at
+from edfi_api.documents.values import as_text
+from edfi_api.surface.resource import (
+    DescriptorPath,
+    KeyPair,
+    ReferencePath,
+    Resource,
+    ResourceName,
+    Superclass,
+)
+from references.exceptions import MissingTarget
+from references.identity import descriptor_natural_key, natural_key, referential_id
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentIdentity:
+    """A document's own identity, and the one it has as its superclass."""
+
+    elements: list[tuple[str, str]]
+    natural_key: str
+    referential_id: UUID
+    superclass_id: UUID | None = None
+
+    @property
+    def aliases(self) -> list[UUID]:
+        """All ids under which the document can be referred to."""
+        return [self.referential_id] if self.superclass_id is None else [self.referential_id, self.superclass_id]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReference:
+    """One reference found in a body; `value` is the URI of a descriptor, None for a reference object."""
+
+    steps: Path
+    indexes: Indexes
+    target: ResourceName
+    referential_id: UUID
+    value: str | None = None
+
+    @property
+    def as_missing(self) -> MissingTarget:
+        """How to name this reference when its target does not exist."""
+        return MissingTarget(concrete(self.steps, self.indexes), self.target.resource, self.value)
+
+
+class Extractor:
+    """The compiled paths of one resource."""
+
+    def __init__(self, resource: Resource) -> None:
+        self._name = resource.name
+        self._is_descriptor = resource.is_descriptor
+        self._key = sorted((path.without_root(), path.steps) for path in resource.identity)
+        self._superclass = _SuperclassKey(resource.superclass) if resource.superclass else None
+        self._references = [_ReferenceKey(reference) for reference in resource.references]
+        self._descriptors = [_DescriptorKey(descriptor) for descriptor in resource.descriptors]
+
+    def identity(self, body: dict[str, Any]) -> DocumentIdentity:
+        """The identity of a valid body; DataValidationFailed if a value of it is missing."""
+        if self._is_descriptor:
+            return self._descriptor_identity(body)
+        elements = [(name, _identity_value(body, steps)) for name, steps in self._key]
+        own = _referential_id(self._name, elements)
+        above = self._superclass.referential_id(body) if self._superclass else None
+        return DocumentIdentity(elements, natural_key(elements), own, above)
+
+    def _descriptor_identity(self, body: dict[str, Any]) -> DocumentIdentity:
+        uri = f"{body['namespace']}#{body['codeValue']}"
+        elements = [("codeValue", body["codeValue"]), ("namespace", body["namespace"])]
+        return DocumentIdentity(elements, descriptor_natural_key(uri), _descriptor_id(self._name, uri))
+
+    def references(self, body: dict[str, Any]) -> list[DocumentReference]:
+        """Every reference in the body, at any depth, repeated ones included."""
+        found: list[DocumentReference] = []
+        for reference in self._references:
+            if reference.first_step in body:
+                found += reference.find(body)
+        for descriptor in self._descriptors:
+            if descriptor.first_step in body:
+                found += descriptor.find(body)
+        return found
+
+
+class _ReferenceKey:
+    def __init__(self, reference: ReferencePath) -> None:
+        self.first_step = reference.path.steps[0]
+        self._steps = reference.path.steps
+        self._target = reference.target
+        depth = len(self._steps)
+        # In the order of the target's own paths, for both ends to build one and the same natural key.
+        self._members = sorted((pair.there.without_root(), pair.here.steps[depth]) for pair in reference.identity)
+
+    def find(self, body: dict[str, Any]) -> Iterator[DocumentReference]:
+        for indexes, reference in values_at(body, self._steps):
+            missing = [member for _, member in self._members if member not in reference]
+            if missing:
+                path = concrete(self._steps, indexes)
+                raise DataValidationFailed([violations.required(f"{path}.{member}") for member in missing])
+            elements = [(name, _key_value(member, reference[member])) for name, member in self._members]
+            yield DocumentReference(self._steps, indexes, self._target, _referential_id(self._target, elements))
+
+
+class _DescriptorKey:
+    def __init__(self, descriptor: DescriptorPath) -> None:
+        self.first_step = descriptor.path.steps[0]
+        self._steps = descriptor.path.steps
+        self._target = descriptor.target
+
+    def find(self, body: dict[str, Any]) -> Iterator[DocumentReference]:
+        for indexes, uri in values_at(body, self._steps):
+            yield DocumentReference(self._steps, indexes, self._target, _descriptor_id(self._target, uri), uri)
+
+
+class _SuperclassKey:
+    def __init__(self, superclass: Superclass) -> None:
+        self._name = superclass.name
+        self._pairs: list[KeyPair] = sorted(superclass.identity, key=lambda pair: pair.there.without_root())
+
+    def referential_id(self, body: dict[str, Any]) -> UUID:
+        elements = [(pair.there.without_root(), _identity_value(body, pair.here.steps)) for pair in self._pairs]
+        return _referential_id(self._name, elements)
+
+
+def _identity_value(body: dict[str, Any], steps: Path) -> str:
+    for _, value in values_at(body, steps):
+        return as_text(value)
+    raise DataValidationFailed([violations.required(concrete(steps, ()))])
+
+
+def _key_value(member: str, value: Any) -> str:
+    return value.lower() if member.endswith("Descriptor") else as_text(value)
+
+
+def _referential_id(name: ResourceName, elements: list[tuple[str, str]]) -> UUID:
+    """Descriptor values take part in lower case: only members so named are descriptors, a rule of MetaEd."""
+    lowered = [(path, value.lower() if path.endswith("Descriptor") else value) for path, value in elements]
+    return referential_id(name.project, name.resource, natural_key(lowered))
+
+
+def _descriptor_id(name: ResourceName, uri: str) -> UUID:
+    return referential_id(name.project, name.resource, descriptor_natural_key(uri.lower()))

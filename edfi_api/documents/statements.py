@@ -1,0 +1,83 @@
+"""The SQL of the store: each operation is one statement and so one round trip. Parameters are named.
+
+All run at READ COMMITTED. Within one statement every part sees the same snapshot, so the parts of a write agree
+with each other; what a concurrent transaction did meanwhile shows as a constraint violation or as no row at all,
+and the store runs the statement again.
+"""
+
+# Where the written row comes from differs between upsert and update; the rest of a write is one text.
+_WRITE = """
+updated AS (
+    -- The change version is compared again because the row may have changed since the snapshot; the difference
+    -- of the references below would then be taken from old rows. No row is updated in that case.
+    UPDATE document d
+       SET body = %(body)s::jsonb, natural_key = %(natural_key)s,
+           last_modified_at = now(), change_version = nextval('change_version')
+      FROM existing e
+     WHERE d.id = e.id AND e.is_same_identity AND NOT e.is_same_body AND d.change_version = e.change_version
+    RETURNING d.id, d.document_uuid, d.change_version, d.last_modified_at
+), written AS (
+    SELECT 'inserted' AS outcome, * FROM inserted UNION ALL SELECT 'updated', * FROM updated
+), new_aliases AS (
+    INSERT INTO alias (referential_id, document_id)
+    SELECT unnest(%(aliases)s::uuid[]), id FROM inserted
+), new_references AS (
+    INSERT INTO reference (document_id, alias_id)
+    SELECT w.id, target FROM written w CROSS JOIN unnest(%(targets)s::uuid[]) AS target
+    ON CONFLICT DO NOTHING
+), old_references AS (
+    DELETE FROM reference r USING updated u
+     WHERE r.document_id = u.id AND r.alias_id <> ALL (%(targets)s::uuid[])
+)
+SELECT outcome, document_uuid, change_version, last_modified_at FROM written
+UNION ALL
+SELECT CASE WHEN is_same_identity THEN 'unchanged' ELSE 'other identity' END,
+       document_uuid, change_version, last_modified_at
+  FROM existing WHERE is_same_body OR NOT is_same_identity
+"""
+
+UPSERT = f"""
+WITH existing AS (
+    SELECT d.id, d.document_uuid, d.change_version, d.last_modified_at,
+           d.body = %(body)s::jsonb AS is_same_body, true AS is_same_identity
+      FROM alias a JOIN document d ON d.id = a.document_id
+     WHERE a.referential_id = %(referential_id)s
+), inserted AS (
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by)
+    SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(natural_key)s::text, %(body)s::jsonb,
+           %(created_by)s::bigint
+     WHERE NOT EXISTS (SELECT FROM existing)
+    RETURNING id, document_uuid, change_version, last_modified_at
+), {_WRITE}
+"""
+
+UPDATE = f"""
+WITH existing AS (
+    SELECT d.id, d.document_uuid, d.change_version, d.last_modified_at,
+           d.body = %(body)s::jsonb AS is_same_body,
+           EXISTS (
+               SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = %(referential_id)s
+           ) AS is_same_identity
+      FROM document d
+     WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
+), inserted AS (
+    SELECT id, document_uuid, change_version, last_modified_at FROM existing WHERE false
+), {_WRITE}
+"""
+
+DELETE = """
+WITH target AS (
+    SELECT id FROM document WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
+), own_references AS (
+    -- Its own references go first, so that a document which refers to itself is no obstacle to its own removal.
+    DELETE FROM reference r USING target WHERE r.document_id = target.id
+)
+DELETE FROM document d USING target WHERE d.id = target.id
+RETURNING d.document_uuid
+"""
+
+GET = """
+SELECT document_uuid, body::text, change_version, last_modified_at
+  FROM document
+ WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
+"""

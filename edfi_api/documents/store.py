@@ -1,0 +1,229 @@
+"""The only writer of documents, and the reader of single ones. One statement, one round trip per operation.
+
+Integrity is the database's: what its constraints refuse is translated here, and only here, into the exceptions of
+`documents` and `references`. A write that met a concurrent one is run again a bounded number of times.
+"""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import IntegrityError, InterfaceError, OperationalError
+from psycopg import Cursor, errors
+from psycopg.rows import TupleRow
+from uuid_utils.compat import uuid7
+
+from edfi_api.documents import resource_types, statements
+from edfi_api.documents.exceptions import (
+    DocumentNotFound,
+    IdentityConflict,
+    KeyChangeNotSupported,
+    TooMuchContention,
+)
+from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.surface.resource import Resource
+from references import resolution
+from references.exceptions import UnresolvedReference
+from references.models import Alias
+
+Result = TypeVar("Result")
+
+ATTEMPTS = 12
+_FIRST_PAUSE_SECONDS = 0.005
+_LONGEST_PAUSE_SECONDS = 0.2
+
+
+class Outcome(StrEnum):
+    """What a write did; the values are those of the statements."""
+
+    INSERTED = "inserted"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    OTHER_IDENTITY = "other identity"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """The envelope of a document as the database has it; `text` is the body's JSON, None after a write."""
+
+    document_uuid: UUID
+    change_version: int
+    last_modified_at: datetime
+    text: str | None = None
+
+
+class _MetConcurrentWrite(Exception):
+    """Another transaction got in between; the statement left nothing behind and can run again."""
+
+
+def upsert(
+    incoming: IncomingDocument, created_by: int | None = None, using: str = DEFAULT_DB_ALIAS
+) -> tuple[StoredDocument, Outcome]:
+    """Insert the document, or replace the one with its natural key; the same content again changes nothing.
+
+    Raises UnresolvedReference naming every missing target, IdentityConflict if another subclass document has
+    the identity, TooMuchContention after the last attempt. `created_by` is the API client's row id.
+    """
+    parameters = {**_write_parameters(incoming, using), "document_uuid": uuid7(), "created_by": created_by}
+    return _with_retries(lambda: _write(statements.UPSERT, parameters, incoming, using))
+
+
+def update(
+    incoming: IncomingDocument, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS
+) -> tuple[StoredDocument, Outcome]:
+    """Replace the body of the document with this id.
+
+    Raises DocumentNotFound, KeyChangeNotSupported if the body has another identity, and what `upsert` raises.
+    """
+    parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid}
+
+    def attempt() -> tuple[StoredDocument, Outcome]:
+        try:
+            return _write(statements.UPDATE, parameters, incoming, using)
+        except _MetConcurrentWrite:
+            if get(incoming.resource, document_uuid, using) is None:
+                raise DocumentNotFound(incoming.resource) from None
+            raise
+
+    stored, outcome = _with_retries(attempt)
+    if outcome is Outcome.OTHER_IDENTITY:
+        _raise_unresolved(incoming, using)
+        raise KeyChangeNotSupported(incoming.resource)
+    return stored, outcome
+
+
+def delete(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> bool:
+    """Remove the document with its aliases and references; False if there is none.
+
+    Raises DependentItemExists with the documents that refer to it.
+    """
+    parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
+
+    def attempt() -> list[TupleRow]:
+        try:
+            return _execute(statements.DELETE, parameters, using)
+        except IntegrityError as error:
+            if dependents := resolution.dependents(document_uuid, using):
+                raise dependents from error
+            raise _MetConcurrentWrite from error  # the last referrer went meanwhile
+
+    return bool(_with_retries(attempt))
+
+
+def get(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> StoredDocument | None:
+    """The document of this resource with this id, or None."""
+    parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
+    rows = _with_retries(lambda: _execute(statements.GET, parameters, using))
+    return _stored(*rows[0]) if rows else None
+
+
+def _stored(document_uuid: UUID, text: str, change_version: int, last_modified_at: datetime) -> StoredDocument:
+    return StoredDocument(document_uuid, change_version, last_modified_at, text)
+
+
+def _number(resource: Resource, using: str) -> int:
+    return resource_types.numbers(using)[resource.name]
+
+
+def _write_parameters(incoming: IncomingDocument, using: str) -> dict[str, Any]:
+    return {
+        "resource_type": _number(incoming.resource, using),
+        "referential_id": incoming.identity.referential_id,
+        "natural_key": incoming.identity.natural_key,
+        "aliases": incoming.identity.aliases,
+        "targets": incoming.targets,
+        "body": incoming.text.decode(),
+    }
+
+
+def _write(
+    statement: str, parameters: Mapping[str, Any], incoming: IncomingDocument, using: str
+) -> tuple[StoredDocument, Outcome]:
+    try:
+        rows = _execute(statement, parameters, using)
+    except IntegrityError as error:
+        _translate(error, incoming, using)
+        raise _MetConcurrentWrite from error
+    if not rows:
+        raise _MetConcurrentWrite
+    outcome, *envelope = rows[0]
+    return StoredDocument(*envelope), Outcome(outcome)
+
+
+def _translate(error: IntegrityError, incoming: IncomingDocument, using: str) -> None:
+    """Raise what the constraint means for the client; return if it only means that another writer was faster."""
+    constraint = error.__cause__.diag.constraint_name if isinstance(error.__cause__, errors.Error) else None
+    if constraint == "reference_alias_fk":
+        _raise_unresolved(incoming, using)
+    if constraint == "alias_pkey":
+        _raise_if_taken_by_another_subclass(incoming, using)
+
+
+def _raise_unresolved(incoming: IncomingDocument, using: str) -> None:
+    missing = resolution.missing(incoming.targets, using)
+    unresolved = [reference for reference in incoming.references if reference.referential_id in missing]
+    if unresolved:
+        raise UnresolvedReference(
+            documents=[reference.as_missing for reference in unresolved if reference.value is None],
+            descriptors=[reference.as_missing for reference in unresolved if reference.value is not None],
+        )
+
+
+def _raise_if_taken_by_another_subclass(incoming: IncomingDocument, using: str) -> None:
+    identity = incoming.identity
+    aliases = Alias.objects.using(using)
+    owners = dict(aliases.filter(pk__in=identity.aliases).values_list("referential_id", "document_id"))
+    if identity.superclass_id in owners and identity.referential_id not in owners:
+        raise IdentityConflict(incoming.resource, identity.elements, is_new=True)
+
+
+def _with_retries(attempt: Callable[[], Result]) -> Result:
+    """Run again after a concurrent write, a deadlock or a lost connection, with growing random pauses.
+
+    A write whose connection was lost may have happened: running it again is harmless, since an upsert or update
+    with the same content changes nothing, and what was deleted stays deleted.
+    """
+    for number in range(ATTEMPTS):
+        try:
+            return attempt()
+        except _MetConcurrentWrite:
+            longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**number)
+            time.sleep(random.uniform(0, longest))  # noqa: S311  spreads the writers, hides nothing
+    raise TooMuchContention
+
+
+def _execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[TupleRow]:
+    """Run a statement as its own transaction, or below a savepoint where the caller has opened one.
+
+    A psycopg cursor is used directly: binding at the server and a prepared statement, where Django's would
+    interpolate in Python.
+    """
+    connection = connections[using]
+    savepoint = transaction.atomic(using) if connection.in_atomic_block else nullcontext()
+    try:
+        with savepoint:
+            connection.ensure_connection()
+            with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+                return cursor.execute(statement, parameters, prepare=True).fetchall()
+    except (OperationalError, InterfaceError) as error:
+        if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
+            raise _MetConcurrentWrite from error
+        if _has_lost_its_server(connection):
+            connection.close()
+            raise _MetConcurrentWrite from error
+        raise
+
+
+def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
+    """Whether a connection that once stood is gone; a server that cannot be reached at all is another matter."""
+    if connection.connection is None or connection.in_atomic_block:
+        return False
+    return connection.connection.closed or connection.connection.broken

@@ -1,0 +1,166 @@
+"""Does a body, brought into form, keep the rules of its resource? All violations at once, by JSON path.
+
+JSON Schema is checked by a validator compiled once per resource; decimals, equality constraints and the uniqueness
+of array items by small functions of their own, which only look at bodies that fit the schema.
+"""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+from jsonschema_rs import Draft202012Validator, ValidationError
+
+from edfi_api.documents import violations
+from edfi_api.documents.coercion import is_date, is_date_time, is_time
+from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.documents.paths import Path, concrete, values_at
+from edfi_api.documents.values import as_text
+from edfi_api.documents.violations import Violation
+from edfi_api.surface.resource import ArrayUniqueness, DecimalLimit, EqualityConstraint, Resource
+
+_JSON_TYPES: dict[type, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    dict: "object",
+    list: "array",
+    type(None): "null",
+}
+_INTEGER_BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+
+
+class Validator:
+    """The compiled rules of one resource."""
+
+    def __init__(self, resource: Resource) -> None:
+        self._schema = Draft202012Validator(
+            _with_integer_bounds(resource.json_schema),
+            validate_formats=True,
+            # Ed-Fi times have no zone, unlike those of JSON Schema.
+            formats={"date": is_date, "date-time": is_date_time, "time": is_time},
+        )
+        self._decimals = [(limit, limit.path.steps) for limit in resource.decimals]
+        self._equalities = [(rule, rule.source.steps, rule.target.steps) for rule in resource.equality_constraints]
+        self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
+
+    def validate(self, body: dict[str, Any]) -> None:
+        """Raise DataValidationFailed with all violations of the first kind that has any.
+
+        The order of kinds is that of errors.md §12.2: schema and decimals, equal values, unique items.
+        """
+        if not self._schema.is_valid(body):
+            raise DataValidationFailed([_violation(error) for error in self._schema.iter_errors(body)])
+        for check in (self._check_decimals, self._check_equalities, self._check_unique_arrays):
+            if found := list(check(body)):
+                raise DataValidationFailed(found)
+
+    def _check_decimals(self, body: dict[str, Any]) -> Iterator[Violation]:
+        for limit, steps in self._decimals:
+            for indexes, value in values_at(body, steps):
+                bound = _largest(limit)
+                if abs(Decimal(str(value))) > bound:
+                    yield violations.out_of_decimal_range(concrete(steps, indexes), str(bound))
+
+    def _check_equalities(self, body: dict[str, Any]) -> Iterator[Violation]:
+        for rule, source, target in self._equalities:
+            values = _distinct(body, source, target)
+            if len(values) > 1:
+                yield from _unequal(rule, values)
+
+    def _check_unique_arrays(self, body: dict[str, Any]) -> Iterator[Violation]:
+        for rule, steps in self._unique_arrays:
+            for indexes, items in values_at(body, steps):
+                if position := _first_repetition(items, rule):
+                    yield violations.duplicate_item(concrete(steps, indexes), position)
+
+
+def _with_integer_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with what `format: int32` means spelled out, since JSON Schema does not check it."""
+    copy = dict(schema)
+    if "properties" in schema:
+        copy["properties"] = {name: _with_integer_bounds(member) for name, member in schema["properties"].items()}
+    if "items" in schema:
+        copy["items"] = _with_integer_bounds(schema["items"])
+    if schema.get("type") == "integer" and schema.get("format") in _INTEGER_BOUNDS:
+        lowest, highest = _INTEGER_BOUNDS[schema["format"]]
+        copy.setdefault("minimum", lowest)
+        copy.setdefault("maximum", highest)
+    return copy
+
+
+def _violation(error: ValidationError) -> Violation:
+    path = "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
+    kind = error.kind
+    if kind.name == "required":
+        return violations.required(f"{path}.{kind.property}")
+    if word := _WORDING.get(kind.name):
+        return word(path, kind, error.instance)
+    return violations.unknown_rule(path, error.message)
+
+
+def _pattern(path: str, _: Any, value: Any) -> Violation:
+    return violations.outer_whitespace(path) if value else violations.left_empty(path)
+
+
+def _type(path: str, kind: Any, value: Any) -> Violation:
+    return violations.wrong_type(path, _JSON_TYPES.get(type(value), "unknown"), kind.types[0])
+
+
+def _min_length(path: str, kind: Any, value: str) -> Violation:
+    return violations.too_short(path, kind.limit)
+
+
+def _min_items(path: str, kind: Any, value: list[Any]) -> Violation:
+    return violations.too_few_items(path, kind.limit) if value else violations.required(path)
+
+
+_WORDING: dict[str, Callable[[str, Any, Any], Violation]] = {
+    "pattern": _pattern,
+    "type": _type,
+    "minLength": _min_length,
+    "maxLength": lambda path, kind, _: violations.too_long(path, kind.limit),
+    "minimum": lambda path, kind, _: violations.below_minimum(path, kind.limit),
+    "maximum": lambda path, kind, _: violations.above_maximum(path, kind.limit),
+    "format": lambda path, kind, _: violations.wrong_format(path, kind.format),
+    "minItems": _min_items,
+}
+
+
+def _largest(limit: DecimalLimit) -> Decimal:
+    """999.99 for five digits of which two are decimal places."""
+    return (Decimal(10) ** limit.total_digits - 1).scaleb(-limit.decimal_places)
+
+
+def _distinct(body: dict[str, Any], *paths: Path) -> list[Any]:
+    found: list[Any] = []
+    for path in paths:
+        for _, value in values_at(body, path):
+            if value not in found:
+                found.append(value)
+    return found
+
+
+def _unequal(rule: EqualityConstraint, values: list[Any]) -> Iterator[Violation]:
+    texts = [as_text(value) for value in values]
+    yield violations.unequal_values(str(rule.source), texts)
+    yield violations.unequal_values(str(rule.target), texts)
+
+
+def _first_repetition(items: list[Any], rule: ArrayUniqueness) -> int | None:
+    """The position, from 1, of the first item with the identifying values of an earlier one."""
+    seen = set()
+    for position, item in enumerate(items, start=1):
+        key = tuple(_identifying_value(item, path.steps) for path in rule.item_paths)
+        if all(value is None for value in key):
+            continue
+        if key in seen:
+            return position
+        seen.add(key)
+    return None
+
+
+def _identifying_value(item: Any, steps: Path) -> Any:
+    value = next((value for _, value in values_at(item, steps)), None)
+    # The only members whose name ends so are descriptors, which compare without regard to case.
+    return value.lower() if steps[-1].endswith("Descriptor") and isinstance(value, str) else value

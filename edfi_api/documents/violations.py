@@ -1,0 +1,94 @@
+"""The rules a body can break, each with the text that Ed-Fi clients know. Source: errors.md §4.2, http-api.md §12."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule: the path in the body (`$.addresses[0].city`) and what to tell the client."""
+
+    path: str
+    message: str
+
+
+def _name(path: str) -> str:
+    return path.rsplit(".", 1)[-1]
+
+
+def required(path: str) -> Violation:
+    return Violation(path, f"{_name(path)} is required.")
+
+
+def left_empty(path: str) -> Violation:
+    return Violation(path, f"{_name(path)} is required and should not be left empty.")
+
+
+def outer_whitespace(path: str) -> Violation:
+    return Violation(path, f"{_name(path)} cannot contain leading or trailing spaces.")
+
+
+def too_short(path: str, limit: int) -> Violation:
+    return Violation(path, f"{_name(path)} Value should be at least {_characters(limit)}")
+
+
+def too_long(path: str, limit: int) -> Violation:
+    return Violation(path, f"{_name(path)} Value should be at most {_characters(limit)}")
+
+
+def wrong_type(path: str, found: str, expected: str) -> Violation:
+    return Violation(path, f'{_name(path)} Value is "{found}" but should be "{expected}"')
+
+
+def below_minimum(path: str, limit: object) -> Violation:
+    return Violation(path, f"{_name(path)} must be greater than or equal to {limit}.")
+
+
+def above_maximum(path: str, limit: object) -> Violation:
+    return Violation(path, f"{_name(path)} must be less than or equal to {limit}.")
+
+
+def out_of_decimal_range(path: str, bound: str) -> Violation:
+    return Violation(path, f"{_name(path)} must be between -{bound} and {bound}.")
+
+
+def wrong_format(path: str, expected: str) -> Violation:
+    return Violation(path, f"{_name(path)} should be of type {expected}.")
+
+
+def too_few_items(path: str, limit: int) -> Violation:
+    return Violation(path, f"{_name(path)} must contain at least {limit} item(s).")
+
+
+def nul_character(path: str) -> Violation:
+    return Violation(path, f"{_name(path)} cannot contain the NUL character.")
+
+
+def unknown_rule(path: str, message: str) -> Violation:
+    return Violation(path, message)
+
+
+def duplicate_item(path: str, position: int) -> Violation:
+    return Violation(
+        path,
+        f"The {_ordinal(position)} item of the {_name(path)} has the same identifying values as another item "
+        "earlier in the list.",
+    )
+
+
+def unequal_values(path: str, conflicting: list[str]) -> Violation:
+    values = ", ".join(f"'{value}'" for value in conflicting)
+    return Violation(
+        path,
+        f"All values supplied for '{_name(path)}' must match. Review all references (including those higher up "
+        f"in the resource's data) and align the following conflicting values: {values}",
+    )
+
+
+def _characters(limit: int) -> str:
+    return f"{limit} character" if limit == 1 else f"{limit} characters"
+
+
+def _ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"

@@ -1,0 +1,42 @@
+"""Document, the one table for all resources, and ResourceType, the number each of them has in it.
+
+The tables are made by `sql/0001_documents.sql`. Reading is free to everyone; `documents/store.py` alone writes.
+"""
+
+from django.db import models
+
+
+class ResourceType(models.Model):
+    """A resource of the surface as a small number."""
+
+    id = models.SmallIntegerField(primary_key=True)
+    project = models.TextField()
+    name = models.TextField()
+    endpoint = models.TextField()
+
+    class Meta:
+        db_table = "resource_type"
+        unique_together = [("project", "name")]
+
+    def __str__(self) -> str:
+        return f"{self.project}.{self.name}"
+
+
+class Document(models.Model):
+    """A stored document: envelope and body. Its identities are `aliases`, its outgoing links `references`."""
+
+    id = models.BigAutoField(primary_key=True)
+    document_uuid = models.UUIDField("id", unique=True, editable=False)
+    resource_type = models.ForeignKey(ResourceType, on_delete=models.DO_NOTHING, db_constraint=False)
+    natural_key = models.TextField()
+    body = models.JSONField()
+    created_by = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField()
+    last_modified_at = models.DateTimeField()
+    change_version = models.BigIntegerField()
+
+    class Meta:
+        db_table = "document"
+
+    def __str__(self) -> str:
+        return self.natural_key

@@ -1,0 +1,307 @@
+"""The whole error contract on one page: exception → status, type URN, title, detail.
+
+Texts are those that Ed-Fi clients match on. Source: errors.md §§4-10, sections named at each group.
+"""
+
+from collections.abc import Iterable
+from functools import singledispatch
+
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
+from django.http import Http404
+
+from edfi_api.documents import exceptions as documents
+from edfi_api.documents.violations import Violation
+from edfi_api.problem_details.problem import Problem
+from edfi_api.queries import exceptions as queries
+from edfi_api.security import exceptions as security
+from edfi_api.viewsets import exceptions as viewsets
+from references import exceptions as references
+
+_SEE_ERRORS = "The request could not be processed. See 'errors' for details."
+_SEE_VALIDATION_ERRORS = "Data validation failed. See 'validationErrors' for details."
+_RETRY_AFTER = {"Retry-After": "5"}
+
+
+@singledispatch
+def problem_of(error: Exception) -> Problem | None:
+    """What this exception tells the client; None if it is a bug, which nobody is told details of."""
+    return None
+
+
+# --- 400: the body (§§4.1, 4.2, 4.3) -----------------------------------------------------------------------------
+
+
+@problem_of.register
+def _(error: viewsets.EmptyBody) -> Problem:
+    return _bad_request("A non-empty request body is required.")
+
+
+@problem_of.register
+def _(error: documents.IdMismatch) -> Problem:
+    return _bad_request("Request body id must match the id in the url.")
+
+
+@problem_of.register
+def _(error: viewsets.MalformedJson) -> Problem:
+    return _validation_failed({"$.": [f"The request body is not a valid JSON object: {error.reason}"]})
+
+
+@problem_of.register
+def _(error: viewsets.DuplicateProperty) -> Problem:
+    return _validation_failed({path: ["An item with the same key has already been added."] for path in error.paths})
+
+
+@problem_of.register
+def _(error: viewsets.InvalidDocumentId) -> Problem:
+    return _validation_failed({"$.id": [f"The value '{error.segment}' is not valid."]})
+
+
+@problem_of.register
+def _(error: documents.DataValidationFailed) -> Problem:
+    return _validation_failed(_by_path(error.violations))
+
+
+@problem_of.register
+def _(error: documents.ClientAssignedId) -> Problem:
+    return Problem(
+        status=400,
+        type="bad-request:data-validation-failed",
+        title="Data Validation Failed",
+        detail="The request data was constructed incorrectly.",
+        errors=[
+            "Resource identifiers cannot be assigned by the client. The 'id' property should not be included in the "
+            "request body."
+        ],
+    )
+
+
+@problem_of.register
+def _(error: documents.KeyChangeNotSupported) -> Problem:
+    name = error.resource.name
+    if error.resource.is_descriptor:
+        detail = (
+            f"Identity of resource '{name.project}.{name.resource}' cannot be changed. Descriptor identity fields "
+            "(Namespace, CodeValue) are immutable on PUT."
+        )
+    else:
+        detail = (
+            f"Identifying values for the {name.resource} resource cannot be changed. Delete and recreate the "
+            "resource item instead."
+        )
+    return Problem(
+        status=400,
+        type="bad-request:data-validation-failed:key-change-not-supported",
+        title="Key Change Not Supported",
+        detail=detail,
+    )
+
+
+# --- 400: the query string (§§4.1, 4.2, 4.4) ---------------------------------------------------------------------
+
+
+@problem_of.register
+def _(error: queries.ParameterValidationFailed) -> Problem:
+    return Problem(
+        status=400,
+        type="bad-request:parameter-validation-failed",
+        title="Parameter Validation Failed",
+        detail="Parameters supplied to the request were invalid.",
+        errors=error.messages,
+    )
+
+
+@problem_of.register
+def _(error: queries.UnknownQueryField) -> Problem:
+    return _bad_request(f"The query field '{error.name}' is not valid for this resource.")
+
+
+@problem_of.register
+def _(error: queries.InvalidQueryValues) -> Problem:
+    return _validation_failed(
+        {value.path: [f"The value '{value.value}' is not valid for {value.name}."] for value in error.values}
+    )
+
+
+# --- 401 (§8.1) --------------------------------------------------------------------------------------------------
+
+
+@problem_of.register
+def _(error: security.AuthenticationFailed) -> Problem:
+    return Problem(
+        status=401,
+        type="security:authentication",
+        title="Authentication Failed",
+        detail="The caller could not be authenticated.",
+        validation_errors=None,
+        errors=[error.reason],
+        headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
+    )
+
+
+# --- 404 (§5) ----------------------------------------------------------------------------------------------------
+
+
+@problem_of.register(viewsets.ResourceNotFound)
+@problem_of.register(Http404)
+def _(error: Exception) -> Problem:
+    return _not_found("The specified data could not be found.")
+
+
+@problem_of.register
+def _(error: documents.DocumentNotFound) -> Problem:
+    return _not_found("Resource to update was not found")
+
+
+# --- 405, 413, 415 (§§6, 10) -------------------------------------------------------------------------------------
+
+
+@problem_of.register
+def _(error: viewsets.MethodNotAllowed) -> Problem:
+    return Problem(
+        status=405,
+        type="method-not-allowed",
+        title="Method Not Allowed",
+        detail="The request construction was invalid.",
+        errors=[_method_hint(error)],
+        headers={"Allow": ", ".join(error.allowed)},
+    )
+
+
+def _method_hint(error: viewsets.MethodNotAllowed) -> str:
+    match error.method, error.is_item:
+        case "DELETE", False:
+            return (
+                "Resource collections cannot be deleted. To delete a specific item, use DELETE and include the 'id' "
+                "in the route."
+            )
+        case "PUT", False:
+            return (
+                "Resource collections cannot be replaced. To 'upsert' an item in the collection, use POST. To update "
+                "a specific item, use PUT and include the 'id' in the route."
+            )
+        case "POST", True:
+            return (
+                "Resource items can only be updated using PUT. To 'upsert' an item in the resource collection using "
+                "POST, remove the 'id' from the route."
+            )
+    return f"The endpoint of the request does not support the '{error.method}' method."
+
+
+@problem_of.register(viewsets.BodyTooLarge)
+@problem_of.register(RequestDataTooBig)
+def _(error: Exception) -> Problem:
+    detail = "The request body is larger than this server accepts."
+    return Problem(status=413, type="content-too-large", title="Content Too Large", detail=detail)
+
+
+@problem_of.register
+def _(error: viewsets.UnsupportedMediaType) -> Problem:
+    detail = "The value specified in the 'Content-Type' header is not supported by this host."
+    return Problem(
+        status=415, type="unsupported-media-type", title="Unsupported Media Type", detail=detail, errors=[detail]
+    )
+
+
+@problem_of.register
+def _(error: SuspiciousOperation) -> Problem:
+    return _bad_request("The request could not be understood.")
+
+
+# --- 400 and 409: references and identities (§§4.1, 7) -----------------------------------------------------------
+
+
+@problem_of.register
+def _(error: references.UnresolvedReference) -> Problem:
+    found = {
+        missing.path: [f"{missing.resource} value '{(missing.value or '').lower()}' does not exist."]
+        for missing in error.descriptors
+    } | {missing.path: [f"The referenced {missing.resource} item does not exist."] for missing in error.documents}
+    if error.descriptors:
+        return Problem(
+            status=400,
+            type="bad-request",
+            title="Bad Request",
+            detail=_SEE_VALIDATION_ERRORS,
+            validation_errors=found,
+        )
+    return Problem(
+        status=409,
+        type="data-conflict:unresolved-reference",
+        title="Unresolved Reference",
+        detail="One or more references could not be resolved. See 'validationErrors' for details.",
+        validation_errors=found,
+    )
+
+
+@problem_of.register
+def _(error: references.DependentItemExists) -> Problem:
+    """Beyond Ed-Fi's own servers, `errors` says by natural key which documents stand in the way."""
+    names = ", ".join(error.resources)
+    return Problem(
+        status=409,
+        type="data-conflict:dependent-item-exists",
+        title="Dependent Item Exists",
+        detail=f"The requested action cannot be performed because this item is referenced by existing {names} item(s).",
+        errors=[f"{referrer.resource} {referrer.natural_key}" for referrer in error.referrers],
+    )
+
+
+@problem_of.register
+def _(error: documents.IdentityConflict) -> Problem:
+    action = "create a new" if error.is_new else "update a"
+    pairs = ",".join(f"({path.rsplit('.', 1)[-1]} = {value})" for path, value in error.identity)
+    return Problem(
+        status=409,
+        type="identity-conflict",
+        title="Identifying Values Are Not Unique",
+        detail="The identifying value(s) of the item are the same as another item that already exists.",
+        errors=[
+            f"A natural key conflict occurred when attempting to {action} resource {error.resource.name.resource} "
+            f"with a duplicate key. The duplicate keys and values are {pairs}"
+        ],
+    )
+
+
+# --- 503 (§10) ---------------------------------------------------------------------------------------------------
+
+
+@problem_of.register(documents.TooMuchContention)
+@problem_of.register(OperationalError)
+@problem_of.register(InterfaceError)
+def _(error: Exception) -> Problem:
+    return Problem(
+        status=503,
+        type="service-unavailable",
+        title="Service Unavailable",
+        detail="The service is temporarily unable to handle the request. Retry the request later.",
+        headers=_RETRY_AFTER,
+    )
+
+
+SYSTEM_ERROR = Problem(status=500, type="system", title="System Error", detail="An unexpected problem has occurred.")
+
+
+def _bad_request(message: str) -> Problem:
+    return Problem(status=400, type="bad-request", title="Bad Request", detail=_SEE_ERRORS, errors=[message])
+
+
+def _validation_failed(validation_errors: dict[str, list[str]]) -> Problem:
+    return Problem(
+        status=400,
+        type="bad-request:data-validation-failed",
+        title="Data Validation Failed",
+        detail=_SEE_VALIDATION_ERRORS,
+        validation_errors=validation_errors,
+    )
+
+
+def _not_found(detail: str) -> Problem:
+    return Problem(status=404, type="not-found", title="Not Found", detail=detail)
+
+
+def _by_path(violations: Iterable[Violation]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for violation in violations:
+        found.setdefault(violation.path, []).append(violation.message)
+    return found

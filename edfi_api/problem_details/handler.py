@@ -1,0 +1,53 @@
+"""Exception → response. DRF calls `exception_handler` for data routes, Django the others for everything else."""
+
+import logging
+from typing import Any
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from rest_framework.response import Response
+
+from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
+from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+
+log = logging.getLogger(__name__)
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's hook. None lets an unknown exception rise to Django, which logs it and calls `server_error`."""
+    problem = problem_of(error)
+    if problem is None:
+        return None
+    _log(problem, error)
+    body = problem.body(correlation_id(context["request"]._request))
+    return Response(body, problem.status, headers=problem.headers, content_type=MEDIA_TYPE)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler400`: a host that is not ours, and the like."""
+    return _response(request, problem_of(exception) or SYSTEM_ERROR)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler404`: a path outside all routes."""
+    return _response(request, problem_of(exception) or SYSTEM_ERROR)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's `handler500`: a bug. The log has it under the correlation id; the client learns only that."""
+    return _response(request, SYSTEM_ERROR)
+
+
+def correlation_id(request: HttpRequest) -> str:
+    """The id that the middleware gave this request."""
+    return getattr(request, "correlation_id", "")
+
+
+def _response(request: HttpRequest, problem: Problem) -> HttpResponse:
+    body = orjson.dumps(problem.body(correlation_id(request)))
+    return HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)
+
+
+def _log(problem: Problem, error: Exception) -> None:
+    if problem.status >= 500:
+        log.error("answered %s: %s: %s", problem.status, type(error).__name__, error)

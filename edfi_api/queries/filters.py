@@ -1,0 +1,16 @@
+"""The DRF filter backend that joins query string, query fields and bodies."""
+
+from django.db.models import QuerySet
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.request import Request
+
+from edfi_api.models import Document
+from edfi_api.queries.parameters import read_filters
+from edfi_api.queries.query_by_example import conditions
+
+
+class QueryByExampleFilter(BaseFilterBackend):
+    """Keeps the documents that have every value the query string asks for."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet[Document], view) -> QuerySet[Document]:
+        return queryset.filter(*conditions(read_filters(view.resource, request.query_params)))

@@ -1,0 +1,69 @@
+"""Query string → typed filters, checked against the query fields of a resource. Source: http-api.md §10."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from edfi_api.documents import coercion
+from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues, UnknownQueryField
+from edfi_api.surface.resource import QueryField, QueryType, Resource
+
+PAGING_PARAMETERS = frozenset({"limit", "offset", "totalcount"})
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A query field and the value it is asked for, in the form that stored bodies have."""
+
+    field: QueryField
+    value: Any
+
+
+def last_values(query: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Lower-cased parameter names → name as the client spelt it, value; of repeated ones the last counts."""
+    return {name.lower(): (name, query[name]) for name in query}
+
+
+def read_filters(resource: Resource, query: Mapping[str, str]) -> list[Filter]:
+    """All filters of a query string; paging parameters are left to `pagination`.
+
+    Raises UnknownQueryField for the first unknown name, InvalidQueryValues for all unreadable values.
+    """
+    fields = {field.name.lower(): field for field in resource.query_fields}
+    asked = {key: given for key, given in last_values(query).items() if key not in PAGING_PARAMETERS}
+    for key, (name, _) in asked.items():
+        if key not in fields:
+            raise UnknownQueryField(name)
+    filters, invalid = [], []
+    for key, (name, text) in asked.items():
+        field = fields[key]
+        value = _READERS.get(field.type, str)(text)
+        if _FORMS[field.type](value) and "\0" not in text:
+            filters.append(Filter(field, value))
+        else:
+            invalid.append(InvalidQueryValue(str(field.paths[0]), name, text))
+    if invalid:
+        raise InvalidQueryValues(invalid)
+    return filters
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_READERS: dict[QueryType, Callable[[str], Any]] = {
+    QueryType.NUMBER: coercion.coerce_number,
+    QueryType.BOOLEAN: coercion.coerce_boolean,
+    QueryType.DATE: coercion.coerce_date,
+    QueryType.DATE_TIME: coercion.coerce_date_time,
+    QueryType.TIME: coercion.coerce_time,
+}
+_FORMS: dict[QueryType, Callable[[Any], bool]] = {
+    QueryType.STRING: lambda value: True,
+    QueryType.DESCRIPTOR: lambda value: True,
+    QueryType.NUMBER: _is_number,
+    QueryType.BOOLEAN: lambda value: isinstance(value, bool),
+    QueryType.DATE: coercion.is_date,
+    QueryType.DATE_TIME: coercion.is_date_time,
+    QueryType.TIME: coercion.is_time,
+}

@@ -1,0 +1,52 @@
+"""What is wrong with a request before its body is understood: facts about HTTP, without wording."""
+
+from dataclasses import dataclass, field
+
+
+class ResourceNotFound(Exception):
+    """The path names no project, endpoint or item form that this server has."""
+
+
+@dataclass
+class InvalidDocumentId(Exception):
+    """The last path segment is not a UUID."""
+
+    segment: str
+
+
+@dataclass
+class MethodNotAllowed(Exception):
+    """This method does not exist on a collection, or on an item."""
+
+    method: str
+    is_item: bool
+    allowed: list[str] = field(default_factory=list)
+
+
+class UnsupportedMediaType(Exception):
+    """The body is declared to be something else than JSON."""
+
+
+class EmptyBody(Exception):
+    """A body is needed and none came."""
+
+
+@dataclass
+class MalformedJson(Exception):
+    """The body is not a JSON object; `reason` says where the parser stopped."""
+
+    reason: str
+
+
+@dataclass
+class DuplicateProperty(Exception):
+    """One object of the body has a property twice; the paths of all that are repeated."""
+
+    paths: list[str]
+
+
+@dataclass
+class BodyTooLarge(Exception):
+    """The body has more bytes than the limit."""
+
+    limit: int

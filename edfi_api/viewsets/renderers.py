@@ -1,0 +1,30 @@
+"""JSON out: stored bytes as they are, everything else through orjson. No negotiation: there is one form."""
+
+from typing import Any
+
+import orjson
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
+
+
+class EdFiJsonRenderer(BaseRenderer):
+    """`application/json`; bytes are taken for finished JSON."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = "utf-8"
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        if data is None:
+            return b""
+        return data if isinstance(data, bytes) else orjson.dumps(data)
+
+
+class NoNegotiation(BaseContentNegotiation):
+    """`Accept` is not negotiated on data routes (http-api.md §5)."""
+
+    def select_parser(self, request: Any, parsers: list[Any]) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, request: Any, renderers: list[Any], format_suffix: str | None = None) -> tuple[Any, str]:
+        return renderers[0], renderers[0].media_type

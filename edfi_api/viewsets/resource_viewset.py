@@ -1,0 +1,121 @@
+"""HTTP for every resource: list, create (upsert), retrieve, update, destroy.
+
+`factory` makes one subclass per resource. Which classes authenticate, permit, filter, paginate and word errors is
+settings' business; nothing here catches an exception.
+"""
+
+import re
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.status import HTTP_200_OK, HTTP_201_CREATED, HTTP_204_NO_CONTENT, HTTP_404_NOT_FOUND
+from rest_framework.viewsets import ViewSetMixin
+
+from edfi_api.documents import resource_types, store
+from edfi_api.documents.incoming import Preparer
+from edfi_api.documents.store import Outcome, StoredDocument
+from edfi_api.models import Document
+from edfi_api.surface.resource import ProjectFacts, Resource
+from edfi_api.viewsets.exceptions import InvalidDocumentId, MethodNotAllowed, ResourceNotFound
+from edfi_api.viewsets.headers import etag_header, written_document_headers
+from edfi_api.viewsets.representation import collection_json, document_json
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class EdFiView(GenericAPIView):
+    """What all data routes share: the four methods, and the refusal of all others after authentication."""
+
+    http_method_names = ["get", "post", "put", "delete"]
+    detail = False
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        return {"Vary": "Accept"}
+
+    def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        allowed = [method for method in self.allowed_methods if method != "OPTIONS"]
+        raise MethodNotAllowed(request.method, is_item=bool(self.detail), allowed=allowed)
+
+
+class UnknownResourceView(EdFiView):
+    """Stands where no resource is: who is not authenticated learns nothing else."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise ResourceNotFound
+
+
+class ResourceViewSet(ViewSetMixin, EdFiView):
+    """All operations on the documents of one resource. `prefix` is the part of the path before the project."""
+
+    resource: Resource
+    project: ProjectFacts
+    preparer: Preparer
+
+    def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if document_id is not None:
+            self.document_uuid = _document_uuid(document_id)
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        response["x-metaed-project-name"] = self.project.name
+        response["x-metaed-project-version"] = self.project.version
+        response["x-metaed-project-package-name"] = self.project.package_name
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def get_queryset(self) -> QuerySet[Document]:
+        """The documents of this resource in insertion order."""
+        return Document.objects.filter(resource_type_id=resource_types.numbers()[self.resource.name]).order_by("id")
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """A page of documents; filters are the resource's query fields."""
+        page = self.paginator.read(request)
+        documents = self.filter_queryset(self.get_queryset())
+        rows = documents[page.window].values_list(
+            "document_uuid", "change_version", "last_modified_at", Cast("body", TextField())
+        )
+        headers = {"Total-Count": str(documents.count())} if page.wants_total else None
+        return Response(collection_json(StoredDocument(*row) for row in rows), headers=headers)
+
+    def create(self, request: Request, prefix: str, **kwargs: Any) -> Response:
+        """Upsert by natural key: 201 when the document is new, 200 when it replaced one."""
+        incoming = self.preparer.prepare_new(self.parse_body(request))
+        document, outcome = store.upsert(incoming, created_by=request.user.row_id)
+        status = HTTP_201_CREATED if outcome is Outcome.INSERTED else HTTP_200_OK
+        headers = written_document_headers(request, prefix, self.resource, document)
+        return Response(status=status, headers=headers)
+
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """The document, or 404 without a body."""
+        document = store.get(self.resource, self.document_uuid)
+        if document is None:
+            return Response(status=HTTP_404_NOT_FOUND)
+        return Response(document_json(document), headers=etag_header(document))
+
+    def update(self, request: Request, prefix: str, **kwargs: Any) -> Response:
+        """Replace the document's body in full."""
+        incoming = self.preparer.prepare_replacement(self.parse_body(request), self.document_uuid)
+        document, _ = store.update(incoming, self.document_uuid)
+        headers = written_document_headers(request, prefix, self.resource, document)
+        return Response(status=HTTP_204_NO_CONTENT, headers=headers)
+
+    def destroy(self, request: Request, **kwargs: Any) -> Response:
+        """Remove the document; 404 without a body if there is none."""
+        was_there = store.delete(self.resource, self.document_uuid)
+        return Response(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
+
+    def parse_body(self, request: Request) -> dict[str, Any]:
+        """The body as the parser named in settings reads it, straight from Django's request."""
+        return request.parsers[0].parse(request._request)
+
+
+def _document_uuid(segment: str) -> UUID:
+    if not _UUID.fullmatch(segment):
+        raise InvalidDocumentId(segment)
+    return UUID(segment)

@@ -1,0 +1,51 @@
+"""Surface → URL map: `/{project}/{endpoint}[/{id}]`, matched without regard to case.
+
+One pattern and a dictionary instead of a pattern per resource: Django tries patterns one by one, and six hundred of
+them would cost more than the request itself. Source: http-api.md §1.4.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from edfi_api.surface.resource import Surface
+from edfi_api.viewsets.factory import viewset_class
+from edfi_api.viewsets.resource_viewset import UnknownResourceView
+
+View = Callable[..., HttpResponse]
+
+_COLLECTION = {"get": "list", "post": "create"}
+_ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
+
+
+class DataRouter:
+    """A view that hands each request to the viewset of the resource its path names."""
+
+    def __init__(self, surface: Surface) -> None:
+        projects = {project.name: project for project in surface.projects}
+        self._unknown = UnknownResourceView.as_view()
+        self._collections: dict[tuple[str, str], View] = {}
+        self._items: dict[tuple[str, str], View] = {}
+        for key, resource in surface.by_endpoint.items():
+            viewset = viewset_class(resource, projects[resource.name.project])
+            self._collections[key] = viewset.as_view(_COLLECTION, detail=False)
+            self._items[key] = viewset.as_view(_ITEM, detail=True)
+
+    def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
+        """`path` is what follows the prefix; one trailing slash is tolerated."""
+        match path.removesuffix("/").split("/"):
+            case [project, endpoint]:
+                return self._dispatch(self._collections, request, project, endpoint, prefix=prefix)
+            case [project, endpoint, document_id]:
+                return self._dispatch(self._items, request, project, endpoint, prefix=prefix, document_id=document_id)
+        return self._unknown(request)
+
+    def _dispatch(
+        self, views: dict[tuple[str, str], View], request: HttpRequest, project: str, endpoint: str, **kwargs: Any
+    ) -> HttpResponse:
+        view = views.get((project.lower(), endpoint.lower()))
+        return self._unknown(request) if view is None else view(request, **kwargs)
+
+    # Django's CSRF middleware asks the view; a bearer token needs no such protection.
+    csrf_exempt = True

@@ -1,0 +1,27 @@
+"""The URL map on one page. Fixed segments match without regard to case: clients spell them differently."""
+
+import re
+
+from django.contrib import admin
+from django.urls import include, path, re_path
+
+from edfi_api.startup import current_surface
+from edfi_api.viewsets.router import DataRouter
+
+surface = current_surface()
+
+# The original Meadowlark named the standard in the path: package ed-fi-model-3.3b is served below /v3.3b.
+STANDARD_SEGMENT = "v" + surface.core_project.package_name.rpartition("-")[2]
+DATA_PREFIXES = ("data/v3", "data", STANDARD_SEGMENT)
+
+_prefixes = "|".join(re.escape(prefix) for prefix in DATA_PREFIXES)
+
+urlpatterns = [
+    re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", DataRouter(surface), name="data"),
+    path("", include("edfi_api.security.urls")),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = "edfi_api.problem_details.handler.bad_request"
+handler404 = "edfi_api.problem_details.handler.not_found"
+handler500 = "edfi_api.problem_details.handler.server_error"

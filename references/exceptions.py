@@ -1,0 +1,36 @@
+"""What the references of a document can be refused for: facts, without wording."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class MissingTarget:
+    """A reference in a body whose target does not exist. `value` is set for descriptors: the URI as sent."""
+
+    path: str
+    resource: str
+    value: str | None = None
+
+
+@dataclass
+class UnresolvedReference(Exception):
+    """All references of one document that point at nothing, in body order."""
+
+    documents: list[MissingTarget] = field(default_factory=list)
+    descriptors: list[MissingTarget] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Referrer:
+    """A document that points at another: its resource and its natural key."""
+
+    resource: str
+    natural_key: str
+
+
+@dataclass
+class DependentItemExists(Exception):
+    """The document cannot go: these point at it. `resources` names all their types, `referrers` some of them."""
+
+    resources: list[str]
+    referrers: list[Referrer]

@@ -1,0 +1,52 @@
+"""Identities as text and as ids: how a reference and the document it means reach the same value on their own.
+
+The natural key is plain text for people and messages; the referential id is its hash, scoped by resource, and the
+primary key of `Alias`. Nothing here knows a resource or a body: paths and values come in as text.
+Source: design.md §4 and the storage design of the original Meadowlark.
+"""
+
+from collections.abc import Sequence
+from hashlib import shake_128
+from uuid import UUID
+
+# A key's elements: JSON path without its root, and the value as text.
+KeyElements = Sequence[tuple[str, str]]
+
+_UUID_BYTES = 16
+_VERSION_8 = 0x8000_0000_0000_0000_0000
+_VERSION_MASK = ~(0xF000 << 64) & ((1 << 128) - 1)
+_VARIANT = 0x8000 << 48
+_VARIANT_MASK = ~(0xC000 << 48) & ((1 << 128) - 1)
+
+
+def natural_key(elements: KeyElements) -> str:
+    """`NK#courseCode=1234#educationOrganizationReference.educationOrganizationId=122`, for elements sorted by path.
+
+    Two different identities never give one text: where a value could be taken for a further element, the
+    lengths of all values follow behind `#!`. No published id has such a value, so the original's form stands.
+    """
+    text = "NK#" + "#".join([f"{path}={value}" for path, value in elements])
+    if text.count("=") > len(elements) and _is_ambiguous(elements):
+        return text + "#!" + ",".join(str(len(value)) for _, value in elements)
+    return text
+
+
+def _is_ambiguous(elements: KeyElements) -> bool:
+    return any(f"#{path}=" in value for path, _ in elements for _, value in elements)
+
+
+def descriptor_natural_key(uri: str) -> str:
+    """`NK#uri://ed-fi.org/SexDescriptor#Female`, in the descriptor's own spelling."""
+    return f"NK#{uri}"
+
+
+def referential_id(project: str, resource: str, key: str) -> UUID:
+    """The UUID (version 8) by which a document can be pointed at without knowing its row.
+
+    The first 128 bits of SHAKE-128 over `{project}#{resource}#{key}`. Descriptor values in `key` are expected
+    in lower case, since they compare without regard to case. The version of the data standard takes no part,
+    so moving to a newer standard keeps the ids.
+    """
+    digest = shake_128(f"{project}#{resource}#{key}".encode()).digest(_UUID_BYTES)
+    bits = int.from_bytes(digest, "big")
+    return UUID(int=bits & _VERSION_MASK & _VARIANT_MASK | _VERSION_8 | _VARIANT)

@@ -1,0 +1,2 @@
+DROP TABLE reference;
+DROP TABLE alias;
