@@ -74,6 +74,17 @@ def url(home: Path) -> str:
     return f"postgresql://{DATABASE}@/{DATABASE}?host={quote(str(_socket_folder(home)), safe='/')}"
 
 
+def default_home() -> Path:
+    """Where the data of this checkout is kept."""
+    return Path(os.environ.get("MEADOWLARK_HOME") or Path(__file__).parent.parent / ".home").resolve()
+
+
+def ending_with_us(command: Sequence[str], number: signal.Signals) -> list[str]:
+    """The command, sent a signal by the system when this process is gone, even by kill -9; where the system can."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, f"--pdeathsig={number.name[3:]}", *command] if setpriv else [*command]
+
+
 class EmbeddedPostgres:
     """The server of one home, started on entering and stopped on leaving. Its log is `postgres.log` in the home."""
 
@@ -155,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; see the module's text."""
     parser = argparse.ArgumentParser(prog="python -m meadowlark.embedded_postgres", description=__doc__.split("\n")[0])
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("--home", type=Path, default=_default_home(), help="where the data is kept")
+    place.add_argument("--home", type=Path, default=default_home(), help="where the data is kept")
     place.add_argument("--temporary", action="store_true", help="a fresh server, fast and forgotten, for tests")
     parser.add_argument("command", nargs="+", metavar="COMMAND", help="what to run with DATABASE_URL set")
     options = parser.parse_args(arguments)
@@ -176,10 +187,6 @@ def _server(options: argparse.Namespace) -> Iterator[str]:
         with contextlib.suppress(AlreadyRunning):  # Then the server that runs is the one meant.
             stack.enter_context(EmbeddedPostgres(home, settings))
         yield url(home)
-
-
-def _default_home() -> Path:
-    return Path(os.environ.get("MEADOWLARK_HOME") or Path(__file__).parent.parent / ".home")
 
 
 def _data_folder(home: Path) -> Path:
@@ -299,24 +306,24 @@ def _owner(data: Path) -> pwd.struct_passwd | None:
 
 
 def _as_account(account: pwd.struct_passwd | None, program: str, *arguments: str) -> list[str]:
-    """The command line that runs a program of the wheel as an account, and ends it with us where the system can.
+    """The command line that runs a program of the wheel as an account.
 
     A checkout of root is often in a folder that only root may enter (/root). One capability lets the account pass
     through, and `no_setuid_fixup` makes it count for access(2) too, which PostgreSQL asks about its own programs; the
     alternative, opening those folders to everyone, would change the machine.
     """
     command = [str(_binaries() / program), *arguments]
-    setpriv = shutil.which("setpriv")
     if account is None:
-        return [setpriv, "--pdeathsig=INT", *command] if setpriv else command
-    if setpriv is None:
+        return ending_with_us(command, signal.SIGINT)
+    if shutil.which("setpriv") is None:
         raise EmbeddedPostgresError(
             "PostgreSQL refuses to run as root, and the program `setpriv` (util-linux) that would change the account"
             " is not here. Run as an ordinary user, or set DATABASE_URL to the address of a PostgreSQL server."
         )
     become = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
     pass_through = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--securebits=+no_setuid_fixup"]
-    return [setpriv, *become, *pass_through, "--pdeathsig=INT", *command]
+    # Last, because a change of account makes the system forget it.
+    return ["setpriv", *become, *pass_through, *ending_with_us(command, signal.SIGINT)]
 
 
 def _binaries() -> Path:

@@ -1,0 +1,210 @@
+"""`make run`: a database, everything in it that a server needs, the web server, and a first request to try.
+
+Starts them in this order, watches them, and stops them in the opposite one on SIGTERM or Ctrl-C. Each runs in a process
+of its own and in no terminal's group, so that a signal reaches this process first.
+"""
+
+# ruff: noqa: S603 - the commands run here are our own.
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from meadowlark.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError, default_home, ending_with_us
+
+ADDRESS = "127.0.0.1"
+DEMO_CLIENT = "demo"
+DEMO_CLAIM_SET = "Ed-Fi Sandbox"
+_STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
+
+
+class Refused(Exception):
+    """It cannot run, or not any longer; the text is one paragraph for a person."""
+
+
+class Stopped(BaseException):
+    """Somebody asked for the end. No `Exception`: nothing on the way may take it for a failure."""
+
+
+@dataclass(frozen=True)
+class DemoClient:
+    """The client to try the API with. The secret is known only in the run that made the client."""
+
+    name: str
+    key: str
+    secret: str | None
+
+
+def main() -> int:
+    """Serves until told to stop (0) or until something fails (1, with the reason)."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    try:
+        serve(default_home())
+    except Stopped:
+        return 0
+    except (Refused, EmbeddedPostgresError) as reason:
+        sys.stderr.write(f"{reason}\n")
+    except OSError as error:
+        sys.stderr.write(f"Meadowlark cannot run: {error}\n")
+    return 1
+
+
+def serve(home: Path) -> NoReturn:
+    """Never returns; what it started ends with it."""
+    port = _port()
+    with ExitStack() as running:
+        postgres = None
+        if not os.environ.get("DATABASE_URL"):
+            _tell(f"Starting PostgreSQL in {home} ...")
+            postgres = running.enter_context(EmbeddedPostgres(home))
+        _ensure_free(port)
+        environment = os.environ | {"MEADOWLARK_SECRET_KEY": _secret_key(home)}
+        demo_client = _prepare(environment)
+        gunicorn = _start_gunicorn(running, port, environment)
+        _tell(_welcome(f"http://{ADDRESS}:{port}", demo_client))
+        _watch(gunicorn, postgres)
+
+
+def _stop(*_: int | FrameType | None) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # One is enough; a second must not disturb the end.
+    raise Stopped
+
+
+def _tell(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _port() -> int:
+    text = os.environ.get("MEADOWLARK_PORT") or "8000"
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise Refused(f"MEADOWLARK_PORT is {text!r}; it must be a port number, 1 to 65535.")
+    return int(text)
+
+
+def _ensure_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((ADDRESS, port))
+        except OSError as error:
+            raise Refused(
+                f"Port {port} on {ADDRESS} cannot be used ({error.strerror}). Stop what uses it, or choose another one:"
+                " MEADOWLARK_PORT=8001 make run"
+            ) from None
+
+
+def _secret_key(home: Path) -> str:
+    """The key that signs admin sessions, made once per home, so that they survive a restart."""
+    if given := os.environ.get("MEADOWLARK_SECRET_KEY"):
+        return given
+    home.mkdir(parents=True, exist_ok=True)
+    file = home / "secret_key"
+    with contextlib.suppress(FileExistsError), open(file, "x", opener=_for_owner_only) as new:
+        new.write(secrets.token_urlsafe(48))
+    return file.read_text()
+
+
+def _for_owner_only(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)
+
+
+def _prepare(environment: Mapping[str, str]) -> DemoClient:
+    """In a process of its own, because Django and the model would stay in the memory of this one."""
+    command = ["meadowlark.prepare", "--demo-client", DEMO_CLIENT, DEMO_CLAIM_SET]
+    with ExitStack() as running:
+        process = _start(running, command, environment, stdout=subprocess.PIPE)
+        told, _ = process.communicate()
+    if process.returncode:
+        raise Refused("Meadowlark was not started, for the reason above.")
+    return DemoClient(**json.loads(told))
+
+
+def _start_gunicorn(running: ExitStack, port: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    settings = ["--config", "python:meadowlark.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
+    gunicorn = _start(running, ["gunicorn", *settings, "meadowlark.wsgi:application"], environment)
+    while not _is_answering(port):
+        _ensure_alive(gunicorn)
+        time.sleep(0.05)
+    return gunicorn
+
+
+def _start(
+    running: ExitStack, module: list[str], environment: Mapping[str, str], stdout: int | None = None
+) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        ending_with_us([sys.executable, "-m", *module], signal.SIGTERM),
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        start_new_session=True,
+    )
+    running.callback(_end, process)
+    return process
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _is_answering(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((ADDRESS, port)) == 0
+
+
+def _watch(gunicorn: subprocess.Popen[bytes], postgres: EmbeddedPostgres | None) -> NoReturn:
+    while True:
+        _ensure_alive(gunicorn)
+        if postgres and not postgres.is_running():
+            raise Refused(f"PostgreSQL ended by itself: {postgres.last_words()}")
+        time.sleep(0.5)
+
+
+def _ensure_alive(gunicorn: subprocess.Popen[bytes]) -> None:
+    if gunicorn.poll() is not None:
+        raise Refused(f"The web server ended by itself with status {gunicorn.returncode}; the reason stands above.")
+
+
+def _welcome(address: str, client: DemoClient) -> str:
+    return f"""
+Meadowlark is at {address} (Ctrl-C stops it).
+
+{_credentials(client)}
+
+A first request:
+  TOKEN=$(curl -s -u {client.key}:{client.secret or "SECRET"} -d grant_type=client_credentials {address}/oauth/token \\
+    | python3 -c 'import json, sys; print(json.load(sys.stdin)["access_token"])')
+  curl -i -H "Authorization: Bearer $TOKEN" '{address}/data/ed-fi/schoolYearTypes?limit=2'
+"""
+
+
+def _credentials(client: DemoClient) -> str:
+    if client.secret:
+        return f"""The demo client; its secret is shown this once:
+  key     {client.key}
+  secret  {client.secret}"""
+    return f"""The secret of the demo client was shown at the first start. A new one:
+  .venv/bin/python manage.py create_api_client {client.name} --claim-set '{DEMO_CLAIM_SET}' --if-exists new-secret"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
