@@ -1,8 +1,8 @@
 """What an authenticated client may do. Until claim sets are there: everything."""
 
+from django.views import View
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from .tokens import AuthenticatedClient
 
@@ -10,5 +10,5 @@ from .tokens import AuthenticatedClient
 class IsAuthenticatedClient(BasePermission):
     """Any client with a valid token may do anything."""
 
-    def has_permission(self, request: Request, view: APIView) -> bool:
+    def has_permission(self, request: Request, view: View) -> bool:
         return isinstance(request.user, AuthenticatedClient)

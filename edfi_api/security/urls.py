@@ -4,4 +4,10 @@ from django.urls import re_path
 
 from .oauth import TokenView
 
-urlpatterns = [re_path(r"(?i)^oauth/token/?\Z", TokenView.as_view(), name="oauth-token")]
+
+def _in_any_case(path: str) -> str:
+    """A regular expression for `path`. Django cannot reverse the flag that would say the same."""
+    return "".join(f"[{letter}{letter.upper()}]" if letter.isalpha() else letter for letter in path)
+
+
+urlpatterns = [re_path(rf"^{_in_any_case('oauth/token')}/?\Z", TokenView.as_view(), name="oauth-token")]

@@ -1,0 +1,45 @@
+"""The migrations of the security app, which those of the toolkit stand on."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, connection
+
+from edfi_api.security.clients import create_client
+from edfi_api.security.models import ApiClient
+
+CLIENTS, TOKENS = "security_apiclient", "oauth2_provider_accesstoken"
+
+
+@pytest.fixture
+def _all_applied_in_the_end() -> Iterator[None]:
+    yield
+    call_command("migrate", verbosity=0)
+
+
+def tables() -> set[str]:
+    return {CLIENTS, TOKENS} & set(connection.introspection.table_names())
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_all_applied_in_the_end")
+def test_migrations_go_back_to_nothing_and_forth_again() -> None:
+    call_command("migrate", "security", "zero", verbosity=0)
+    assert tables() == set()
+
+    call_command("migrate", verbosity=0)
+    assert tables() == {CLIENTS, TOKENS}
+
+
+@pytest.mark.django_db
+def test_no_migration_is_missing() -> None:
+    call_command("makemigrations", "security", check=True, dry_run=True, verbosity=0)
+
+
+@pytest.mark.django_db
+def test_the_database_refuses_a_client_with_another_grant() -> None:
+    create_client("Demo", "EdFiSandbox")
+
+    with pytest.raises(IntegrityError, match="api_client_uses_client_credentials"):
+        ApiClient.objects.update(authorization_grant_type="password")

@@ -1,0 +1,44 @@
+"""The token endpoint, the admin, and one protected route that tells the caller who it is."""
+
+from django.contrib import admin
+from django.urls import include, path
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from edfi_api.security.authentication import BearerTokenAuthentication
+from edfi_api.security.exceptions import AuthenticationFailed
+from edfi_api.security.permissions import IsAuthenticatedClient
+
+
+class WhoAmI(APIView):
+    authentication_classes = [BearerTokenAuthentication]
+    permission_classes = [IsAuthenticatedClient]
+    renderer_classes = [JSONRenderer]
+
+    def get(self, request: Request) -> Response:
+        caller = request.user
+        return Response(
+            {
+                "key": caller.key,
+                "name": caller.name,
+                "claimSet": caller.claim_set_name,
+                "educationOrganizationIds": caller.education_organization_ids,
+                "namespacePrefixes": caller.namespace_prefixes,
+            }
+        )
+
+    def get_exception_handler(self):
+        return _show_reason
+
+
+def _show_reason(error: Exception, context: dict) -> Response | None:
+    return Response({"reason": error.reason}, status=401) if isinstance(error, AuthenticationFailed) else None
+
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("who-am-i", WhoAmI.as_view()),
+    path("", include("edfi_api.security.urls")),
+]
