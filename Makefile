@@ -1,0 +1,55 @@
+# `make run` serves Meadowlark, `make test` checks and tests it. python3 (3.11 or newer) and make are all they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help run test check lock
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
+	@echo 'make test   lint, types and all tests; TESTS=tests/house runs some of them'
+	@echo 'make check  lint, format and types alone'
+	@echo 'make lock   write the lock files after a change of requirements.txt or tests/requirements.txt'
+
+run: $(VENV)/ready
+	@$(BIN)/python -m meadowlark.run
+
+# pytest-django makes a database of its own in the server it is given; without DATABASE_URL that server is temporary.
+test: check
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) $(BIN)/python -m pytest $(TESTS)
+
+check: $(VENV)/ready-for-tests
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m ruff format --check
+	$(BIN)/python -m mypy
+
+lock: $(VENV)/ready
+	$(BIN)/python -m pip install -qq pip-tools==7.6.2
+	$(compile) requirements.txt --output-file requirements.lock
+	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
+
+compile := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/python -m piptools compile --quiet --no-config --generate-hashes --strip-extras \
+	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
+install := $(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes
+
+# The stamps are copies of the locks that were installed: content decides, not the time of a checkout.
+$(shell cmp -s requirements.lock $(VENV)/ready || rm -f $(VENV)/ready)
+$(shell cmp -s tests/requirements.lock $(VENV)/ready-for-tests || rm -f $(VENV)/ready-for-tests)
+
+$(VENV)/ready:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+		"Meadowlark needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + \
+		". Name another one: make PYTHON=python3.12 run")'
+	@echo 'Installing into $(VENV) ...'
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(install) -r requirements.lock
+	@$(install) -r requirements.fast.lock 2>/dev/null \
+		|| echo 'No C compiler: the web server parses HTTP in Python, which is slower and does the same.'
+	@cp requirements.lock $@
+
+$(VENV)/ready-for-tests: $(VENV)/ready
+	@echo 'Installing test tools into $(VENV) ...'
+	@$(install) -r tests/requirements.lock
+	@cp tests/requirements.lock $@
