@@ -113,6 +113,8 @@ OAUTH2_PROVIDER = {
     # Client credentials and no other grant.
     "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.BackendApplicationServer",
     "OAUTH2_VALIDATOR_CLASS": "edfi_api.security.oauth.ClientCredentialsValidator",
+    # There are no refresh tokens; cleartokens would warn of not knowing when they expire.
+    "REFRESH_TOKEN_EXPIRE_SECONDS": 1,
 }
 
 REST_FRAMEWORK = {

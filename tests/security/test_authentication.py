@@ -190,7 +190,6 @@ def test_a_new_secret_voids_the_tokens_of_the_old_one(who_am_i: Ask, token: str)
     assert who_am_i(f"Bearer {token}").json() == {"reason": "Invalid token"}
 
 
-@pytest.mark.django_db(transaction=True)
 def test_many_threads_share_one_memory(token: str) -> None:
     client_of_token(token)
     seen = []

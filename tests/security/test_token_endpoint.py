@@ -2,16 +2,20 @@
 
 import json
 from base64 import b64encode
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.test import Client
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oauth2_provider.models import AccessToken
 
 from edfi_api.security.clients import Credentials
 from edfi_api.security.models import ApiClient
+from edfi_api.security.tokens import client_of_token
 from tests.security.conftest import Ask, basic
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]
@@ -306,6 +310,19 @@ def test_neither_token_nor_secret_is_stored(token: str, credentials: Credentials
 
     assert token not in stored_token
     assert credentials.secret not in stored_client
+
+
+def test_cleartokens_removes_what_has_expired(ask_for_token: Ask, basic_header: str) -> None:
+    ask_for_token(basic_header)
+    AccessToken.objects.update(expires=timezone.now())
+    valid = ask_for_token(basic_header).json()["access_token"]
+    warnings = StringIO()
+
+    call_command("cleartokens", stderr=warnings)
+
+    assert client_of_token(valid) is not None
+    assert AccessToken.objects.count() == 1
+    assert warnings.getvalue() == ""
 
 
 def test_the_hash_of_a_secret_is_cheap_and_salted(credentials: Credentials) -> None:
