@@ -1,0 +1,25 @@
+"""School years as documents: a range of years, of which one is the current."""
+
+from collections.abc import Iterator
+
+from edfi_api.documents.bulk import Candidate
+from edfi_api.surface.resource import Resource, ResourceKind, Surface
+
+
+def school_year_documents(surface: Surface, years: range, current: int) -> Iterator[Candidate]:
+    """A body for each year; nothing if the standard has no school years.
+
+    A school year is named after the calendar year in which it ends: 2026 is 2025-2026.
+    """
+    resource = _school_year_resource(surface)
+    for year in years if resource else ():
+        body = {
+            "schoolYear": year,
+            "currentSchoolYear": year == current,
+            "schoolYearDescription": f"{year - 1}-{year}",
+        }
+        yield Candidate(resource, body, f"school year {year}")
+
+
+def _school_year_resource(surface: Surface) -> Resource | None:
+    return next((resource for resource in surface.resources if resource.kind is ResourceKind.SCHOOL_YEAR), None)

@@ -1,0 +1,45 @@
+"""`manage.py load_school_years 1990-2040 --current 2026`"""
+
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from collections import Counter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.documents.bulk import write_documents
+from edfi_api.documents.school_years import school_year_documents
+from edfi_api.documents.store import Outcome
+from edfi_api.startup import current_surface
+
+
+def year_range(text: str) -> range:
+    """`1990-2040` or a single year."""
+    match = re.fullmatch(r"(\d{4})(?:-(\d{4}))?", text)
+    if match is None:
+        raise ArgumentTypeError(f"{text!r} is not a year or a range of years such as 1990-2040")
+    first, last = int(match[1]), int(match[2] or match[1])
+    if last < first:
+        raise ArgumentTypeError(f"{text!r} ends before it begins")
+    return range(first, last + 1)
+
+
+class Command(BaseCommand):
+    help = "Makes a range of school years available to references. Running it again changes only what differs."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("years", type=year_range, help="first and last year, such as 1990-2040")
+        parser.add_argument("--current", type=int, required=True, help="the current school year")
+
+    def handle(self, *args: Any, years: range, current: int, **options: Any) -> None:
+        if current not in years:
+            raise CommandError(f"the current school year {current} is not in {years.start}-{years.stop - 1}")
+        written = list(write_documents(school_year_documents(current_surface(), years, current)))
+        refused = [entry for entry in written if not isinstance(entry.result, Outcome)]
+        if refused:
+            raise CommandError(f"{refused[0].candidate.origin} was refused: {refused[0].result}")
+        counts = Counter(entry.result for entry in written)
+        self.stdout.write(
+            f"school years: {counts[Outcome.INSERTED]} created, {counts[Outcome.UPDATED]} updated, "
+            f"{counts[Outcome.UNCHANGED]} unchanged"
+        )

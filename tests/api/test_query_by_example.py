@@ -1,0 +1,80 @@
+"""Query by example: equality on queryable fields, typed, combined with AND."""
+
+import pytest
+
+from tests.api.test_paging import ids
+from tests.api.test_upsert import STUDENT
+
+
+@pytest.fixture
+def students(api):
+    for number, first_name, born in (
+        ("1", "Mae", "2010-02-03"),
+        ("2", "Noa", "2010-02-03"),
+        ("3", "Noa", "2011-01-01"),
+    ):
+        body = STUDENT | {"studentUniqueId": number, "firstName": first_name, "birthDate": born}
+        assert api.post("/students", body).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("firstName=Noa", ["2", "3"]),
+        ("FIRSTNAME=Noa", ["2", "3"]),
+        ("firstName=noa", []),
+        ("birthDate=2010-02-03", ["1", "2"]),
+        ("birthDate=2010-02-03T08:00:00Z", ["1", "2"]),
+        ("firstName=Noa&birthDate=2/3/2010", ["2"]),
+        ("studentUniqueId=1", ["1"]),
+        ("firstName=", []),
+        ("id=not-a-uuid", []),
+    ],
+)
+def test_documents_are_found_by_the_values_they_have(api, students, query, found):
+    assert ids(api.get(f"/students?{query}")) == found
+
+
+def test_a_document_is_found_by_its_id(api, students):
+    wanted = api.get("/students?studentUniqueId=2").json()[0]
+
+    assert api.get(f"/students?id={wanted['id']}").json() == [wanted]
+
+
+def test_the_total_counts_what_the_filter_finds(api, students):
+    assert api.get("/students?firstName=Noa&limit=1&totalCount=true")["Total-Count"] == "2"
+
+
+def test_a_key_inside_a_reference_is_a_query_field(api, documents, resource_named):
+    resource = resource_named("StudentSchoolAssociation")
+    documents.store(resource)
+    body = documents.minimal_body(resource)
+
+    assert len(api.get(f"/studentSchoolAssociations?schoolId={body['schoolReference']['schoolId']}").json()) == 1
+    assert len(api.get(f"/studentSchoolAssociations?schoolId={body['schoolReference']['schoolId']}.0").json()) == 1
+    assert api.get("/studentSchoolAssociations?schoolId=5").json() == []
+    assert len(api.get("/studentSchoolAssociations?studentUniqueId=Value").json()) == 1
+
+
+def test_an_unknown_field_is_refused_alone_and_as_it_was_spelt(api):
+    response = api.get("/students?Colour=red&birthDate=soon")
+
+    assert response.status_code == 400
+    problem = response.json()
+    assert problem["type"] == "urn:ed-fi:api:bad-request"
+    assert problem["errors"] == ["The query field 'Colour' is not valid for this resource."]
+
+
+def test_all_unreadable_values_are_named_with_the_path_of_their_field(api):
+    response = api.get("/studentSchoolAssociations?schoolID=abc&entryDate=soon&primarySchool=perhaps")
+
+    assert response.status_code == 400
+    assert response.json()["validationErrors"] == {
+        "$.schoolReference.schoolId": ["The value 'abc' is not valid for schoolID."],
+        "$.entryDate": ["The value 'soon' is not valid for entryDate."],
+        "$.primarySchool": ["The value 'perhaps' is not valid for primarySchool."],
+    }
+
+
+def test_a_nul_character_is_an_unreadable_value(api):
+    assert api.get("/students?firstName=a%00b").status_code == 400

@@ -1,0 +1,184 @@
+"""What is refused before a document is understood: paths, methods, media types, JSON, credentials."""
+
+import json
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from tests.api.test_upsert import STUDENT
+from tests.conftest import item_path
+
+
+@pytest.mark.parametrize(
+    "path", ["/unknowns", "/educationOrganizations", "/generalStudentProgramAssociations", "/students/1/2", "/"]
+)
+def test_an_unknown_path_is_a_problem(api, path):
+    response = api.get(path)
+
+    assert response.status_code == 404
+    assert response.json() | {"correlationId": ""} == {
+        "detail": "The specified data could not be found.",
+        "type": "urn:ed-fi:api:not-found",
+        "title": "Not Found",
+        "status": 404,
+        "correlationId": "",
+        "validationErrors": {},
+        "errors": [],
+    }
+
+
+@pytest.mark.parametrize("path", ["/data/ed-fi/students", "/data/ed-fi/unknowns", f"/data/v3/ed-fi/students/{uuid4()}"])
+@pytest.mark.parametrize("method", ["get", "post", "put", "delete", "patch"])
+def test_nothing_is_told_without_a_token(db, path, method):
+    response = getattr(Client(), method)(path)
+
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"] == 'Bearer error="invalid_token"'
+    assert response.json() | {"correlationId": ""} == {
+        "detail": "The caller could not be authenticated.",
+        "type": "urn:ed-fi:api:security:authentication",
+        "title": "Authentication Failed",
+        "status": 401,
+        "correlationId": "",
+        "errors": ["Authorization header is missing."],
+    }
+
+
+@pytest.mark.parametrize("prefix", ["/data/ed-fi", "/data/v3/ed-fi", "/v3.3b/ed-fi", "/DATA/V3/Ed-Fi"])
+def test_every_prefix_leads_to_the_same_documents(api, prefix):
+    response = api.post(f"{prefix}/students/", STUDENT)
+
+    assert response.status_code == 201
+    assert response["Location"].startswith(f"http://testserver{prefix[: prefix.rindex('/')]}/ed-fi/students/")
+    assert api.get(item_path(response)).json()["studentUniqueId"] == "604822"
+
+
+def test_project_and_endpoint_are_matched_without_regard_to_case(api):
+    assert api.get("/STUDENTS").json() == []
+
+
+def test_answers_name_the_model_they_come_from(api):
+    response = api.get("/students")
+
+    assert response["x-metaed-project-name"] == "Ed-Fi"
+    assert response["x-metaed-project-version"] == "3.3.1-b"
+    assert response["x-metaed-project-package-name"] == "ed-fi-model-3.3b"
+
+
+@pytest.mark.parametrize("method", ["get", "put", "delete"])
+def test_an_id_that_is_no_uuid_is_refused(api, method):
+    response = api.request(method, "/students/12")
+
+    assert response.status_code == 400
+    assert response.json()["validationErrors"] == {"$.id": ["The value '12' is not valid."]}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed", "hint"),
+    [
+        ("delete", "/students", "GET, POST", "Resource collections cannot be deleted."),
+        ("put", "/students", "GET, POST", "Resource collections cannot be replaced."),
+        ("post", f"/students/{uuid4()}", "GET, PUT, DELETE", "Resource items can only be updated using PUT."),
+        ("patch", "/students", "GET, POST", "The endpoint of the request does not support the 'PATCH' method."),
+        ("options", "/students", "GET, POST", "The endpoint of the request does not support the 'OPTIONS' method."),
+    ],
+)
+def test_a_method_that_is_not_there_says_which_are(api, method, path, allowed, hint):
+    response = api.request(method, path)
+
+    assert response.status_code == 405
+    assert response["Allow"] == allowed
+    assert response.json()["errors"][0].startswith(hint)
+
+
+@pytest.mark.parametrize("content_type", ["text/xml", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_a_body_of_another_media_type_is_refused(api, content_type):
+    response = api.post("/students", b"<a/>", content_type=content_type)
+
+    assert response.status_code == 415
+    assert response.json()["type"] == "urn:ed-fi:api:unsupported-media-type"
+
+
+@pytest.mark.parametrize("content_type", ["text/json", "application/json; charset=latin-1", ""])
+def test_json_under_its_other_names_is_read(api, content_type):
+    assert api.post("/students", json.dumps(STUDENT), content_type=content_type).status_code == 201
+
+
+def test_an_empty_body_is_refused(api):
+    response = api.post("/students", b" ", content_type="application/json")
+
+    assert response.status_code == 400
+    assert response.json()["errors"] == ["A non-empty request body is required."]
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b"[]", b'"text"', b"null", b'{"a": NaN}', b'{"a": "\xff"}', b"[" * 5000, b'{"a":' * 5000]
+)
+def test_a_body_that_is_no_json_object_is_refused(api, body):
+    response = api.post("/students", body, content_type="application/json")
+
+    assert response.status_code == 400
+    assert list(response.json()["validationErrors"]) == ["$."]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (b'{"firstName": "a", "firstName": "b"}', "$.firstName"),
+        (b'{"items": [{"a": 1}, {"name": 1, "name": 1}]}', "$.items[1].name"),
+        (b'{"a": {"b": "\\u0022", "b": 2}}', "$.a.b"),
+        (b'{"a": "\\"\\"", "a": ""}', "$.a"),
+    ],
+)
+def test_a_property_twice_in_one_object_is_refused_with_its_path(api, body, path):
+    response = api.post("/students", body, content_type="application/json")
+
+    assert response.status_code == 400
+    assert response.json()["validationErrors"] == {path: ["An item with the same key has already been added."]}
+
+
+def test_one_name_in_two_objects_is_no_repetition(api):
+    body = b'{"a": {"b": "\\u0022"}, "c": {"b": 1}, "studentUniqueId": "1"}'
+
+    response = api.post("/students", body, content_type="application/json")
+
+    assert "$.a.b" not in response.json()["validationErrors"]
+
+
+def test_a_body_over_the_limit_is_refused(api, settings):
+    settings.EDFI_API = settings.EDFI_API | {"MAX_BODY_BYTES": 100}
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+
+    response = api.post("/students", STUDENT | {"firstName": "a" * 100})
+
+    assert response.status_code == 413
+    assert response.json()["type"] == "urn:ed-fi:api:content-too-large"
+
+
+def test_the_clients_correlation_id_comes_back_made_harmless(api):
+    response = api.get("/unknowns", HTTP_CORRELATIONID="abc-1\n2 forged")
+
+    assert response.json()["correlationId"] == "abc-12forged"
+
+
+def test_each_problem_has_a_correlation_id_of_its_own(api):
+    first, second = (api.get("/unknowns").json()["correlationId"] for _ in range(2))
+
+    assert first
+    assert first != second
+
+
+def test_security_headers_stand_on_every_answer(api):
+    response = api.get("/students")
+
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Referrer-Policy"] == "no-referrer"
+    assert "Set-Cookie" not in response
+
+
+def test_a_path_outside_all_routes_is_a_problem_too(db):
+    response = Client().get("/nowhere")
+
+    assert response.status_code == 404
+    assert response.json()["type"] == "urn:ed-fi:api:not-found"

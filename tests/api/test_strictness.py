@@ -1,0 +1,170 @@
+"""Bodies that are nearly right: brought into form where Ed-Fi says so, otherwise refused with every reason at once."""
+
+import pytest
+
+from edfi_api.models import Document
+from tests.api.test_upsert import STUDENT
+
+
+def stored(api, body):
+    response = api.post("/students", body)
+    assert response.status_code == 201, response.content
+    return Document.objects.get().body
+
+
+def refusal(api, body, endpoint="/students"):
+    response = api.post(endpoint, body)
+    assert response.status_code == 400, response.content
+    return response.json()["validationErrors"]
+
+
+def test_unknown_members_are_dropped_at_any_depth(api):
+    body = STUDENT | {"shoeSize": 40, "FirstName": "x", "personReference": None, "_ext": {"sample": {"a": 1}}}
+
+    assert stored(api, body) == STUDENT
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ({"birthDate": "2/3/2010"}, {"birthDate": "2010-02-03"}),
+        ({"birthDate": "02/03/10"}, {"birthDate": "2010-02-03"}),
+        ({"birthDate": "23/2/2010"}, {"birthDate": "2010-02-23"}),
+        ({"birthDate": "2010-02-03T10:00:00Z"}, {"birthDate": "2010-02-03"}),
+        ({"multipleBirthStatus": "TRUE"}, {"multipleBirthStatus": True}),
+        ({"multipleBirthStatus": 0}, {"multipleBirthStatus": False}),
+        ({"middleName": None, "otherNames": []}, {}),
+        ({"otherNames": [{}]}, {}),
+        ({"middleName": " kept as sent "}, {"middleName": " kept as sent "}),
+    ],
+)
+def test_values_are_brought_into_their_types_form(api, sent, kept):
+    assert stored(api, STUDENT | sent) == STUDENT | kept
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "message"),
+    [
+        ({"firstName": None}, "$.firstName", "firstName is required."),
+        ({"firstName": ""}, "$.firstName", "firstName is required and should not be left empty."),
+        ({"firstName": "  "}, "$.firstName", "firstName cannot contain leading or trailing spaces."),
+        ({"studentUniqueId": " 1"}, "$.studentUniqueId", "studentUniqueId cannot contain leading or trailing spaces."),
+        ({"firstName": "a" * 76}, "$.firstName", "firstName Value should be at most 75 characters"),
+        ({"firstName": 5}, "$.firstName", 'firstName Value is "integer" but should be "string"'),
+        (
+            {"multipleBirthStatus": "maybe"},
+            "$.multipleBirthStatus",
+            'multipleBirthStatus Value is "string" but should be "boolean"',
+        ),
+        ({"birthDate": "soon"}, "$.birthDate", "birthDate should be of type date."),
+        ({"birthDate": "2010-02-30"}, "$.birthDate", "birthDate should be of type date."),
+        ({"firstName": "a\0b"}, "$.firstName", "firstName cannot contain the NUL character."),
+        ({"otherNames": {}}, "$.otherNames", 'otherNames Value is "object" but should be "array"'),
+    ],
+)
+def test_what_cannot_be_brought_into_form_is_refused_with_its_path(api, change, path, message):
+    assert refusal(api, STUDENT | change) == {path: [message]}
+
+
+def test_all_failures_of_a_body_are_reported_together(api):
+    assert refusal(api, {"firstName": "", "birthDate": "soon", "otherNames": [{"firstName": "A"}]}).keys() == {
+        "$.firstName",
+        "$.birthDate",
+        "$.lastSurname",
+        "$.studentUniqueId",
+        "$.otherNames[0].lastSurname",
+        "$.otherNames[0].otherNameTypeDescriptor",
+    }
+
+
+def test_one_date_in_two_spellings_is_one_key(api, documents, resource_named):
+    resource = resource_named("StudentSchoolAssociation")
+    body = documents.minimal_body(resource)
+    documents.store_targets(resource, body)
+
+    first = api.post("/studentSchoolAssociations", body | {"entryDate": "8/20/2025"})
+    second = api.post("/studentSchoolAssociations", body | {"entryDate": "2025-08-20"})
+
+    assert (first.status_code, second.status_code) == (201, 200)
+
+
+def test_a_number_out_of_its_decimal_range_is_refused(api, documents, resource_named):
+    body = documents.minimal_body(resource_named("Staff"), yearsOfPriorProfessionalExperience=1000)
+
+    assert refusal(api, body, "/staffs") == {
+        "$.yearsOfPriorProfessionalExperience": [
+            "yearsOfPriorProfessionalExperience must be between -999.99 and 999.99."
+        ]
+    }
+
+
+def test_decimals_come_back_without_binary_noise(api, documents, resource_named):
+    body = documents.minimal_body(resource_named("Staff"), yearsOfPriorProfessionalExperience="1.10")
+
+    response = api.post("/staffs", body)
+
+    assert b'"yearsOfPriorProfessionalExperience": 1.1,' in api.get(response["Location"][17:]).content
+
+
+def test_a_number_beyond_32_bits_is_refused_where_the_standard_has_32(api, documents, resource_named):
+    body = documents.minimal_body(resource_named("School"), schoolId=2**31)
+
+    assert refusal(api, body, "/schools") == {"$.schoolId": ["schoolId must be less than or equal to 2147483647."]}
+
+
+def test_two_items_with_the_same_identifying_values_are_refused(api, documents, resource_named):
+    level = {"gradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"}
+    other_case = {"gradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#NINTH grade"}
+    third = {"gradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Tenth grade"}
+    body = documents.minimal_body(resource_named("School"), gradeLevels=[level, third, other_case])
+
+    assert refusal(api, body, "/schools") == {
+        "$.gradeLevels": [
+            "The 3rd item of the gradeLevels has the same identifying values as another item earlier in the list."
+        ]
+    }
+
+
+def test_values_of_one_unified_key_must_agree(api, documents, resource_named):
+    resource = resource_named("CourseOffering")
+    body = documents.minimal_body(resource)
+    body["sessionReference"]["schoolId"] = 7
+
+    message = (
+        "All values supplied for 'schoolId' must match. Review all references (including those higher up in the "
+        "resource's data) and align the following conflicting values: "
+    )
+    found = refusal(api, body, "/courseOfferings")
+    assert found.keys() == {"$.schoolReference.schoolId", "$.sessionReference.schoolId"}
+    assert all(messages[0].startswith(message) for messages in found.values())
+
+
+def test_a_partly_filled_reference_is_missing_its_other_members(api, documents, resource_named):
+    resource = resource_named("CourseOffering")
+    body = documents.minimal_body(resource) | {"sessionReference": {"schoolId": 1}}
+
+    assert refusal(api, body, "/courseOfferings").keys() == {
+        "$.sessionReference.schoolYear",
+        "$.sessionReference.sessionName",
+    }
+
+
+def test_an_empty_school_year_reference_is_missing_its_year(api, documents, resource_named):
+    resource = resource_named("Session")
+    body = documents.minimal_body(resource) | {"schoolYearTypeReference": {}}
+
+    assert refusal(api, body, "/sessions") == {"$.schoolYearTypeReference.schoolYear": ["schoolYear is required."]}
+
+
+def test_all_missing_targets_are_named_at_once(api, documents, resource_named):
+    resource = resource_named("StudentSchoolAssociation")
+    body = documents.minimal_body(resource)
+
+    response = api.post("/studentSchoolAssociations", body)
+
+    assert response.status_code == 400
+    assert response.json()["validationErrors"].keys() == {
+        "$.entryGradeLevelDescriptor",
+        "$.schoolReference",
+        "$.studentReference",
+    }

@@ -1,0 +1,87 @@
+"""What all tests share: the surface, documents made from it, and an authenticated client."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from edfi_api.security.clients import create_client
+from edfi_api.startup import current_surface
+from edfi_api.surface.resource import Resource, ResourceName, Surface
+from tests.factories import DocumentFactory
+
+DATA = "/data/ed-fi"
+
+
+@pytest.fixture(scope="session")
+def surface() -> Surface:
+    return current_surface()
+
+
+@pytest.fixture(scope="session")
+def documents(surface: Surface) -> DocumentFactory:
+    return DocumentFactory(surface)
+
+
+@pytest.fixture(scope="session")
+def resource_named(surface: Surface):
+    """The resource of the core project with this name."""
+
+    def find(name: str) -> Resource:
+        return surface.by_name[ResourceName("Ed-Fi", name)]
+
+    return find
+
+
+class ApiTestClient:
+    """Speaks JSON with a bearer token; paths begin behind `/data/ed-fi`."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+        self._client = Client(raise_request_exception=False)
+
+    def request(self, method: str, path: str, body: Any = None, **extra: Any):
+        url = path if path.startswith(("/data", "/v")) else DATA + path
+        content = {} if body is None else {"data": body, "content_type": "application/json"}
+        headers = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} | extra
+        return getattr(self._client, method)(url, **content, **headers)
+
+    def get(self, path: str, **extra: Any):
+        return self.request("get", path, **extra)
+
+    def post(self, path: str, body: Any, **extra: Any):
+        return self.request("post", path, body, **extra)
+
+    def put(self, path: str, body: Any, **extra: Any):
+        return self.request("put", path, body, **extra)
+
+    def delete(self, path: str, **extra: Any):
+        return self.request("delete", path, **extra)
+
+
+def new_token(name: str = "tests") -> str:
+    """A token as a client gets one: with its key and secret from the token endpoint."""
+    credentials = create_client(name, claim_set_name="EdFiSandbox")
+    form = {
+        "grant_type": "client_credentials",
+        "client_id": credentials.key,
+        "client_secret": credentials.secret,
+    }
+    return Client().post("/oauth/token", form).json()["access_token"]
+
+
+@pytest.fixture
+def api(db) -> ApiTestClient:
+    """A client with a valid token, in a database transaction that is rolled back after the test."""
+    return ApiTestClient(new_token())
+
+
+@pytest.fixture
+def committing_api(transactional_db) -> ApiTestClient:
+    """A client whose writes are really committed, for tests with several connections."""
+    return ApiTestClient(new_token())
+
+
+def item_path(response: Any) -> str:
+    """The path of a written document, from its Location header."""
+    return response["Location"].removeprefix("http://testserver")

@@ -1,0 +1,140 @@
+"""Documents for tests, made from the surface: one minimal and one full body per resource.
+
+A member has the same value wherever its name occurs, so unified keys agree by themselves, and the minimal documents
+of all resources are each other's targets.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from edfi_api.documents import store
+from edfi_api.documents.incoming import Preparer
+from edfi_api.surface.resource import JsonPath, Resource, ResourceName, Surface
+
+DATE = "2025-08-20"
+SCHOOL_YEAR = 2026
+
+
+class DocumentFactory:
+    """Bodies of one surface, and the documents they refer to."""
+
+    def __init__(self, surface: Surface) -> None:
+        self.surface = surface
+        self._education_organization_ids = _superclass_id_values(surface)
+
+    def minimal_body(self, resource: Resource, **changes: Any) -> dict[str, Any]:
+        """A valid body with nothing but what is required; `changes` replace or add root members."""
+        return self._object(resource.json_schema, resource, JsonPath(()), required_only=True) | changes
+
+    def full_body(self, resource: Resource) -> dict[str, Any]:
+        """A valid body with every member, arrays with one item."""
+        return self._object(resource.json_schema, resource, JsonPath(()), required_only=False)
+
+    def store_targets(self, resource: Resource, body: dict[str, Any]) -> None:
+        """Write every document that `body` refers to, and in turn what those refer to."""
+        incoming = Preparer(resource).prepare(body)
+        for target in {reference.target for reference in incoming.references}:
+            for concrete in self._concrete(target):
+                if concrete.name != resource.name or concrete.is_descriptor:
+                    self.store(concrete)
+
+    def store(self, resource: Resource) -> None:
+        """Write the minimal document of a resource, its targets first."""
+        body = self.minimal_body(resource)
+        self.store_targets(resource, body)
+        store.upsert(Preparer(resource).prepare(body))
+
+    def _concrete(self, target: ResourceName) -> Iterator[Resource]:
+        if target in self.surface.by_name:
+            yield self.surface.by_name[target]
+            return
+        abstract = next(entry for entry in self.surface.abstract_resources if entry.name == target)
+        yield self.surface.by_name[_representative(abstract.subclasses)]
+
+    def _object(
+        self, schema: dict[str, Any], resource: Resource, path: JsonPath, required_only: bool
+    ) -> dict[str, Any]:
+        required = schema.get("required", schema["properties"] if _is_school_year(schema) else ())
+        return {
+            name: self._value(member, resource, path / name, required_only)
+            for name, member in schema["properties"].items()
+            if name in required or not required_only
+        }
+
+    def _value(self, schema: dict[str, Any], resource: Resource, path: JsonPath, required_only: bool) -> Any:
+        match schema["type"]:
+            case "object":
+                return self._object(schema, resource, path, required_only)
+            case "array":
+                return [self._value(schema["items"], resource, path / "[*]", required_only)]
+            case "string":
+                return self._string(schema, resource, path)
+            case "integer":
+                return self._integer(schema, path.steps[-1])
+            case "number":
+                return 0.5
+        return True
+
+    def _string(self, schema: dict[str, Any], resource: Resource, path: JsonPath) -> str:
+        if path.steps[-1].endswith("Descriptor"):
+            return f"uri://ed-fi.org/{self._descriptor_name(resource, path)}#Value"
+        match schema.get("format"):
+            case "date":
+                return DATE
+            case "date-time":
+                return f"{DATE}T08:00:00Z"
+            case "time":
+                return "08:00:00"
+        if resource.is_descriptor and path.steps == ("namespace",):
+            return f"uri://ed-fi.org/{resource.name.resource}"
+        return "Value".ljust(schema.get("minLength", 0), "x")[: schema.get("maxLength", 255)]
+
+    def _descriptor_name(self, resource: Resource, path: JsonPath) -> str:
+        """The type of the descriptor at this path, looked up in the target where the path leads into a reference."""
+        for descriptor in resource.descriptors:
+            if descriptor.path == path:
+                return descriptor.target.resource
+        for reference in resource.references:
+            for pair in reference.identity:
+                if pair.here == path:
+                    target = next(self._concrete(reference.target))
+                    there = _own_path(target, reference.target, pair.there)
+                    return self._descriptor_name(target, there)
+        raise LookupError(f"{resource.name}: no descriptor at {path}")
+
+    def _integer(self, schema: dict[str, Any], name: str) -> int:
+        if name in self._education_organization_ids:
+            return self._education_organization_ids[name]
+        if name.lower().endswith("schoolyear"):
+            return SCHOOL_YEAR
+        return schema.get("minimum", 1) or 1
+
+
+def _is_school_year(schema: dict[str, Any]) -> bool:
+    return list(schema["properties"]) == ["schoolYear"]
+
+
+def _own_path(target: Resource, asked_as: ResourceName, there: JsonPath) -> JsonPath:
+    if target.superclass is None or asked_as != target.superclass.name:
+        return there
+    return next(pair.here for pair in target.superclass.identity if pair.there == there)
+
+
+def _representative(subclasses: tuple[ResourceName, ...]) -> ResourceName:
+    """The subclass that stands for its superclass: School where there is one, since most things refer to it."""
+    return next((name for name in subclasses if name.resource == "School"), subclasses[0])
+
+
+def _superclass_id_values(surface: Surface) -> dict[str, int]:
+    """A number of its own for each renamed identity (schoolId, ...), the representative's for the superclass's name."""
+    values: dict[str, int] = {}
+    for abstract in surface.abstract_resources:
+        for number, name in enumerate(abstract.subclasses, start=1001):
+            for pair in surface.by_name[name].superclass.identity:
+                if pair.here != pair.there:
+                    values[pair.here.steps[-1]] = number
+        representative = surface.by_name[_representative(abstract.subclasses)]
+        for pair in representative.superclass.identity:
+            if pair.here != pair.there:
+                values[pair.there.steps[-1]] = values[pair.here.steps[-1]]
+    return values
