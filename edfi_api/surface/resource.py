@@ -149,6 +149,16 @@ class DecimalLimit:
 
 
 @dataclass(frozen=True, slots=True)
+class ValuePaths:
+    """Where values stand that clients may write in more than one way, as `"1"` for `1`, in references too."""
+
+    booleans: tuple[JsonPath, ...] = ()
+    numbers: tuple[JsonPath, ...] = ()
+    dates: tuple[JsonPath, ...] = ()
+    date_times: tuple[JsonPath, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class NamedPath:
     """A securable education organization id with the model name that refusals show."""
 
@@ -185,7 +195,9 @@ class Resource:
     array_uniqueness: tuple[ArrayUniqueness, ...] = ()
     query_fields: tuple[QueryField, ...] = ()
     decimals: tuple[DecimalLimit, ...] = ()
+    value_paths: ValuePaths = field(default_factory=ValuePaths)
     securable_elements: SecurableElements = field(default_factory=SecurableElements)
+    authorization_pathways: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
     documentation: str = ""
     deprecated: str | None = None
@@ -219,6 +231,24 @@ class ProjectFacts:
     package_name: str
     description: str = ""
     is_extension: bool = False
+    domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParentOrganization:
+    """Where the documents of an organization type name the organization above them: a School its district."""
+
+    type: ResourceName
+    parent: ResourceName
+    path: JsonPath
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationHierarchy:
+    """The types of education organizations, the abstract one last, and how they hang together."""
+
+    types: tuple[ResourceName, ...] = ()
+    parents: tuple[ParentOrganization, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -228,6 +258,7 @@ class Surface:
     projects: tuple[ProjectFacts, ...]
     resources: tuple[Resource, ...]
     abstract_resources: tuple[AbstractResource, ...]
+    organizations: OrganizationHierarchy = field(default_factory=OrganizationHierarchy)
 
     @cached_property
     def by_name(self) -> dict[ResourceName, Resource]:

@@ -1,0 +1,50 @@
+"""Merge directives with their paths followed: which property is the same value as which other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from edfi_api.metaed.model import Entity, Merge, Property
+from edfi_api.surface.declarations import Declarations, PropertyId, property_id
+
+Chain = tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """`merge Session.School with School`: the source is merged away wherever the carrier is passed on the way to it."""
+
+    carrier: PropertyId
+    source: Chain
+    target: Chain
+
+
+def follow_merges(declarations: Declarations) -> Mapping[PropertyId, list[Directive]]:
+    """All directives by the property at the end of their source path."""
+    by_source = defaultdict(list)
+    for entity in declarations.model.entities.values():
+        for prop in entity.properties:
+            for merge in prop.merges:
+                directive = _follow(declarations, entity, prop, merge)
+                by_source[property_id(directive.source[-1])].append(directive)
+    return by_source
+
+
+def _follow(declarations: Declarations, entity: Entity, carrier: Property, merge: Merge) -> Directive:
+    source = _chain(declarations, entity, merge.source, merge)
+    target = _chain(declarations, entity, merge.target, merge)
+    return Directive(property_id(carrier), source, target)
+
+
+def _chain(declarations: Declarations, entity: Entity, steps: tuple[str, ...], merge: Merge) -> Chain:
+    """The properties that a path of full names passes; the linker has made sure that they exist."""
+    chain: Chain = ()
+    for step in steps:
+        current = declarations.model.target(chain[-1]) if chain else entity
+        prop = declarations.property_at(current, step)
+        if prop is None:
+            raise LookupError(f"{merge.place}: {current.name} has no property {step}")
+        chain = (*chain, prop)
+    return chain

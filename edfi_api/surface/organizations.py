@@ -1,0 +1,39 @@
+"""The hierarchy of education organizations, as the documents of its members describe it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from edfi_api.metaed.model import Entity, Property, PropertyType
+from edfi_api.surface.declarations import Declarations
+from edfi_api.surface.path_table import PathTable
+from edfi_api.surface.resource import OrganizationHierarchy, ParentOrganization
+from edfi_api.surface.securable import organization_types
+
+
+def organization_hierarchy(
+    declarations: Declarations, table_of: Callable[[Entity], PathTable]
+) -> OrganizationHierarchy:
+    """All types of organizations, and which of their references lead upwards."""
+    types = organization_types(declarations)
+    names = tuple(declarations.resource_name(entity) for entity in types)
+    parents = (parent for entity in types[:-1] for parent in _parents(entity, types, declarations, table_of))
+    return OrganizationHierarchy(names, tuple(parents))
+
+
+def _parents(
+    entity: Entity, types: list[Entity], declarations: Declarations, table_of: Callable[[Entity], PathTable]
+) -> Iterator[ParentOrganization]:
+    """Only references that the type itself declares: what all organizations share leads nowhere in particular."""
+    keys = {organization.key for organization in types}
+    for prop in entity.properties:
+        if _is_single_reference(prop) and prop.target in keys:
+            target = declarations.model.target(prop)
+            for value in table_of(entity).values_at((prop.full_name,))[:1]:
+                yield ParentOrganization(
+                    declarations.resource_name(entity), declarations.resource_name(target), value.named_path
+                )
+
+
+def _is_single_reference(prop: Property) -> bool:
+    return prop.type is PropertyType.DOMAIN_ENTITY and not prop.is_collection

@@ -1,0 +1,78 @@
+"""The places in a body that point at other documents: references, school years, descriptors.
+
+For a reference it is said value by value where the target holds the same, so that the target's natural key can be
+built from the reference alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from edfi_api.metaed.model import Entity, PropertyType
+from edfi_api.surface.declarations import Declarations
+from edfi_api.surface.json_schema import JsonSchema
+from edfi_api.surface.path_table import PathTable, Terminal
+from edfi_api.surface.resource import ALL_ITEMS, DescriptorPath, JsonPath, KeyPair, ReferencePath
+
+SCHOOL_YEAR_IDENTITY = JsonPath(("schoolYear",))
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceReader:
+    """Reads references off path tables; `table_of` gives the table of a target's own document."""
+
+    declarations: Declarations
+    table_of: Callable[[Entity], PathTable]
+
+    def references(self, terminals: Iterable[Terminal], schema: JsonSchema) -> Iterator[ReferencePath]:
+        """References to documents and to school years, in order of the terminals."""
+        for terminal in terminals:
+            if terminal.prop.type.is_reference or terminal.prop.type is PropertyType.SCHOOL_YEAR_ENUMERATION:
+                yield ReferencePath(
+                    path=terminal.path,
+                    target=self.declarations.resource_name(self._target(terminal)),
+                    identity=self._identity(terminal),
+                    is_required=is_required(terminal.path, schema),
+                    is_identity=terminal.is_identity,
+                )
+
+    def descriptors(self, terminals: Iterable[Terminal], schema: JsonSchema) -> Iterator[DescriptorPath]:
+        """The descriptors of the body itself; those inside of reference objects belong to the target."""
+        for terminal in terminals:
+            if terminal.prop.type is PropertyType.DESCRIPTOR:
+                yield DescriptorPath(
+                    path=terminal.path,
+                    target=self.declarations.resource_name(self._target(terminal)),
+                    is_required=is_required(terminal.path, schema),
+                    is_identity=terminal.is_identity,
+                )
+
+    def _target(self, terminal: Terminal) -> Entity:
+        return self.declarations.model.target(terminal.prop)
+
+    def _identity(self, terminal: Terminal) -> tuple[KeyPair, ...]:
+        if terminal.prop.type is PropertyType.SCHOOL_YEAR_ENUMERATION:
+            return (KeyPair(here=terminal.path / "schoolYear", there=SCHOOL_YEAR_IDENTITY),)
+        target_table = self.table_of(self._target(terminal))
+        pairs = {
+            KeyPair(here=value.path, there=there.named_path)
+            for value in terminal.values
+            if value.leaf is not None and value.path is not None
+            for there in target_table.values_at(value.leaf.path)
+        }
+        return tuple(sorted(pairs, key=lambda pair: (str(pair.there), str(pair.here))))
+
+
+def is_required(path: JsonPath, schema: JsonSchema) -> bool:
+    """Whether no valid document can be without a value at this path."""
+    for step in path.steps:
+        if step == ALL_ITEMS:
+            if schema["minItems"] == 0:
+                return False
+            schema = schema["items"]
+        else:
+            if step not in schema.get("required", ()):
+                return False
+            schema = schema["properties"][step]
+    return True
