@@ -1,10 +1,4 @@
-"""What surrounds every request: the correlation id, and the admin's middleware kept away from data routes."""
-
-import logging
-import re
-import uuid
-from collections.abc import Callable
-from contextvars import ContextVar
+"""The admin's middleware, kept away from the data routes, where each layer would cost time on every request."""
 
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
@@ -12,38 +6,7 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 
-from edfi_api.conf import api_settings
-
 ADMIN_PREFIX = "/admin/"
-_correlation_id: ContextVar[str] = ContextVar("correlation_id", default="-")
-# What a client sends as correlation id ends up in log lines: nothing that could forge one passes.
-_UNSAFE = re.compile(r"[^\w.:\-]")
-_LONGEST_CORRELATION_ID = 128
-
-
-class CorrelationIdMiddleware:
-    """Gives each request `request.correlation_id`: the client's own, made harmless, or a new one."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-        self._meta_name = "HTTP_" + api_settings.CORRELATION_HEADER.upper().replace("-", "_")
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        sent = _UNSAFE.sub("", request.META.get(self._meta_name, ""))[:_LONGEST_CORRELATION_ID]
-        request.correlation_id = sent or uuid.uuid4().hex
-        token = _correlation_id.set(request.correlation_id)
-        try:
-            return self.get_response(request)
-        finally:
-            _correlation_id.reset(token)
-
-
-class CorrelationIdFilter(logging.Filter):
-    """Lets log formats say `{correlation_id}`."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.correlation_id = _correlation_id.get()
-        return True
 
 
 class AdminOnly:

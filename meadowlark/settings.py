@@ -42,8 +42,10 @@ INSTALLED_APPS = [
 
 # Sessions, CSRF and users concern the admin alone; data routes pass these by (see meadowlark/middleware.py).
 MIDDLEWARE = [
-    "meadowlark.middleware.CorrelationIdMiddleware",
+    "meadowlark.correlation.CorrelationIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    # Content-Length, without which every answer would go out in chunks.
+    "django.middleware.common.CommonMiddleware",
     "meadowlark.middleware.AdminSessionMiddleware",
     "meadowlark.middleware.AdminCsrfViewMiddleware",
     "meadowlark.middleware.AdminAuthenticationMiddleware",
@@ -132,7 +134,7 @@ REST_FRAMEWORK = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"correlation_id": {"()": "meadowlark.middleware.CorrelationIdFilter"}},
+    "filters": {"correlation_id": {"()": "meadowlark.correlation.CorrelationIdFilter"}},
     "formatters": {"line": {"format": "{asctime} {levelname} {name} [{correlation_id}] {message}", "style": "{"}},
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["correlation_id"]},

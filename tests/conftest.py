@@ -40,9 +40,9 @@ class ApiTestClient:
         self.token = token
         self._client = Client(raise_request_exception=False)
 
-    def request(self, method: str, path: str, body: Any = None, **extra: Any):
-        url = path if path.startswith(("/data", "/v")) else DATA + path
-        content = {} if body is None else {"data": body, "content_type": "application/json"}
+    def request(self, method: str, path: str, body: Any = None, content_type: str = "application/json", **extra: Any):
+        url = path if path.lower().startswith(("/data", "/v")) else DATA + path
+        content = {} if body is None else {"data": body, "content_type": content_type}
         headers = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} | extra
         return getattr(self._client, method)(url, **content, **headers)
 
@@ -67,7 +67,7 @@ def new_token(name: str = "tests") -> str:
         "client_id": credentials.key,
         "client_secret": credentials.secret,
     }
-    return Client().post("/oauth/token", form).json()["access_token"]
+    return Client().post("/oauth/token", form, content_type="application/json").json()["access_token"]
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ class Validator:
         The order of kinds is that of errors.md §12.2: schema and decimals, equal values, unique items.
         """
         if not self._schema.is_valid(body):
-            raise DataValidationFailed([_violation(error) for error in self._schema.iter_errors(body)])
+            raise DataValidationFailed(_violations(list(self._schema.iter_errors(body))))
         for check in (self._check_decimals, self._check_equalities, self._check_unique_arrays):
             if found := list(check(body)):
                 raise DataValidationFailed(found)
@@ -87,6 +87,14 @@ def _with_integer_bounds(schema: dict[str, Any]) -> dict[str, Any]:
         copy.setdefault("minimum", lowest)
         copy.setdefault("maximum", highest)
     return copy
+
+
+def _violations(errors: list[ValidationError]) -> list[Violation]:
+    """A text that is empty where it may not be is refused for that alone, not for being short as well."""
+    empty = [error.instance_path for error in errors if error.kind.name == "pattern" and not error.instance]
+    return [
+        _violation(error) for error in errors if error.kind.name != "minLength" or error.instance_path not in empty
+    ]
 
 
 def _violation(error: ValidationError) -> Violation:
