@@ -109,6 +109,7 @@ class EmbeddedPostgres:
 
     def __exit__(self, *_: object) -> None:
         self._undo.close()
+        self._process.poll()
 
     def is_running(self) -> bool:
         """False when the server ended by itself."""
@@ -222,25 +223,25 @@ def _stop_servers(data: Path) -> None:
 
     Fast shutdown: clients are disconnected and everything is written; immediate where that does not end.
     """
-    processes = _server_processes(data)
     for number in (signal.SIGINT, signal.SIGQUIT):
-        for server in _parents(processes):
+        deadline = time.monotonic() + _STOP_SECONDS
+        for server in _parents(_server_processes(data)):
             with contextlib.suppress(psutil.NoSuchProcess):
                 server.send_signal(number)
-        _, processes = psutil.wait_procs(processes, timeout=_STOP_SECONDS)
+        while _server_processes(data) and time.monotonic() < deadline:
+            time.sleep(0.02)
 
 
 def _server_processes(data: Path) -> list[psutil.Process]:
     """PostgreSQL's processes work in their data folder; a process id read from a file could be anybody's."""
     ours = {"name": "postgres", "cwd": str(data)}
-    return [process for process in psutil.process_iter(list(ours)) if process.info == ours]
+    return [process for process in psutil.process_iter([*ours, "ppid"]) if process.info | ours == process.info]
 
 
 def _parents(processes: list[psutil.Process]) -> list[psutil.Process]:
     """Those not started by one of the others: the server, or its children where it was killed."""
-    started_by = {process: process.ppid() for process in processes if process.is_running()}
     pids = {process.pid for process in processes}
-    return [process for process, parent in started_by.items() if parent not in pids]
+    return [process for process in processes if process.info["ppid"] not in pids]
 
 
 def _initialise(data: Path) -> None:
