@@ -225,7 +225,7 @@ class Tables:
             table = Table({column.id: column for column in parent_key})
             if prop.type is PropertyType.COMMON:
                 inner = self._declarations.effective_properties(self._target(prop))
-                deeper = list(self._fill(table, inner, _Place(path=(*place.path, prop.full_name))))
+                deeper = list(self._fill(table, inner, place.below(prop, "")))
                 is_optional_single = prop.cardinality is Cardinality.OPTIONAL
                 yield table
                 yield from self._nested_tables(deeper, parent_key if is_optional_single else table.key)
@@ -234,13 +234,9 @@ class Tables:
                     table.put(column)
                 yield table
 
-    def _item_columns(self, prop: Property, place: _Place) -> Iterator[Column]:
-        """The columns of the items of a collection that is not one of commons; descriptors and scalars lose their
-        role."""
-        if prop.type.is_reference:
-            yield from self._reference_columns(prop, _Place(path=place.path))
-        else:
-            yield _scalar_column(prop, "", _Place(path=place.path))
+    def _item_columns(self, prop: Property, place: _Place) -> Iterable[Column]:
+        """The columns of an item of a collection that is not one of commons; descriptors and scalars lose their role."""
+        return self._reference_columns(prop, place) if prop.type.is_reference else [_scalar_column(prop, "", place)]
 
     def _target(self, prop: Property) -> Entity:
         return self._declarations.model.target(prop)

@@ -91,12 +91,10 @@ def _annotations(prop: Property) -> JsonSchema:
 
 
 def _array(member: Member) -> JsonSchema:
-    prop = member.prop
-    is_common = prop.type is PropertyType.COMMON
+    """Required arrays have items. Official schemas let one of commons be empty, against the model and older servers."""
+    is_common = member.prop.type is PropertyType.COMMON
     items = _common(member) if is_common else _object({member.item_name: _value(member)}, [member.item_name])
-    # A required array of commons may be empty all the same: the official servers take it.
-    at_least = 1 if prop.cardinality is Cardinality.REQUIRED_COLLECTION and not is_common else 0
-    return {"type": "array", "items": items, "minItems": at_least, "uniqueItems": False}
+    return {"type": "array", "items": items, "minItems": int(member.placed.is_required), "uniqueItems": False}
 
 
 def _value(member: Member) -> JsonSchema:
@@ -119,9 +117,9 @@ def _common(member: Member) -> JsonSchema:
 
 
 def _reference(member: Member) -> JsonSchema:
+    """The object has the whole identity of its target or is not there: half a reference cannot be followed."""
     present = [value for value in member.values if not value.leaf.is_merged_away]
-    required = () if member.placed.modifier.is_optional else (value.name for value in present)
-    return _object(_reference_values(present), required)
+    return _object(_reference_values(present), (value.name for value in present))
 
 
 def _reference_values(values: Iterable[ReferenceMember]) -> dict[str, JsonSchema]:
