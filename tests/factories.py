@@ -20,7 +20,7 @@ class DocumentFactory:
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
-        self._education_organization_ids = _superclass_id_values(surface)
+        self._renamed_ids = _superclass_id_values(surface)
 
     def minimal_body(self, resource: Resource, **changes: Any) -> dict[str, Any]:
         """A valid body with nothing but what is required; `changes` replace or add root members."""
@@ -103,8 +103,10 @@ class DocumentFactory:
         raise LookupError(f"{resource.name}: no descriptor at {path}")
 
     def _integer(self, schema: dict[str, Any], name: str) -> int:
-        if name in self._education_organization_ids:
-            return self._education_organization_ids[name]
+        for known, value in self._renamed_ids.items():
+            # Below a role the name has a prefix: gradingPeriodSchoolId.
+            if name.lower().endswith(known.lower()):
+                return value
         if name.lower().endswith("schoolyear"):
             return SCHOOL_YEAR
         return schema.get("minimum", 1) or 1

@@ -303,5 +303,7 @@ def _not_found(detail: str) -> Problem:
 def _by_path(violations: Iterable[Violation]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for violation in violations:
-        found.setdefault(violation.path, []).append(violation.message)
+        messages = found.setdefault(violation.path, [])
+        if violation.message not in messages:
+            messages.append(violation.message)
     return found
