@@ -337,7 +337,7 @@ def _binaries() -> Path:
 
 def _tail(log: Path) -> str:
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    return " ".join(lines[-5:]) or "its log is empty."
+    return " / ".join(lines[-3:]) or "its log is empty."
 
 
 if __name__ == "__main__":

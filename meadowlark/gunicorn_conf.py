@@ -2,15 +2,39 @@
 
 import gc
 import os
+from types import FrameType
 
 from django.db import connections
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
+from gunicorn.workers.gthread import ThreadWorker
+
+
+class PromptThreadWorker(ThreadWorker):
+    """Closes idle connections when asked to stop; gunicorn's own lets their clients hold it up to graceful_timeout."""
+
+    def handle_exit(self, number: int, frame: FrameType | None) -> None:
+        super().handle_exit(number, frame)
+        self.method_queue.defer(self.close_idle_connections)
+
+    def close_idle_connections(self) -> None:
+        for connection in (*self.keepalived_conns, *self.pending_conns):
+            connection.timeout = 0
+        self.murder_keepalived()
+        self.murder_pending()
+
+
+def _count(name: str, default: str) -> int:
+    text = os.environ.get(name) or default
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError(f"{name} is {text!r}; it must be a whole number above 0.")
+    return int(text)
+
 
 # Threads wait for PostgreSQL side by side; processes use the cores. Each thread keeps one database connection.
-worker_class = "gthread"
-workers = int(os.environ.get("MEADOWLARK_WORKERS") or 2)
-threads = int(os.environ.get("MEADOWLARK_THREADS") or 4)
+worker_class = PromptThreadWorker
+workers = _count("MEADOWLARK_WORKERS", default="2")
+threads = _count("MEADOWLARK_THREADS", default="8")
 # The surface is compiled once, before the workers are forked, and its memory is shared.
 preload_app = True
 
