@@ -35,7 +35,8 @@ compile := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/python -m piptools compile 
 install := $(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes
 
 # The stamps are copies of the locks that were installed: content decides, not the time of a checkout.
-$(shell cmp -s requirements.lock $(VENV)/ready || rm -f $(VENV)/ready)
+locks := requirements.lock requirements.fast.lock
+$(shell test -x $(BIN)/python && cat $(locks) | cmp -s - $(VENV)/ready || rm -f $(VENV)/ready)
 $(shell cmp -s tests/requirements.lock $(VENV)/ready-for-tests || rm -f $(VENV)/ready-for-tests)
 
 $(VENV)/ready:
@@ -47,7 +48,7 @@ $(VENV)/ready:
 	@$(install) -r requirements.lock
 	@$(install) -r requirements.fast.lock 2>/dev/null \
 		|| echo 'No C compiler: the web server parses HTTP in Python, which is slower and does the same.'
-	@cp requirements.lock $@
+	@cat $(locks) > $@
 
 $(VENV)/ready-for-tests: $(VENV)/ready
 	@echo 'Installing test tools into $(VENV) ...'

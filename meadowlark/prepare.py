@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def prepare_database() -> None:
     """Tables, descriptors and school years; each step does only what is still missing."""
-    call_command("migrate", verbosity=0, interactive=False)
+    call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
     call_command("load_descriptors", stdout=sys.stderr)
     call_command("load_school_years", "1990-2040", "--current", "2026", stdout=sys.stderr)
 
