@@ -4,20 +4,15 @@ Integrity is the database's: what its constraints refuse is translated here, and
 `documents` and `references`. A write that met a concurrent one is run again a bounded number of times.
 """
 
-import random
-import time
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.utils import IntegrityError, InterfaceError, OperationalError
-from psycopg import Cursor, errors
+from django.db import DEFAULT_DB_ALIAS, IntegrityError
+from psycopg import errors
 from psycopg.rows import TupleRow
 from uuid_utils.compat import uuid7
 
@@ -26,19 +21,13 @@ from edfi_api.documents.exceptions import (
     DocumentNotFound,
     IdentityConflict,
     KeyChangeNotSupported,
-    TooMuchContention,
 )
+from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.surface.resource import Resource
 from references import resolution
 from references.exceptions import UnresolvedReference
 from references.models import Alias
-
-Result = TypeVar("Result")
-
-ATTEMPTS = 12
-_FIRST_PAUSE_SECONDS = 0.005
-_LONGEST_PAUSE_SECONDS = 0.2
 
 
 class Outcome(StrEnum):
@@ -60,10 +49,6 @@ class StoredDocument:
     text: str | None = None
 
 
-class _MetConcurrentWrite(Exception):
-    """Another transaction got in between; the statement left nothing behind and can run again."""
-
-
 def upsert(
     incoming: IncomingDocument, created_by: int | None = None, using: str = DEFAULT_DB_ALIAS
 ) -> tuple[StoredDocument, Outcome]:
@@ -73,7 +58,7 @@ def upsert(
     the identity, TooMuchContention after the last attempt. `created_by` is the API client's row id.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": uuid7(), "created_by": created_by}
-    return _with_retries(lambda: _write(statements.UPSERT, parameters, incoming, using))
+    return with_retries(lambda: _write(statements.UPSERT, parameters, incoming, using))
 
 
 def update(
@@ -88,12 +73,12 @@ def update(
     def attempt() -> tuple[StoredDocument, Outcome]:
         try:
             return _write(statements.UPDATE, parameters, incoming, using)
-        except _MetConcurrentWrite:
+        except MetConcurrentWrite:
             if get(incoming.resource, document_uuid, using) is None:
                 raise DocumentNotFound(incoming.resource) from None
             raise
 
-    stored, outcome = _with_retries(attempt)
+    stored, outcome = with_retries(attempt)
     if outcome is Outcome.OTHER_IDENTITY:
         _raise_unresolved(incoming, using)
         raise KeyChangeNotSupported(incoming.resource)
@@ -109,19 +94,19 @@ def delete(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIA
 
     def attempt() -> list[TupleRow]:
         try:
-            return _execute(statements.DELETE, parameters, using)
+            return execute(statements.DELETE, parameters, using)
         except IntegrityError as error:
             if dependents := resolution.dependents(document_uuid, using):
                 raise dependents from error
-            raise _MetConcurrentWrite from error  # the last referrer went meanwhile
+            raise MetConcurrentWrite from error  # the last referrer went meanwhile
 
-    return bool(_with_retries(attempt))
+    return bool(with_retries(attempt))
 
 
 def get(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> StoredDocument | None:
     """The document of this resource with this id, or None."""
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
-    rows = _with_retries(lambda: _execute(statements.GET, parameters, using))
+    rows = with_retries(lambda: execute(statements.GET, parameters, using))
     return _stored(*rows[0]) if rows else None
 
 
@@ -148,12 +133,12 @@ def _write(
     statement: str, parameters: Mapping[str, Any], incoming: IncomingDocument, using: str
 ) -> tuple[StoredDocument, Outcome]:
     try:
-        rows = _execute(statement, parameters, using)
+        rows = execute(statement, parameters, using)
     except IntegrityError as error:
         _translate(error, incoming, using)
-        raise _MetConcurrentWrite from error
+        raise MetConcurrentWrite from error
     if not rows:
-        raise _MetConcurrentWrite
+        raise MetConcurrentWrite
     outcome, *envelope = rows[0]
     return StoredDocument(*envelope), Outcome(outcome)
 
@@ -183,47 +168,3 @@ def _raise_if_taken_by_another_subclass(incoming: IncomingDocument, using: str) 
     owners = dict(aliases.filter(pk__in=identity.aliases).values_list("referential_id", "document_id"))
     if identity.superclass_id in owners and identity.referential_id not in owners:
         raise IdentityConflict(incoming.resource, identity.elements, is_new=True)
-
-
-def _with_retries(attempt: Callable[[], Result]) -> Result:
-    """Run again after a concurrent write, a deadlock or a lost connection, with growing random pauses.
-
-    A write whose connection was lost may have happened: running it again is harmless, since an upsert or update
-    with the same content changes nothing, and what was deleted stays deleted.
-    """
-    for number in range(ATTEMPTS):
-        try:
-            return attempt()
-        except _MetConcurrentWrite:
-            longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**number)
-            time.sleep(random.uniform(0, longest))  # noqa: S311  spreads the writers, hides nothing
-    raise TooMuchContention
-
-
-def _execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[TupleRow]:
-    """Run a statement as its own transaction, or below a savepoint where the caller has opened one.
-
-    A psycopg cursor is used directly: binding at the server and a prepared statement, where Django's would
-    interpolate in Python.
-    """
-    connection = connections[using]
-    savepoint = transaction.atomic(using) if connection.in_atomic_block else nullcontext()
-    try:
-        with savepoint:
-            connection.ensure_connection()
-            with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-                return cursor.execute(statement, parameters, prepare=True).fetchall()
-    except (OperationalError, InterfaceError) as error:
-        if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
-            raise _MetConcurrentWrite from error
-        if _has_lost_its_server(connection):
-            connection.close()
-            raise _MetConcurrentWrite from error
-        raise
-
-
-def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
-    """Whether a connection that once stood is gone; a server that cannot be reached at all is another matter."""
-    if connection.connection is None or connection.in_atomic_block:
-        return False
-    return connection.connection.closed or connection.connection.broken

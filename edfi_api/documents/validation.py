@@ -92,9 +92,7 @@ def _with_integer_bounds(schema: dict[str, Any]) -> dict[str, Any]:
 def _violations(errors: list[ValidationError]) -> list[Violation]:
     """A text that is empty where it may not be is refused for that alone, not for being short as well."""
     empty = [error.instance_path for error in errors if error.kind.name == "pattern" and not error.instance]
-    return [
-        _violation(error) for error in errors if error.kind.name != "minLength" or error.instance_path not in empty
-    ]
+    return [_violation(error) for error in errors if error.kind.name != "minLength" or error.instance_path not in empty]
 
 
 def _violation(error: ValidationError) -> Violation:

@@ -1,0 +1,71 @@
+"""Running the store's statements: one round trip each, prepared, and run again after a concurrent write.
+
+Knows no document; what a constraint violation means is the store's business.
+"""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any, TypeVar
+
+from django.db import InterfaceError, OperationalError, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import Cursor, errors
+from psycopg.rows import TupleRow
+
+from edfi_api.documents.exceptions import TooMuchContention
+
+Result = TypeVar("Result")
+
+ATTEMPTS = 12
+_FIRST_PAUSE_SECONDS = 0.005
+_LONGEST_PAUSE_SECONDS = 0.2
+
+
+class MetConcurrentWrite(Exception):
+    """Another transaction got in between; the statement left nothing behind and can run again."""
+
+
+def with_retries(attempt: Callable[[], Result]) -> Result:
+    """Run again after a concurrent write, a deadlock or a lost connection, with growing random pauses.
+
+    A write whose connection was lost may have happened: running it again is harmless, since an upsert or update
+    with the same content changes nothing, and what was deleted stays deleted.
+    """
+    for number in range(ATTEMPTS):
+        try:
+            return attempt()
+        except MetConcurrentWrite:
+            longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**number)
+            time.sleep(random.uniform(0, longest))  # noqa: S311  spreads the writers, hides nothing
+    raise TooMuchContention
+
+
+def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[TupleRow]:
+    """Run a statement as its own transaction, or below a savepoint where the caller has opened one.
+
+    A psycopg cursor is used directly: binding at the server and a prepared statement, where Django's would
+    interpolate in Python.
+    """
+    connection = connections[using]
+    savepoint = transaction.atomic(using) if connection.in_atomic_block else nullcontext()
+    try:
+        with savepoint:
+            connection.ensure_connection()
+            with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+                return cursor.execute(statement, parameters, prepare=True).fetchall()
+    except (OperationalError, InterfaceError) as error:
+        if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
+            raise MetConcurrentWrite from error
+        if _has_lost_its_server(connection):
+            connection.close()
+            raise MetConcurrentWrite from error
+        raise
+
+
+def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
+    """Whether a connection that once stood is gone; a server that cannot be reached at all is another matter."""
+    if connection.connection is None or connection.in_atomic_block:
+        return False
+    return connection.connection.closed or connection.connection.broken
