@@ -54,6 +54,7 @@ SUBCLASS_KINDS = frozenset(
 ADDITIONS_KINDS = frozenset(
     {EntityKind.DOMAIN_ENTITY_ADDITIONS, EntityKind.ASSOCIATION_ADDITIONS, EntityKind.COMMON_ADDITIONS}
 )
+SHARED_KINDS = frozenset({EntityKind.SHARED_STRING, EntityKind.SHARED_INTEGER, EntityKind.SHARED_DECIMAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,3 +266,18 @@ class Model:
     def of_kind(self, *kinds: EntityKind) -> Iterator[Entity]:
         """The entities of these kinds, in order of declaration."""
         return (entity for entity in self.entities.values() if entity.kind in kinds)
+
+    def lineage(self, entity: Entity) -> Iterator[Entity]:
+        """The entity, its base, the base's base and so on; ends where a chain of bases comes round again."""
+        seen: set[EntityKey] = set()
+        ancestor: Entity | None = entity
+        while ancestor is not None and ancestor.key not in seen:
+            seen.add(ancestor.key)
+            yield ancestor
+            ancestor = self.base(ancestor)
+
+    def additions(self, entity: Entity, namespace: str) -> Entity | None:
+        """What the project of a namespace adds to an entity."""
+        keys = (EntityKey(namespace, kind, entity.name) for kind in ADDITIONS_KINDS)
+        declared = (self.entities[key] for key in keys if key in self.entities)
+        return next((additions for additions in declared if additions.base == entity.key), None)

@@ -1,0 +1,57 @@
+"""The door of the package: folders of MetaEd text → one linked model, or all that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from edfi_api.metaed.builder import build
+from edfi_api.metaed.errors import ModelErrors, Problem, excerpt
+from edfi_api.metaed.linker import link
+from edfi_api.metaed.model import Model, Place
+from edfi_api.metaed.parser import parse
+from edfi_api.metaed.source import SourceProject, read_sources
+
+
+def compile_projects(paths: Sequence[Path]) -> Model:
+    """Each path is a project folder, or a folder of projects. Raises ModelErrors with all problems at once."""
+    model, problems = check_projects(paths)
+    if model is None:
+        raise ModelErrors(problems)
+    return model
+
+
+def check_projects(paths: Sequence[Path]) -> tuple[Model | None, tuple[Problem, ...]]:
+    """The model, or None if there is an error; and errors and warnings in order of place."""
+    sources = read_sources(paths)
+    parsed = [(source.project, parse(file.path, file.text)) for source in sources.projects for file in source.files]
+    drafts = [build(file, project.namespace) for project, file in parsed]
+    broken_names = frozenset[str]().union(*(file.broken_names for _, file in parsed))
+    linked = link([source.project for source in sources.projects], drafts, broken_names)
+    problems = [
+        *sources.problems,
+        *(problem for _, file in parsed for problem in file.problems),
+        *(problem for draft in drafts for problem in draft.problems),
+        *linked.problems,
+    ]
+    model = None if any(problem.is_error for problem in problems) else linked.model
+    return model, _presentable(problems, sources.projects)
+
+
+def _presentable(problems: Sequence[Problem], projects: Iterable[SourceProject]) -> tuple[Problem, ...]:
+    """Each problem once, in order of place, with the line it speaks of."""
+    affected = {problem.place.file for problem in problems}
+    files = (file for source in projects for file in source.files if file.path in affected)
+    lines = {file.path: file.text.split("\n") for file in files}
+    ordered = sorted(dict.fromkeys(problems), key=_position)
+    return tuple(replace(problem, excerpt=_excerpt(problem.place, lines)) for problem in ordered)
+
+
+def _position(problem: Problem) -> tuple[str, int, int]:
+    return problem.place.file, problem.place.line, problem.place.column
+
+
+def _excerpt(place: Place, lines: Mapping[str, Sequence[str]]) -> str:
+    """Nothing for files that are no MetaEd text: `package.json`, folders."""
+    return excerpt(lines[place.file][place.line - 1], place) if place.file in lines else ""

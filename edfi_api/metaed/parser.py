@@ -1,0 +1,145 @@
+"""Text of one file → syntax trees, one for each declaration, and the places where the text breaks the grammar.
+
+A declaration always begins with a phrase that can stand nowhere else, so the tokens of a file are cut there first and
+each piece is parsed on its own: an error in one declaration hides none in the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+from pathlib import Path
+from typing import cast
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedToken
+from lark.lexer import PatternRE, PatternStr, TerminalDef
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+
+from edfi_api.metaed.errors import Problem
+from edfi_api.metaed.syntax_problems import END, Refusal, Vocabulary, explain
+
+Statement = Tree[Token]
+
+GRAMMAR_FILE = Path(__file__).with_name("grammar.lark")
+BLANKS = r"[ \t\r\n]+"
+END_OF_WORD = r"(?![A-Za-z0-9_])"
+PHRASES_BEFORE_A_NAME = ("based on", "named", "renames identity property", "role name", "shorten to", "with context")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """The statements of a file that follow the grammar, and a problem for each that does not.
+
+    `broken_names` are the names that broken declarations seem to declare: a reference to one of them is no
+    further mistake of the author.
+    """
+
+    file: str
+    statements: tuple[Statement, ...]
+    problems: tuple[Problem, ...]
+    broken_names: frozenset[str]
+
+
+def parse(file: str, text: str) -> ParsedFile:
+    """`file` is only used to say where a problem is."""
+    statements: list[Statement] = []
+    problems: list[Problem] = []
+    broken_names: set[str] = set()
+    for tokens in _pieces(_LARK.lex(text)):
+        try:
+            statements.append(_statement(tokens))
+        except UnexpectedToken as refused:
+            problems.append(explain(_refusal(tokens, refused.token), file, text))
+            broken_names.update(token for token in tokens[1:4] if token.type == "NAME")
+            if _has_quote_slip(tokens):
+                # From here on text is taken for code and code for text: nothing more can be said.
+                break
+    return ParsedFile(file, tuple(statements), tuple(problems), frozenset(broken_names))
+
+
+def _pieces(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+    """The tokens of one declaration after the other, each with an end; what stands before the first is a piece too."""
+    piece: list[Token] = []
+    for token in tokens:
+        if token.type in _OPENERS and piece and not _stands_for_a_name(token, piece[-1]):
+            yield _ended(piece)
+            piece = []
+        piece.append(token)
+    if piece:
+        yield _ended(piece)
+
+
+def _ended(piece: list[Token]) -> list[Token]:
+    return [*piece, Token.new_borrow_pos(END, "", piece[-1])]
+
+
+def _stands_for_a_name(token: Token, previous: Token) -> bool:
+    """Whether a reserved word such as `Domain` was meant as a name: `domain entity Domain`."""
+    return token.line == previous.line and previous.type in _BEFORE_A_NAME
+
+
+def _statement(tokens: list[Token]) -> Statement:
+    """Raises UnexpectedToken."""
+    parser = _LARK.parse_interactive(start="statement")
+    result = None
+    for token in tokens:
+        result = parser.feed_token(token)
+    return cast(Statement, result)
+
+
+def _refusal(tokens: list[Token], refused: Token) -> Refusal:
+    """What was possible where the token was refused.
+
+    A parser may finish rules before it notices that a token fits none, and then no longer knows all that was
+    possible; so the way up to the token is gone once more.
+    """
+    accepted = list(takewhile(lambda token: token is not refused, tokens))
+    parser = _LARK.parse_interactive(start="statement")
+    for token in accepted:
+        parser.feed_token(token)
+    return Refusal(refused, accepted[-1] if accepted else None, _possible_terminals(parser), _VOCABULARY)
+
+
+def _possible_terminals(parser: InteractiveParser) -> frozenset[str]:
+    return frozenset(parser.accepts())  # type: ignore[no-untyped-call]
+
+
+def _has_quote_slip(tokens: list[Token]) -> bool:
+    """Whether a quotation mark touches a word outside the text: one is missing or too many."""
+    neighbours = (pair for pair in pairwise(tokens) if "TEXT" in (pair[0].type, pair[1].type))
+    return tokens[-2].type == "UNCLOSED_TEXT" or any(left.end_pos == right.start_pos for left, right in neighbours)
+
+
+def _read_grammar() -> tuple[Lark, Vocabulary]:
+    """The parser, and the phrases of the grammar by the names of their terminals."""
+    phrases: dict[str, str] = {}
+
+    def spell(terminal: TerminalDef) -> None:
+        """Lets any blanks part the words of a phrase, and the longest of several phrases win."""
+        phrase = terminal.pattern.value
+        if isinstance(terminal.pattern, PatternStr) and phrase[0].isalpha():
+            phrases[terminal.name] = phrase
+            terminal.pattern = PatternRE(BLANKS.join(phrase.split()) + END_OF_WORD)
+            terminal.priority = len(phrase)
+
+    lark = Lark(
+        GRAMMAR_FILE.read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="basic",
+        start=["statement", "property", "stray"],
+        edit_terminals=spell,
+    )
+    return lark, Vocabulary(phrases, _first_terminals(lark, "statement"), _first_terminals(lark, "property"))
+
+
+def _first_terminals(lark: Lark, rule: str) -> frozenset[str]:
+    return _possible_terminals(lark.parse_interactive(start=rule))
+
+
+_LARK, _VOCABULARY = _read_grammar()
+_OPENERS = _VOCABULARY.declaration_openers
+_BEFORE_A_NAME = (
+    _OPENERS | _VOCABULARY.property_types | _VOCABULARY.terminals_of(PHRASES_BEFORE_A_NAME) | frozenset({"DOT"})
+)

@@ -1,0 +1,129 @@
+"""`package.json` of a folder → the project it declares.
+
+The members that Ed-Fi's own tools read are `description` and, in `metaEdProject`, `projectName` and `projectVersion`.
+Two are ours: `name` is served to clients as the package name, `metaEdProject.publishedDeviations` lists where the
+published API of a standard departs from the rules.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edfi_api.metaed.errors import Problem, error, warning
+from edfi_api.metaed.model import CORE_NAMESPACE, Place, Project, PublishedDeviation
+
+FILE_NAME = "package.json"
+PROJECT_MEMBER = "metaEdProject"
+
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """The project, or None and the reasons why there is none. A project may come with problems too."""
+
+    project: Project | None
+    problems: tuple[Problem, ...]
+
+
+def read_project_file(folder: Path) -> ProjectFile | None:
+    """None if the folder is no MetaEd project at all."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return None
+    try:
+        package = json.loads(path.read_text(encoding="utf-8-sig"))
+    except json.JSONDecodeError as wrong:
+        place = Place(str(path), wrong.lineno, wrong.colno)
+        return ProjectFile(None, (error(place, f"not JSON: {wrong.msg}"),))
+    except (OSError, UnicodeDecodeError, RecursionError) as wrong:
+        return ProjectFile(None, (error(Place(str(path), 1, 1), f"cannot be read: {wrong}"),))
+    if not isinstance(package, dict) or PROJECT_MEMBER not in package:
+        return None
+    return _PackageReader(Place(str(path), 1, 1)).read(package)
+
+
+class _PackageReader:
+    """Reads member after member and collects what is wrong with them."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.problems: list[Problem] = []
+
+    def read(self, package: JsonObject) -> ProjectFile:
+        project = self._project(package, self._object(package[PROJECT_MEMBER]))
+        has_errors = any(problem.is_error for problem in self.problems)
+        return ProjectFile(None if has_errors else project, tuple(self.problems))
+
+    def _project(self, package: JsonObject, declared: JsonObject) -> Project:
+        name = self._text(declared, "projectName")
+        namespace = self._namespace(name)
+        return Project(
+            name=name,
+            version=self._text(declared, "projectVersion"),
+            namespace=namespace,
+            description=self._text(package, "description", ""),
+            package_name=self._text(package, "name", ""),
+            is_extension=namespace != CORE_NAMESPACE,
+            published_deviations=tuple(
+                self._deviation(self._object(item)) for item in self._list(declared, "publishedDeviations")
+            ),
+        )
+
+    def _namespace(self, project_name: str) -> str:
+        """The name without punctuation. Before 2019 it could be in lower case."""
+        namespace = re.sub(r"[^A-Za-z0-9]", "", project_name)
+        if namespace.casefold() == CORE_NAMESPACE.casefold():
+            return CORE_NAMESPACE
+        if namespace[:1].islower():
+            upper = namespace[0].upper() + namespace[1:]
+            message = f"the project name '{project_name}' should begin in upper case; its namespace is '{upper}'"
+            self.problems.append(warning(self.place, message))
+            return upper
+        if project_name and not namespace[:1].isupper():
+            self._refuse(f"the project name '{project_name}' gives no namespace: it must begin with a letter")
+        return namespace
+
+    def _deviation(self, declared: JsonObject) -> PublishedDeviation:
+        published_name = self._text(declared, "publishedName", "") or None
+        required = declared.get("required")
+        if not isinstance(required, bool | None):
+            self._refuse("'required' must be true or false")
+        if (published_name is None) == (required is None):
+            self._refuse("a published deviation has either 'publishedName' or 'required'")
+        return PublishedDeviation(
+            resource=self._text(declared, "resource"),
+            path=self._text(declared, "path"),
+            reason=self._text(declared, "reason"),
+            published_name=published_name,
+            is_required=required,
+        )
+
+    def _text(self, holder: JsonObject, member: str, default: str | None = None) -> str:
+        """A member that must be a text; without default it must be there and say something."""
+        value = holder.get(member, default)
+        if not isinstance(value, str) or (default is None and not value.strip()):
+            self._refuse(f"'{member}' must be a text" if member in holder else f"'{member}' is missing")
+            return ""
+        return value
+
+    def _list(self, holder: JsonObject, member: str) -> list[Any]:
+        value = holder.get(member, [])
+        if not isinstance(value, list):
+            self._refuse(f"'{member}' must be a list")
+            return []
+        return value
+
+    def _object(self, value: object) -> JsonObject:
+        if not isinstance(value, dict):
+            self._refuse(f"'{PROJECT_MEMBER}' and each of its 'publishedDeviations' must be an object")
+            return {}
+        return value
+
+    def _refuse(self, message: str) -> None:
+        self.problems.append(error(self.place, message))

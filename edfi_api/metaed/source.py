@@ -1,0 +1,128 @@
+"""Folders → MetaEd projects with the text of their files, in an order that does not depend on the file system.
+
+A project is a folder whose `package.json` has a `metaEdProject`. All `.metaed` files below it belong to the project,
+except those of projects further down.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from edfi_api.metaed.errors import Problem, error, warning
+from edfi_api.metaed.model import Place, Project
+from edfi_api.metaed.project_file import FILE_NAME, PROJECT_MEMBER, ProjectFile, read_project_file
+
+SUFFIXES = frozenset({".metaed", ".metaEd", ".MetaEd", ".METAED"})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """`path` is shown in problems; lines end with `\\n`, and a byte order mark is gone."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProject:
+    """A project and its files, sorted by their path within it."""
+
+    project: Project
+    files: tuple[SourceFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The projects found, core first and then by name, and what was wrong on the way."""
+
+    projects: tuple[SourceProject, ...]
+    problems: tuple[Problem, ...]
+
+
+def read_sources(paths: Sequence[Path]) -> Sources:
+    """Each path is a project, or a folder of projects."""
+    problems: list[Problem] = []
+    declared = _without_doubles(_declared_projects(paths, problems), problems)
+    projects = [SourceProject(project, tuple(_files(folder, problems))) for folder, project in declared]
+    projects.sort(key=lambda source: (source.project.is_extension, source.project.name))
+    return Sources(tuple(projects), tuple(problems))
+
+
+def _declared_projects(paths: Sequence[Path], problems: list[Problem]) -> Iterator[tuple[Path, Project]]:
+    """Each folder once, though it may be named twice or lie in a folder that is named too."""
+    seen: set[Path] = set()
+    for path in paths:
+        for folder, project_file in _project_files(path, problems):
+            if folder.resolve() in seen:
+                continue
+            seen.add(folder.resolve())
+            problems.extend(project_file.problems)
+            if project_file.project is not None:
+                yield folder, project_file.project
+
+
+def _project_files(path: Path, problems: list[Problem]) -> list[tuple[Path, ProjectFile]]:
+    """The folder's own, or else those of the folders directly in it."""
+    if not path.is_dir():
+        problems.append(error(Place(str(path), 1, 1), "no such folder"))
+        return []
+    found = _with_project_files([path]) or _with_project_files(sorted(path.iterdir()))
+    if not found:
+        message = f"no MetaEd project: no {FILE_NAME} with '{PROJECT_MEMBER}', neither here nor in the folders below"
+        problems.append(error(Place(str(path), 1, 1), message))
+    return found
+
+
+def _with_project_files(folders: Sequence[Path]) -> list[tuple[Path, ProjectFile]]:
+    pairs = ((folder, read_project_file(folder)) for folder in folders)
+    return [(folder, project_file) for folder, project_file in pairs if project_file is not None]
+
+
+def _without_doubles(
+    declared: Iterable[tuple[Path, Project]], problems: list[Problem]
+) -> Iterator[tuple[Path, Project]]:
+    """Of two projects with one name the first counts; two names must not give one namespace, whatever its case."""
+    names: dict[str, str] = {}
+    for folder, project in declared:
+        place = Place(str(folder / FILE_NAME), 1, 1)
+        namespace = project.namespace.casefold()
+        if namespace not in names:
+            names[namespace] = project.name
+            yield folder, project
+        elif names[namespace] == project.name:
+            problems.append(warning(place, f"a project '{project.name}' was found before this one, which is left out"))
+        else:
+            message = f"the namespace of '{project.name}' is that of '{names[namespace]}' too, but for its case"
+            problems.append(error(place, message))
+
+
+def _files(folder: Path, problems: list[Problem]) -> Iterator[SourceFile]:
+    for path in sorted(_file_paths(folder), key=lambda path: path.relative_to(folder).as_posix()):
+        try:
+            yield SourceFile(str(path), _decoded(path, path.read_bytes(), problems))
+        except OSError as wrong:
+            problems.append(error(Place(str(path), 1, 1), f"cannot be read: {wrong.strerror}"))
+
+
+def _file_paths(project_folder: Path) -> Iterator[Path]:
+    """Links to folders are not followed: they could lead in a circle."""
+    for name, folders, files in os.walk(project_folder):
+        folder = Path(name)
+        folders[:] = [child for child in folders if read_project_file(folder / child) is None]
+        yield from (folder / file for file in files if Path(file).suffix in SUFFIXES)
+
+
+def _decoded(path: Path, content: bytes, problems: list[Problem]) -> str:
+    """The text, with a replacement character for what is not UTF-8, so that the rest can still be read."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        before = content[: wrong.start].decode("utf-8-sig", errors="replace")
+        line_start = before.rfind("\n") + 1
+        place = Place(str(path), before.count("\n") + 1, len(before) - line_start + 1)
+        problems.append(error(place, f"not UTF-8: byte {content[wrong.start]:#04x}"))
+        text = content.decode("utf-8-sig", errors="replace")
+    return text.replace("\r\n", "\n")
