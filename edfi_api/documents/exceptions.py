@@ -38,6 +38,15 @@ class IdentityConflict(Exception):
 
 
 @dataclass
+class KeyChangeContradicts(Exception):
+    """A document that refers to the changed one has other references, which do not agree with the new values."""
+
+    resource: Resource
+    natural_key: str
+    violations: list[Violation]
+
+
+@dataclass
 class DocumentNotFound(Exception):
     """No document of this resource has this id."""
 

@@ -3,7 +3,7 @@
 Leaves the question whether targets exist to the database.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -80,6 +80,17 @@ class Extractor:
         elements = [("codeValue", body["codeValue"]), ("namespace", body["namespace"])]
         return DocumentIdentity(elements, descriptor_natural_key(uri), _descriptor_id(self._name, uri))
 
+    def key_values(self, body: dict[str, Any]) -> list[dict[str, Any]]:
+        """For each alias of the document, the values of its key by path, as the body has them."""
+        own = {name: _value(body, steps) for name, steps in self._key}
+        return [own] if self._superclass is None else [own, self._superclass.key_values(body)]
+
+    def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
+        """Rewrite, in place, every reference to a target whose identity moved; `moved` has its new key values."""
+        for reference in self._references:
+            if reference.first_step in body:
+                reference.follow_moved_targets(body, moved)
+
     def references(self, body: dict[str, Any]) -> list[DocumentReference]:
         """Every reference in the body, at any depth, repeated ones included."""
         found: list[DocumentReference] = []
@@ -107,8 +118,16 @@ class _ReferenceKey:
             if missing:
                 path = concrete(self._steps, indexes)
                 raise DataValidationFailed([violations.required(f"{path}.{member}") for member in missing])
-            elements = [(name, _key_value(member, reference[member])) for name, member in self._members]
-            yield DocumentReference(self._steps, indexes, self._target, _referential_id(self._target, elements))
+            yield DocumentReference(self._steps, indexes, self._target, self._referential_id(reference))
+
+    def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
+        for _, reference in values_at(body, self._steps):
+            if key := moved.get(self._referential_id(reference)):
+                reference.update({member: key[name] for name, member in self._members})
+
+    def _referential_id(self, reference: dict[str, Any]) -> UUID:
+        elements = [(name, _key_value(member, reference[member])) for name, member in self._members]
+        return _referential_id(self._target, elements)
 
 
 class _DescriptorKey:
@@ -131,10 +150,17 @@ class _SuperclassKey:
         elements = [(pair.there.without_root(), _identity_value(body, pair.here.steps)) for pair in self._pairs]
         return _referential_id(self._name, elements)
 
+    def key_values(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {pair.there.without_root(): _value(body, pair.here.steps) for pair in self._pairs}
+
 
 def _identity_value(body: dict[str, Any], steps: Path) -> str:
+    return as_text(_value(body, steps))
+
+
+def _value(body: dict[str, Any], steps: Path) -> Any:
     for _, value in values_at(body, steps):
-        return as_text(value)
+        return value
     raise DataValidationFailed([violations.required(concrete(steps, ()))])
 
 

@@ -1,5 +1,6 @@
 """A body that a client sent, on its way to the store: brought into form, validated, understood."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,7 +12,7 @@ from edfi_api.documents.coercion import compile_coercion
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdMismatch
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
 from edfi_api.documents.validation import Validator
-from edfi_api.surface.resource import Resource
+from edfi_api.surface.resource import Resource, ResourceName, Surface
 
 # How orjson spells NUL, which PostgreSQL's jsonb cannot hold.
 _NUL = b"\\u0000"
@@ -40,7 +41,7 @@ class Preparer:
         self.resource = resource
         self._coerce = compile_coercion(resource.json_schema)
         self._validator = Validator(resource)
-        self._extractor = Extractor(resource)
+        self.extractor = Extractor(resource)
 
     def prepare_new(self, sent: dict[str, Any]) -> IncomingDocument:
         """A body to insert or to replace by natural key; ClientAssignedId if it brings an id."""
@@ -62,11 +63,22 @@ class Preparer:
         """Bring into form, validate, extract; DataValidationFailed names all that is wrong."""
         body = self._coerce(sent)
         self._validator.validate(body)
+        return self.understand(body)
+
+    def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> IncomingDocument:
+        """The stored `body` with its references to moved targets rewritten; DataValidationFailed if it contradicts
+        itself then. `moved` has the new key values by the old referential id."""
+        self.extractor.follow_moved_targets(body, moved)
+        self._validator.validate(body)
+        return self.understand(body)
+
+    def understand(self, body: dict[str, Any]) -> IncomingDocument:
+        """Identity and references of a body that is valid already, such as a stored one."""
         text = orjson.dumps(body)
         if _NUL in text:
             _refuse_nul(body)
         return IncomingDocument(
-            self.resource, body, text, self._extractor.identity(body), self._extractor.references(body)
+            self.resource, body, text, self.extractor.identity(body), self.extractor.references(body)
         )
 
     def _violations(self, sent: dict[str, Any]) -> list[violations.Violation]:
@@ -75,6 +87,19 @@ class Preparer:
         except DataValidationFailed as failed:
             return failed.violations
         return []
+
+
+class Preparers:
+    """The preparers of a surface, each compiled when it is first asked for."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+        self._compiled: dict[ResourceName, Preparer] = {}
+
+    def __getitem__(self, name: ResourceName) -> Preparer:
+        if name not in self._compiled:
+            self._compiled[name] = Preparer(self._surface.by_name[name])
+        return self._compiled[name]
 
 
 def _refuse_nul(body: dict[str, Any]) -> None:

@@ -81,3 +81,49 @@ SELECT document_uuid, body::text, change_version, last_modified_at
   FROM document
  WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
 """
+
+# --- The cascade of an identity change; all within one transaction ---
+
+LOCK_DOCUMENT = """
+SELECT id, body::text FROM document WHERE document_uuid = %(document_uuid)s FOR UPDATE
+"""
+
+# A writer that is about to refer to one of these holds a weaker lock on it, or waits until we are through.
+LOCK_ALIASES = """
+SELECT referential_id FROM alias WHERE referential_id = ANY (%(aliases)s::uuid[]) ORDER BY referential_id FOR UPDATE
+"""
+
+LOCK_REFERRERS = """
+SELECT d.id, d.resource_type_id, d.body::text
+  FROM document d
+ WHERE d.id IN (SELECT r.document_id FROM reference r WHERE r.alias_id = ANY (%(aliases)s::uuid[]))
+ ORDER BY d.id
+   FOR UPDATE
+"""
+
+# The rows of `reference` that point at them follow by ON UPDATE CASCADE.
+MOVE_ALIASES = """
+UPDATE alias a SET referential_id = moved.new
+  FROM unnest(%(stored)s::uuid[], %(new)s::uuid[]) AS moved (stored, new)
+ WHERE a.referential_id = moved.stored
+RETURNING a.document_id
+"""
+
+REWRITE_DOCUMENTS = """
+UPDATE document d
+   SET body = changed.body::jsonb, natural_key = changed.natural_key,
+       last_modified_at = now(), change_version = nextval('change_version')
+  FROM unnest(%(rows)s::bigint[], %(bodies)s::text[], %(natural_keys)s::text[]) AS changed (id, body, natural_key)
+ WHERE d.id = changed.id
+RETURNING d.id
+"""
+
+REPLACE_REFERENCES = """
+WITH old_references AS (
+    DELETE FROM reference r WHERE r.document_id = %(row)s AND r.alias_id <> ALL (%(targets)s::uuid[])
+)
+INSERT INTO reference (document_id, alias_id)
+SELECT %(row)s, unnest(%(targets)s::uuid[])
+ON CONFLICT DO NOTHING
+RETURNING alias_id
+"""

@@ -16,14 +16,14 @@ from psycopg import errors
 from psycopg.rows import TupleRow
 from uuid_utils.compat import uuid7
 
-from edfi_api.documents import resource_types, statements
+from edfi_api.documents import cascade, resource_types, statements
 from edfi_api.documents.exceptions import (
     DocumentNotFound,
     IdentityConflict,
     KeyChangeNotSupported,
 )
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
-from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.surface.resource import Resource
 from references import resolution
 from references.exceptions import UnresolvedReference
@@ -62,11 +62,12 @@ def upsert(
 
 
 def update(
-    incoming: IncomingDocument, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS
-) -> tuple[StoredDocument, Outcome]:
-    """Replace the body of the document with this id.
+    incoming: IncomingDocument, document_uuid: UUID, preparers: Preparers, using: str = DEFAULT_DB_ALIAS
+) -> StoredDocument:
+    """Replace the body of the document with this id. A new identity is carried into the documents that refer to it.
 
-    Raises DocumentNotFound, KeyChangeNotSupported if the body has another identity, and what `upsert` raises.
+    Raises DocumentNotFound, what `upsert` raises, and for another identity KeyChangeNotSupported if the resource
+    does not allow it, KeyChangeContradicts if a referrer cannot follow.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid}
 
@@ -79,10 +80,27 @@ def update(
             raise
 
     stored, outcome = with_retries(attempt)
-    if outcome is Outcome.OTHER_IDENTITY:
+    if outcome is not Outcome.OTHER_IDENTITY:
+        return stored
+    if not incoming.resource.allows_identity_updates:
         _raise_unresolved(incoming, using)
         raise KeyChangeNotSupported(incoming.resource)
-    return stored, outcome
+    return with_retries(lambda: _change_identity(incoming, document_uuid, preparers, using))
+
+
+def _change_identity(
+    incoming: IncomingDocument, document_uuid: UUID, preparers: Preparers, using: str
+) -> StoredDocument:
+    try:
+        cascade.change_identity(incoming, document_uuid, preparers, using)
+    except IntegrityError as error:
+        _raise_unresolved(incoming, using)
+        raise MetConcurrentWrite from error
+    except MetConcurrentWrite:
+        if get(incoming.resource, document_uuid, using) is None:
+            raise DocumentNotFound(incoming.resource) from None
+        raise
+    return get(incoming.resource, document_uuid, using)
 
 
 def delete(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> bool:

@@ -97,6 +97,22 @@ def _(error: documents.KeyChangeNotSupported) -> Problem:
     )
 
 
+@problem_of.register
+def _(error: documents.KeyChangeContradicts) -> Problem:
+    """Ed-Fi leaves the form open; the document that stands in the way is named by its natural key."""
+    return Problem(
+        status=400,
+        type="bad-request:data-validation-failed",
+        title="Data Validation Failed",
+        detail="The identifying values cannot be changed, because an item that refers to this one would contradict "
+        "itself. See 'errors' for details.",
+        errors=[
+            f"{error.resource.name.resource} {error.natural_key}: {violation.path}: {violation.message}"
+            for violation in error.violations
+        ],
+    )
+
+
 # --- 400: the query string (§§4.1, 4.2, 4.4) ---------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from rest_framework.status import HTTP_200_OK, HTTP_201_CREATED, HTTP_204_NO_CON
 from rest_framework.viewsets import ViewSetMixin
 
 from edfi_api.documents import resource_types, store
-from edfi_api.documents.incoming import Preparer
+from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome, StoredDocument
 from edfi_api.models import Document
 from edfi_api.surface.resource import ProjectFacts, Resource
@@ -56,7 +56,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
 
     resource: Resource
     project: ProjectFacts
-    preparer: Preparer
+    preparers: Preparers
 
     def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -68,6 +68,10 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         response["x-metaed-project-version"] = self.project.version
         response["x-metaed-project-package-name"] = self.project.package_name
         return super().finalize_response(request, response, *args, **kwargs)
+
+    @property
+    def preparer(self) -> Preparer:
+        return self.preparers[self.resource.name]
 
     def get_queryset(self) -> QuerySet[Document]:
         """The documents of this resource in insertion order."""
@@ -101,7 +105,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     def update(self, request: Request, prefix: str, **kwargs: Any) -> Response:
         """Replace the document's body in full."""
         incoming = self.preparer.prepare_replacement(self.parse_body(request), self.document_uuid)
-        document, _ = store.update(incoming, self.document_uuid)
+        document = store.update(incoming, self.document_uuid, self.preparers)
         headers = written_document_headers(request, prefix, self.resource, document)
         return Response(status=HTTP_204_NO_CONTENT, headers=headers)
 

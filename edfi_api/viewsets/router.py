@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
+from edfi_api.documents.incoming import Preparers
 from edfi_api.surface.resource import Surface
 from edfi_api.viewsets.factory import viewset_class
 from edfi_api.viewsets.resource_viewset import UnknownResourceView
@@ -24,11 +25,12 @@ class DataRouter:
 
     def __init__(self, surface: Surface) -> None:
         projects = {project.name: project for project in surface.projects}
+        preparers = Preparers(surface)
         self._unknown = UnknownResourceView.as_view()
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}
         for key, resource in surface.by_endpoint.items():
-            viewset = viewset_class(resource, projects[resource.name.project])
+            viewset = viewset_class(resource, projects[resource.name.project], preparers)
             self._collections[key] = viewset.as_view(_COLLECTION, detail=False)
             self._items[key] = viewset.as_view(_ITEM, detail=True)
 
