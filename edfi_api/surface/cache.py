@@ -1,0 +1,83 @@
+"""A compiled surface on disk, so that the next start of a process need not compile.
+
+The file is named after everything that the surface depends on, the compiler's own code included, and carries a digest
+of its content: whatever is stale has another name, whatever is damaged is not believed, and both are built anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from edfi_api import metaed, surface
+from edfi_api.metaed.compiler import compile_projects
+from edfi_api.surface.builder import build_surface
+from edfi_api.surface.resource import Surface
+
+CODE_PACKAGES = (metaed, surface)
+CODE_AND_SOURCE_SUFFIXES = frozenset({".py", ".lark", ".metaed"})
+MANIFEST = "package.json"
+
+_DIGEST_SIZE = hashlib.sha256().digest_size
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Surface)
+
+
+def load_or_build(paths: Sequence[Path], cache_dir: Path | None) -> Surface:
+    """The surface of these MetaEd projects; from the cache if it is there, whole and up to date.
+
+    Without a folder for the cache every call compiles. Raises what `compile_projects` raises. A cache that cannot be
+    written costs time, not the start.
+    """
+    if cache_dir is None:
+        return build_surface(compile_projects(paths))
+    file = cache_dir / f"surface-{fingerprint(paths)}.msgpack"
+    cached = _read(file)
+    if cached is not None:
+        return cached
+    surface = build_surface(compile_projects(paths))
+    with contextlib.suppress(OSError):
+        _write(file, surface)
+    return surface
+
+
+def fingerprint(paths: Iterable[Path]) -> str:
+    """SHA-256 over the projects' files and the compiler's, each with its name and length so that nothing can blend."""
+    digest = hashlib.sha256()
+    for folder in (*_code_folders(), *paths):
+        for file in sorted(file for file in folder.rglob("*") if _counts(file)):
+            content = file.read_bytes()
+            digest.update(f"{file.relative_to(folder)}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def _code_folders() -> Iterator[Path]:
+    return (Path(folder) for package in CODE_PACKAGES for folder in package.__path__)
+
+
+def _counts(file: Path) -> bool:
+    return file.suffix.lower() in CODE_AND_SOURCE_SUFFIXES or file.name == MANIFEST
+
+
+def _read(file: Path) -> Surface | None:
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    digest, body = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
+    return _decoder.decode(body) if hashlib.sha256(body).digest() == digest else None
+
+
+def _write(file: Path, surface: Surface) -> None:
+    """Complete or not at all: other processes may start at the same moment."""
+    body = _encoder.encode(surface)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=file.name, delete=False) as unfinished:
+        unfinished.write(hashlib.sha256(body).digest() + body)
+    Path(unfinished.name).replace(file)
