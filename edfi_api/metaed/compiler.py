@@ -11,6 +11,7 @@ from edfi_api.metaed.errors import ModelErrors, Problem, excerpt
 from edfi_api.metaed.linker import link
 from edfi_api.metaed.model import Model, Place
 from edfi_api.metaed.parser import parse
+from edfi_api.metaed.rules import check
 from edfi_api.metaed.source import SourceProject, read_sources
 
 
@@ -34,6 +35,7 @@ def check_projects(paths: Sequence[Path]) -> tuple[Model | None, tuple[Problem, 
         *(problem for _, file in parsed for problem in file.problems),
         *(problem for draft in drafts for problem in draft.problems),
         *linked.problems,
+        *check(linked.model),
     ]
     model = None if any(problem.is_error for problem in problems) else linked.model
     return model, _presentable(problems, sources.projects)
