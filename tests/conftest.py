@@ -5,12 +5,21 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from edfi_api.documents import spelling
 from edfi_api.security.clients import create_client
+from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
 from edfi_api.surface.resource import Resource, ResourceName, Surface
 from tests.factories import DocumentFactory
 
 DATA = "/data/ed-fi"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered():
+    """What one test's database held is unknown to the next."""
+    spelling.forget()
+    client_of_token.cache_clear()
 
 
 @pytest.fixture(scope="session")

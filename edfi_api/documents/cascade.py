@@ -39,15 +39,19 @@ class _Follower:
         return {stored: new for stored, new in pairs if stored != new}
 
 
-def change_identity(incoming: IncomingDocument, document_uuid: UUID, preparers: Preparers, using: str) -> None:
-    """Give the document the new body and identity, and let every referrer follow.
+def change_identity(
+    incoming: IncomingDocument, parameters: Mapping[str, Any], preparers: Preparers, using: str
+) -> None:
+    """Give a document the new body and identity, and let every referrer follow.
+
+    `parameters` name it: `document_uuid`, and `expected_version` where the client set a condition.
 
     Raises IdentityConflict if a new identity is taken, KeyChangeContradicts if a referrer's other references do
     not agree with the new values, MetConcurrentWrite if the document changed or went meanwhile. The references of
     `incoming` itself are checked by the foreign key, whose violation passes through.
     """
     with transaction.atomic(using):
-        root = _lock_root(incoming, document_uuid, preparers, using)
+        root = _lock_root(incoming, parameters, preparers, using)
         followers = _follow(root, preparers, using)
         try:
             _write(root, followers, using)
@@ -57,8 +61,10 @@ def change_identity(incoming: IncomingDocument, document_uuid: UUID, preparers: 
             raise
 
 
-def _lock_root(incoming: IncomingDocument, document_uuid: UUID, preparers: Preparers, using: str) -> _Follower:
-    rows = execute(statements.LOCK_DOCUMENT, {"document_uuid": document_uuid}, using)
+def _lock_root(
+    incoming: IncomingDocument, parameters: Mapping[str, Any], preparers: Preparers, using: str
+) -> _Follower:
+    rows = execute(statements.LOCK_DOCUMENT, parameters, using)
     if not rows:
         raise MetConcurrentWrite
     row, body = rows[0]

@@ -20,6 +20,7 @@ _TIME_WITH_FRACTION = re.compile(r"(\d{2}:\d{2}:\d{2})\.\d+")
 _INTEGER = re.compile(r"[+-]?\d{1,30}")
 _OTHER_DATES = ("%m/%d/%Y", "%m/%d/%y", "%d/%m/%Y")
 _OTHER_DATE_TIMES = ("%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %I:%M %p", "%m/%d/%Y %H:%M:%S", "%Y-%m-%d %I:%M:%S %p")
+_TRIMMED_IN_DESCRIPTORS = ("codeValue", "shortDescription")
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -32,6 +33,12 @@ def compile_coercion(schema: dict[str, Any]) -> Coercion:
         return {name: value for name, value in coerced.items() if not _counts_as_absent(value)}
 
     return coerce_body
+
+
+def trim_descriptor(body: dict[str, Any]) -> dict[str, Any]:
+    """Code value and short description without blanks around them (http-api.md §18.1)."""
+    trimmed = {name: body[name].strip() for name in _TRIMMED_IN_DESCRIPTORS if isinstance(body.get(name), str)}
+    return body | trimmed
 
 
 def _counts_as_absent(value: Any) -> bool:

@@ -53,5 +53,17 @@ class DocumentNotFound(Exception):
     resource: Resource
 
 
+class VersionHasChanged(Exception):
+    """The client expected another version of the document than the one that is there."""
+
+
+class NothingToMatch(Exception):
+    """The client expected a version of a document that is not there at all."""
+
+
+class MatchingVersionExists(Exception):
+    """The client wanted to write only if there is no document, or none of these versions."""
+
+
 class TooMuchContention(Exception):
     """Other writers got in between at every attempt; nothing was written, trying later may help."""

@@ -6,9 +6,10 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.documents import violations
-from edfi_api.documents.coercion import compile_coercion
+from edfi_api.documents import spelling, violations
+from edfi_api.documents.coercion import compile_coercion, trim_descriptor
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdMismatch
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
 from edfi_api.documents.validation import Validator
@@ -39,7 +40,8 @@ class Preparer:
 
     def __init__(self, resource: Resource) -> None:
         self.resource = resource
-        self._coerce = compile_coercion(resource.json_schema)
+        coerce = compile_coercion(resource.json_schema)
+        self._coerce = (lambda sent: trim_descriptor(coerce(sent))) if resource.is_descriptor else coerce
         self._validator = Validator(resource)
         self.extractor = Extractor(resource)
 
@@ -59,11 +61,13 @@ class Preparer:
             raise IdMismatch
         return incoming
 
-    def prepare(self, sent: dict[str, Any]) -> IncomingDocument:
+    def prepare(self, sent: dict[str, Any], using: str = DEFAULT_DB_ALIAS) -> IncomingDocument:
         """Bring into form, validate, extract; DataValidationFailed names all that is wrong."""
         body = self._coerce(sent)
         self._validator.validate(body)
-        return self.understand(body)
+        references = self.extractor.references(body)
+        spelling.adopt(body, references, using)
+        return self._incoming(body, references)
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> IncomingDocument:
         """The stored `body` with its references to moved targets rewritten; DataValidationFailed if it contradicts
@@ -74,12 +78,13 @@ class Preparer:
 
     def understand(self, body: dict[str, Any]) -> IncomingDocument:
         """Identity and references of a body that is valid already, such as a stored one."""
+        return self._incoming(body, self.extractor.references(body))
+
+    def _incoming(self, body: dict[str, Any], references: list[DocumentReference]) -> IncomingDocument:
         text = orjson.dumps(body)
         if _NUL in text:
             _refuse_nul(body)
-        return IncomingDocument(
-            self.resource, body, text, self.extractor.identity(body), self.extractor.references(body)
-        )
+        return IncomingDocument(self.resource, body, text, self.extractor.identity(body), references)
 
     def _violations(self, sent: dict[str, Any]) -> list[violations.Violation]:
         try:

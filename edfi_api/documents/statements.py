@@ -1,8 +1,9 @@
 """The SQL of the store: each operation is one statement and so one round trip. Parameters are named.
 
-All run at READ COMMITTED. Within one statement every part sees the same snapshot, so the parts of a write agree
-with each other; what a concurrent transaction did meanwhile shows as a constraint violation or as no row at all,
-and the store runs the statement again.
+`expected_version` is the change version that a conditional write may replace, 0 if it may only insert, NULL without
+a condition. All run at READ COMMITTED. Within one statement every part sees the same snapshot, so the parts of a
+write agree with each other; what a concurrent transaction did meanwhile shows as a constraint violation or as no row
+at all, and the store runs the statement again.
 """
 
 # Where the written row comes from differs between upsert and update; the rest of a write is one text.
@@ -15,6 +16,7 @@ updated AS (
            last_modified_at = now(), change_version = nextval('change_version')
       FROM existing e
      WHERE d.id = e.id AND e.is_same_identity AND NOT e.is_same_body AND d.change_version = e.change_version
+       AND e.is_expected
     RETURNING d.id, d.document_uuid, d.change_version, d.last_modified_at
 ), written AS (
     SELECT 'inserted' AS outcome, * FROM inserted UNION ALL SELECT 'updated', * FROM updated
@@ -33,20 +35,21 @@ SELECT outcome, document_uuid, change_version, last_modified_at FROM written
 UNION ALL
 SELECT CASE WHEN is_same_identity THEN 'unchanged' ELSE 'other identity' END,
        document_uuid, change_version, last_modified_at
-  FROM existing WHERE is_same_body OR NOT is_same_identity
+  FROM existing WHERE is_expected AND (is_same_body OR NOT is_same_identity)
 """
 
 UPSERT = f"""
 WITH existing AS (
     SELECT d.id, d.document_uuid, d.change_version, d.last_modified_at,
-           d.body = %(body)s::jsonb AS is_same_body, true AS is_same_identity
+           d.body = %(body)s::jsonb AS is_same_body, true AS is_same_identity,
+           coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected
       FROM alias a JOIN document d ON d.id = a.document_id
      WHERE a.referential_id = %(referential_id)s
 ), inserted AS (
     INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by)
     SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(natural_key)s::text, %(body)s::jsonb,
            %(created_by)s::bigint
-     WHERE NOT EXISTS (SELECT FROM existing)
+     WHERE NOT EXISTS (SELECT FROM existing) AND coalesce(%(expected_version)s::bigint, 0) = 0
     RETURNING id, document_uuid, change_version, last_modified_at
 ), {_WRITE}
 """
@@ -57,7 +60,8 @@ WITH existing AS (
            d.body = %(body)s::jsonb AS is_same_body,
            EXISTS (
                SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = %(referential_id)s
-           ) AS is_same_identity
+           ) AS is_same_identity,
+           coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected
       FROM document d
      WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
 ), inserted AS (
@@ -67,13 +71,26 @@ WITH existing AS (
 
 DELETE = """
 WITH target AS (
-    SELECT id FROM document WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
+    SELECT id FROM document
+     WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
+       AND coalesce(%(expected_version)s::bigint, change_version) = change_version
 ), own_references AS (
     -- Its own references go first, so that a document which refers to itself is no obstacle to its own removal.
     DELETE FROM reference r USING target WHERE r.document_id = target.id
 )
-DELETE FROM document d USING target WHERE d.id = target.id
+DELETE FROM document d USING target
+ WHERE d.id = target.id AND coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version
 RETURNING d.document_uuid
+"""
+
+VERSION_BY_ALIAS = """
+SELECT d.change_version FROM alias a JOIN document d ON d.id = a.document_id
+ WHERE a.referential_id = %(referential_id)s
+"""
+
+VERSION_BY_UUID = """
+SELECT change_version FROM document
+ WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
 """
 
 GET = """
@@ -85,7 +102,10 @@ SELECT document_uuid, body::text, change_version, last_modified_at
 # --- The cascade of an identity change; all within one transaction ---
 
 LOCK_DOCUMENT = """
-SELECT id, body::text FROM document WHERE document_uuid = %(document_uuid)s FOR UPDATE
+SELECT id, body::text FROM document
+ WHERE document_uuid = %(document_uuid)s
+   AND coalesce(%(expected_version)s::bigint, change_version) = change_version
+   FOR UPDATE
 """
 
 # A writer that is about to refer to one of these holds a weaker lock on it, or waits until we are through.

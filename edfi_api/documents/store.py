@@ -17,6 +17,7 @@ from psycopg.rows import TupleRow
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents import cascade, resource_types, statements
+from edfi_api.documents.conditions import UNCONDITIONAL, WriteCondition
 from edfi_api.documents.exceptions import (
     DocumentNotFound,
     IdentityConflict,
@@ -50,19 +51,33 @@ class StoredDocument:
 
 
 def upsert(
-    incoming: IncomingDocument, created_by: int | None = None, using: str = DEFAULT_DB_ALIAS
+    incoming: IncomingDocument,
+    created_by: int | None = None,
+    condition: WriteCondition = UNCONDITIONAL,
+    using: str = DEFAULT_DB_ALIAS,
 ) -> tuple[StoredDocument, Outcome]:
     """Insert the document, or replace the one with its natural key; the same content again changes nothing.
 
     Raises UnresolvedReference naming every missing target, IdentityConflict if another subclass document has
-    the identity, TooMuchContention after the last attempt. `created_by` is the API client's row id.
+    the identity, TooMuchContention after the last attempt, and what `condition` raises. `created_by` is the API
+    client's row id.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": uuid7(), "created_by": created_by}
-    return with_retries(lambda: _write(statements.UPSERT, parameters, incoming, using))
+
+    def attempt() -> tuple[StoredDocument, Outcome]:
+        rows = execute(statements.VERSION_BY_ALIAS, parameters, using) if condition.is_given else []
+        expected = condition.expected_version(_only_value(rows)) if condition.is_given else None
+        return _write(statements.UPSERT, parameters | {"expected_version": expected}, incoming, using)
+
+    return with_retries(attempt)
 
 
 def update(
-    incoming: IncomingDocument, document_uuid: UUID, preparers: Preparers, using: str = DEFAULT_DB_ALIAS
+    incoming: IncomingDocument,
+    document_uuid: UUID,
+    preparers: Preparers,
+    condition: WriteCondition = UNCONDITIONAL,
+    using: str = DEFAULT_DB_ALIAS,
 ) -> StoredDocument:
     """Replace the body of the document with this id. A new identity is carried into the documents that refer to it.
 
@@ -71,54 +86,77 @@ def update(
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid}
 
-    def attempt() -> tuple[StoredDocument, Outcome]:
+    def attempt() -> StoredDocument:
+        expected = parameters | {"expected_version": _expected_version(condition, parameters, using)}
         try:
-            return _write(statements.UPDATE, parameters, incoming, using)
+            stored, outcome = _write(statements.UPDATE, expected, incoming, using)
+            if outcome is Outcome.OTHER_IDENTITY:
+                return _change_identity(incoming, expected, preparers, using)
         except MetConcurrentWrite:
             if get(incoming.resource, document_uuid, using) is None:
                 raise DocumentNotFound(incoming.resource) from None
             raise
-
-    stored, outcome = with_retries(attempt)
-    if outcome is not Outcome.OTHER_IDENTITY:
         return stored
-    if not incoming.resource.allows_identity_updates:
-        _raise_unresolved(incoming, using)
-        raise KeyChangeNotSupported(incoming.resource)
-    return with_retries(lambda: _change_identity(incoming, document_uuid, preparers, using))
+
+    return with_retries(attempt)
 
 
 def _change_identity(
-    incoming: IncomingDocument, document_uuid: UUID, preparers: Preparers, using: str
+    incoming: IncomingDocument, parameters: Mapping[str, Any], preparers: Preparers, using: str
 ) -> StoredDocument:
+    if not incoming.resource.allows_identity_updates:
+        _raise_unresolved(incoming, using)
+        raise KeyChangeNotSupported(incoming.resource)
     try:
-        cascade.change_identity(incoming, document_uuid, preparers, using)
+        cascade.change_identity(incoming, parameters, preparers, using)
     except IntegrityError as error:
         _raise_unresolved(incoming, using)
         raise MetConcurrentWrite from error
-    except MetConcurrentWrite:
-        if get(incoming.resource, document_uuid, using) is None:
-            raise DocumentNotFound(incoming.resource) from None
-        raise
-    return get(incoming.resource, document_uuid, using)
+    stored = get(incoming.resource, parameters["document_uuid"], using)
+    if stored is None:
+        raise MetConcurrentWrite
+    return stored
 
 
-def delete(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> bool:
+def delete(
+    resource: Resource,
+    document_uuid: UUID,
+    condition: WriteCondition = UNCONDITIONAL,
+    using: str = DEFAULT_DB_ALIAS,
+) -> bool:
     """Remove the document with its aliases and references; False if there is none.
 
-    Raises DependentItemExists with the documents that refer to it.
+    Raises DependentItemExists with the documents that refer to it, and what `condition` raises.
     """
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
 
-    def attempt() -> list[TupleRow]:
+    def attempt() -> bool:
+        expected = _expected_version(condition, parameters, using)
         try:
-            return execute(statements.DELETE, parameters, using)
+            deleted = execute(statements.DELETE, parameters | {"expected_version": expected}, using)
         except IntegrityError as error:
             if dependents := resolution.dependents(document_uuid, using):
                 raise dependents from error
             raise MetConcurrentWrite from error  # the last referrer went meanwhile
+        if expected and not deleted:
+            raise MetConcurrentWrite  # the version went that the condition was held against
+        return bool(deleted)
 
-    return bool(with_retries(attempt))
+    return with_retries(attempt)
+
+
+def _expected_version(condition: WriteCondition, parameters: Mapping[str, Any], using: str) -> int | None:
+    """What the condition lets a statement replace; None without a condition, or without a document to hold it to."""
+    if not condition.is_given:
+        return None
+    current = _only_value(execute(statements.VERSION_BY_UUID, parameters, using))
+    if current is None and not condition.needs_a_document:
+        return None
+    return condition.expected_version(current)
+
+
+def _only_value(rows: list[TupleRow]) -> Any:
+    return rows[0][0] if rows else None
 
 
 def get(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> StoredDocument | None:

@@ -28,11 +28,11 @@ def outer_whitespace(path: str) -> Violation:
 
 
 def too_short(path: str, limit: int) -> Violation:
-    return Violation(path, f"{_name(path)} Value should be at least {_characters(limit)}")
+    return Violation(path, f"{_name(path)} Value should be at least {limit} characters")
 
 
 def too_long(path: str, limit: int) -> Violation:
-    return Violation(path, f"{_name(path)} Value should be at most {_characters(limit)}")
+    return Violation(path, f"{_name(path)} Value should be at most {limit} characters")
 
 
 def wrong_type(path: str, found: str, expected: str) -> Violation:
@@ -82,10 +82,6 @@ def unequal_values(path: str, conflicting: list[str]) -> Violation:
         f"All values supplied for '{_name(path)}' must match. Review all references (including those higher up "
         f"in the resource's data) and align the following conflicting values: {values}",
     )
-
-
-def _characters(limit: int) -> str:
-    return f"{limit} character" if limit == 1 else f"{limit} characters"
 
 
 def _ordinal(number: int) -> str:

@@ -279,6 +279,52 @@ def _(error: documents.IdentityConflict) -> Problem:
     )
 
 
+# --- 412 (§9) ----------------------------------------------------------------------------------------------------
+
+
+@problem_of.register
+def _(error: documents.VersionHasChanged) -> Problem:
+    return Problem(
+        status=412,
+        type="optimistic-lock-failed",
+        title="Optimistic Lock Failed",
+        detail="The item has been modified by another user.",
+        errors=[
+            "The resource item's etag value does not match what was specified in the 'If-Match' request header "
+            "indicating that it has been modified by another client since it was last retrieved."
+        ],
+    )
+
+
+@problem_of.register
+def _(error: documents.NothingToMatch) -> Problem:
+    return Problem(
+        status=412,
+        type="optimistic-lock-failed",
+        title="Optimistic Lock Failed",
+        detail="The If-Match precondition failed because the resource does not exist.",
+        errors=[
+            "The 'If-Match' request header requires a current representation of the resource, but none exists. Do not "
+            "retry with If-Match; create the resource first, or omit If-Match."
+        ],
+    )
+
+
+@problem_of.register
+def _(error: documents.MatchingVersionExists) -> Problem:
+    return Problem(
+        status=412,
+        type="precondition-failed:if-none-match",
+        title="If-None-Match Precondition Failed",
+        detail="The If-None-Match precondition failed because a current representation of the resource matched the "
+        "request header.",
+        errors=[
+            "The 'If-None-Match' request header requires that no current representation match the supplied value, but "
+            "a matching representation exists."
+        ],
+    )
+
+
 # --- 503 (§10) ---------------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,13 @@ from django.db.models.functions import Cast
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.status import HTTP_200_OK, HTTP_201_CREATED, HTTP_204_NO_CONTENT, HTTP_404_NOT_FOUND
+from rest_framework.status import (
+    HTTP_200_OK,
+    HTTP_201_CREATED,
+    HTTP_204_NO_CONTENT,
+    HTTP_304_NOT_MODIFIED,
+    HTTP_404_NOT_FOUND,
+)
 from rest_framework.viewsets import ViewSetMixin
 
 from edfi_api.documents import resource_types, store
@@ -22,7 +28,7 @@ from edfi_api.documents.store import Outcome, StoredDocument
 from edfi_api.models import Document
 from edfi_api.surface.resource import ProjectFacts, Resource
 from edfi_api.viewsets.exceptions import InvalidDocumentId, MethodNotAllowed, ResourceNotFound
-from edfi_api.viewsets.headers import etag_header, written_document_headers
+from edfi_api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
 from edfi_api.viewsets.representation import collection_json, document_json
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -90,7 +96,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     def create(self, request: Request, prefix: str, **kwargs: Any) -> Response:
         """Upsert by natural key: 201 when the document is new, 200 when it replaced one."""
         incoming = self.preparer.prepare_new(self.parse_body(request))
-        document, outcome = store.upsert(incoming, created_by=request.user.row_id)
+        condition = write_condition(request)
+        document, outcome = store.upsert(incoming, created_by=request.user.row_id, condition=condition)
         status = HTTP_201_CREATED if outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, document)
         return Response(status=status, headers=headers)
@@ -100,18 +107,20 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         document = store.get(self.resource, self.document_uuid)
         if document is None:
             return Response(status=HTTP_404_NOT_FOUND)
+        if is_not_modified(request, document):
+            return Response(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document))
         return Response(document_json(document), headers=etag_header(document))
 
     def update(self, request: Request, prefix: str, **kwargs: Any) -> Response:
         """Replace the document's body in full."""
         incoming = self.preparer.prepare_replacement(self.parse_body(request), self.document_uuid)
-        document = store.update(incoming, self.document_uuid, self.preparers)
+        document = store.update(incoming, self.document_uuid, self.preparers, write_condition(request))
         headers = written_document_headers(request, prefix, self.resource, document)
         return Response(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: Request, **kwargs: Any) -> Response:
         """Remove the document; 404 without a body if there is none."""
-        was_there = store.delete(self.resource, self.document_uuid)
+        was_there = store.delete(self.resource, self.document_uuid, write_condition(request))
         return Response(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
 
     def parse_body(self, request: Request) -> dict[str, Any]:
