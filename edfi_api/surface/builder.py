@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from edfi_api.metaed.model import Entity, EntityKey, EntityKind, Model, Project
@@ -15,6 +15,7 @@ from edfi_api.surface.deviations import as_published
 from edfi_api.surface.domains import domains_declared_by, domains_of
 from edfi_api.surface.fixed_resources import descriptor_resource, school_year_resource
 from edfi_api.surface.identity import Identities
+from edfi_api.surface.interchange import descriptor_as_interchange, entity_as_interchange, published_paths
 from edfi_api.surface.json_schema import document_schema
 from edfi_api.surface.load_order import in_load_order
 from edfi_api.surface.members import Document, Documents
@@ -25,10 +26,12 @@ from edfi_api.surface.references import ReferenceReader
 from edfi_api.surface.resource import (
     AbstractResource,
     EqualityConstraint,
+    InterchangeEntity,
     JsonPath,
     KeyPair,
     ProjectFacts,
     QueryField,
+    ReferencePath,
     Resource,
     ResourceKind,
     Superclass,
@@ -43,11 +46,13 @@ def build_surface(model: Model) -> Surface:
     compilation = _Compilation(model)
     abstract_resources = tuple(compilation.abstract_resources())
     resources = as_published(compilation.resources(), model.projects)
+    in_order = in_load_order(resources, abstract_resources)
     return Surface(
         projects=tuple(_project_facts(project, model) for project in model.projects),
-        resources=in_load_order(resources, abstract_resources),
+        resources=in_order,
         abstract_resources=abstract_resources,
         organizations=organization_hierarchy(compilation.declarations, compilation.path_table),
+        interchange=tuple(compilation.interchange(in_order)),
     )
 
 
@@ -129,6 +134,20 @@ class _Compilation:
             documentation=entity.documentation,
             deprecated=entity.deprecated,
         )
+
+    def interchange(self, published: Iterable[Resource]) -> Iterator[InterchangeEntity]:
+        """How interchange XML writes the entities, the abstract ones too, and the descriptors."""
+        references = {resource.name: resource.references for resource in published}
+        for entity in chain(self.declarations.resources(), self.declarations.abstract_resources()):
+            name, document = self.declarations.resource_name(entity), self.document(entity)
+            paths = published_paths(self.declarations.project(entity), name.resource)
+            found = references[name] if name in references else self._references_of_abstract(entity)
+            yield entity_as_interchange(name, document, found, paths)
+        yield from (descriptor_as_interchange(resource) for resource in published if resource.is_descriptor)
+
+    def _references_of_abstract(self, entity: Entity) -> tuple[ReferencePath, ...]:
+        schema = document_schema(self.document(entity), title=entity.name)
+        return tuple(self.references.references(self.path_table(entity).terminals, schema))
 
     def _query_fields(self, entity: Entity) -> tuple[QueryField, ...]:
         superclass = self.declarations.superclass(entity)

@@ -251,6 +251,42 @@ class OrganizationHierarchy:
     parents: tuple[ParentOrganization, ...] = ()
 
 
+class InterchangeKind(StrEnum):
+    """What stands inside an element of interchange XML, and so how it is read."""
+
+    VALUE = "value"
+    SCHOOL_YEAR = "school year"
+    OBJECT = "object"
+    REFERENCE = "reference"
+    INLINE = "inline"
+    LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True, slots=True)
+class InterchangeElement:
+    """An element of interchange XML and the place of its content in the JSON object of the element around it.
+
+    `GradeLevel` of a school has the path `$.gradeLevels[*].gradeLevelDescriptor`; an inline common, whose values are
+    members of the same object, `$`; what is left out has no place. `target` and `identity` are those of a reference,
+    `here` being relative to the reference object.
+    """
+
+    name: str
+    path: JsonPath
+    kind: InterchangeKind
+    elements: tuple[InterchangeElement, ...] = ()
+    target: ResourceName | None = None
+    identity: tuple[KeyPair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InterchangeEntity:
+    """A resource, or an abstract one, as interchange XML writes it: under its name, with these elements inside."""
+
+    name: ResourceName
+    elements: tuple[InterchangeElement, ...]
+
+
 @dataclass(frozen=True)
 class Surface:
     """All resources of all projects, in load order within each list: targets stand before referrers."""
@@ -259,6 +295,7 @@ class Surface:
     resources: tuple[Resource, ...]
     abstract_resources: tuple[AbstractResource, ...]
     organizations: OrganizationHierarchy = field(default_factory=OrganizationHierarchy)
+    interchange: tuple[InterchangeEntity, ...] = ()
 
     @cached_property
     def by_name(self) -> dict[ResourceName, Resource]:

@@ -1,0 +1,128 @@
+"""Interchange XML seen from the surface: for each entity the elements inside it, and where their content stands in a
+body.
+
+The XML keeps the words of the model where the API has its own: an element is called by role and name of its property
+(`GradeLevel`, not `gradeLevels`), a collection is the element again and again, and an inline common, which the API
+dissolves, has an element around its values. A choice has none. How references name their targets is the same for all
+and left to the reader; here it is only said where the target's identity goes.
+Source: the XML schemas and sample files of the Ed-Fi data standard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from edfi_api.metaed.model import Project, PropertyType
+from edfi_api.surface.json_schema import EXTENSIONS
+from edfi_api.surface.members import Document, Member
+from edfi_api.surface.naming import REFERENCE_SUFFIX
+from edfi_api.surface.resource import (
+    ALL_ITEMS,
+    InterchangeElement,
+    InterchangeEntity,
+    InterchangeKind,
+    JsonPath,
+    KeyPair,
+    ReferencePath,
+    Resource,
+    ResourceName,
+)
+
+ROOT = JsonPath(())
+
+# Every descriptor has it in the XML, none in the API.
+PRIOR_DESCRIPTOR = InterchangeElement("PriorDescriptor", ROOT, InterchangeKind.LEFT_OUT)
+
+PathMap = Callable[[JsonPath], JsonPath]
+
+
+def published_paths(project: Project, resource: str) -> PathMap:
+    """From the paths of the derivation rules to those of the published API, which differ in a few names."""
+    renamed = {
+        JsonPath.parse(deviation.path).steps: deviation.published_name
+        for deviation in project.published_deviations
+        if deviation.resource == resource and deviation.published_name is not None
+    }
+
+    def published(path: JsonPath) -> JsonPath:
+        return JsonPath(tuple(renamed.get(path.steps[: i + 1], step) for i, step in enumerate(path.steps)))
+
+    return published
+
+
+def entity_as_interchange(
+    name: ResourceName, document: Document, references: Iterable[ReferencePath], published: PathMap
+) -> InterchangeEntity:
+    """The elements of an entity, those that extensions add among them."""
+    elements = _Elements(published, {reference.path: reference for reference in references})
+    found = list(elements.of(document.members, ROOT, ROOT))
+    for additions in document.additions:
+        found += elements.of(additions.members, ROOT / EXTENSIONS / additions.key, ROOT)
+    return InterchangeEntity(name, tuple(found))
+
+
+def descriptor_as_interchange(resource: Resource) -> InterchangeEntity:
+    """Descriptors are alike: `CodeValue`, `Namespace` and so on, one element per member."""
+    values = (
+        InterchangeElement(member[0].upper() + member[1:], ROOT / member, InterchangeKind.VALUE)
+        for member in resource.json_schema["properties"]
+    )
+    return InterchangeEntity(resource.name, (*values, PRIOR_DESCRIPTOR))
+
+
+@dataclass(frozen=True, slots=True)
+class _Elements:
+    """Walks the members of one document.
+
+    `at` is the object that members stand in, `base` the one that the paths of their elements begin at.
+    """
+
+    published: PathMap
+    references: dict[JsonPath, ReferencePath]
+
+    def of(
+        self, members: Iterable[Member], at: JsonPath, base: JsonPath, depth: int = 0
+    ) -> Iterator[InterchangeElement]:
+        """`depth` is how many inline commons and choices on the way to the members are already behind."""
+        for step, group in groupby(members, key=lambda member: member.placed.through[depth : depth + 1]):
+            if not step:
+                yield from (self._element(member, at, base) for member in group)
+            elif step[0].type is PropertyType.CHOICE:
+                yield from self.of(group, at, base, depth + 1)
+            else:
+                inside = tuple(self.of(group, at, base, depth + 1))
+                yield InterchangeElement(step[0].full_name, ROOT, InterchangeKind.INLINE, inside)
+
+    def _element(self, member: Member, at: JsonPath, base: JsonPath) -> InterchangeElement:
+        place = _place(member, at)
+        path = JsonPath(self.published(place).steps[len(base.steps) :])
+        name = member.prop.full_name
+        match member.prop.type:
+            case PropertyType.COMMON:
+                return InterchangeElement(name, path, InterchangeKind.OBJECT, tuple(self._inside(member, place)))
+            case PropertyType.SCHOOL_YEAR_ENUMERATION:
+                return InterchangeElement(name, path / "schoolYear", InterchangeKind.SCHOOL_YEAR)
+            case PropertyType.DOMAIN_ENTITY | PropertyType.ASSOCIATION:
+                return self._reference(name + REFERENCE_SUFFIX, path, self.references[self.published(place)])
+            case _:
+                return InterchangeElement(name, path, InterchangeKind.VALUE)
+
+    def _inside(self, member: Member, place: JsonPath) -> Iterator[InterchangeElement]:
+        yield from self.of(member.members, place, place)
+        for extension in member.extensions:
+            yield from self.of(extension.members, place / EXTENSIONS / extension.key, place)
+
+    def _reference(self, name: str, path: JsonPath, reference: ReferencePath) -> InterchangeElement:
+        depth = len(reference.path.steps)
+        identity = tuple(KeyPair(JsonPath(pair.here.steps[depth:]), pair.there) for pair in reference.identity)
+        return InterchangeElement(name, path, InterchangeKind.REFERENCE, target=reference.target, identity=identity)
+
+
+def _place(member: Member, at: JsonPath) -> JsonPath:
+    """Where one value of the member stands: in an item of its own, if it has several."""
+    place = at / member.name
+    if not member.prop.is_collection:
+        return place
+    return place / ALL_ITEMS / member.item_name if member.item_name else place / ALL_ITEMS
