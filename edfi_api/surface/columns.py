@@ -235,7 +235,7 @@ class Tables:
                 yield table
 
     def _item_columns(self, prop: Property, place: _Place) -> Iterable[Column]:
-        """The columns of an item of a collection that is not one of commons; descriptors and scalars lose their role."""
+        """The columns of an item that is no common; descriptors and scalars lose their role."""
         return self._reference_columns(prop, place) if prop.type.is_reference else [_scalar_column(prop, "", place)]
 
     def _target(self, prop: Property) -> Entity:

@@ -27,6 +27,22 @@ def describe(surface: Surface) -> dict[str, Any]:
     return {"resources": [_resource(resource, descriptors) for resource in ordered]}
 
 
+def table(surface: Surface) -> Iterator[str]:
+    """Lines for a terminal: each resource in load order with its identity, then a sum."""
+    rows = [(resource.url_path, resource.name.resource, _identity(resource)) for resource in surface.resources]
+    path_width = max((len(path) for path, _, _ in rows), default=0)
+    name_width = max((len(name) for _, name, _ in rows), default=0)
+    for path, name, identity in rows:
+        yield f"{path:<{path_width}}  {name:<{name_width}}  {identity}"
+    descriptors = sum(resource.is_descriptor for resource in surface.resources)
+    projects = ", ".join(f"{project.name} {project.version}" for project in surface.projects)
+    yield f"{projects}: {len(rows) - descriptors} resources and {descriptors} descriptors"
+
+
+def _identity(resource: Resource) -> str:
+    return ", ".join(path.without_root() for path in resource.identity)
+
+
 def _resource(resource: Resource, descriptors: _DescriptorTypes) -> dict[str, Any]:
     paths = _Paths(resource, descriptors.of_paths(resource))
     return {

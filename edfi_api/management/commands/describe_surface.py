@@ -1,0 +1,32 @@
+"""`manage.py describe_surface --format json`"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.metaed import ModelErrors
+from edfi_api.startup import current_surface
+from edfi_api.surface.describe import describe, table
+
+
+class Command(BaseCommand):
+    help = (
+        "Prints what the API offers for the configured projects: every endpoint, as JSON every path of its bodies too."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            surface = current_surface()
+        except ModelErrors as errors:
+            raise CommandError(str(errors)) from errors
+        if options["format"] == "json":
+            self.stdout.write(orjson.dumps(describe(surface), option=orjson.OPT_INDENT_2).decode())
+            return
+        for line in table(surface):
+            self.stdout.write(line)

@@ -1,0 +1,96 @@
+"""What tells the items of an array apart."""
+
+from edfi_api.surface.resource import Resource
+from tests.surface.models import SurfaceOf, named, texts
+from tests.surface.test_json_schema import BUS_ROUTE
+from tests.surface.test_reference_objects import SCHOOL_LIFE
+
+
+def item_keys(resource: Resource) -> dict[str, list[str]]:
+    return {str(unique.array): texts(unique.item_paths) for unique in resource.array_uniqueness}
+
+
+def test_identity_of_a_common_tells_its_items_apart_and_nested_arrays_count_within_an_item(
+    surface_of: SurfaceOf,
+) -> None:
+    assert item_keys(named(surface_of(BUS_ROUTE), "BusRoute")) == {
+        "$.stops": ["$.stopCode"],
+        "$.stops[*].languages": ["$.languageDescriptor"],
+        "$.stops[*].windows": ["$.beginTime"],
+    }
+
+
+def test_a_reference_that_is_part_of_an_items_key_counts_with_all_its_values(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Domain Entity Thing
+  string ThingCode is part of identity
+  common Part is optional collection
+Common Part
+  domain entity Session is part of identity
+  date Day is part of identity
+  string Remark is optional
+"""
+    )
+
+    assert item_keys(named(surface, "Thing")) == {
+        "$.parts": [
+            "$.day",
+            "$.sessionReference.schoolId",
+            "$.sessionReference.schoolYear",
+            "$.sessionReference.sessionName",
+        ]
+    }
+
+
+def test_scalars_and_references_in_arrays_must_differ(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Domain Entity Thing
+  string ThingCode is part of identity
+  string Alias is optional collection
+  domain entity Section is optional collection
+"""
+    )
+
+    assert item_keys(named(surface, "Thing")) == {
+        "$.aliases": ["$.alias"],
+        "$.sections": [
+            "$.sectionReference.localCourseCode",
+            "$.sectionReference.schoolId",
+            "$.sectionReference.schoolYear",
+            "$.sectionReference.sectionIdentifier",
+            "$.sectionReference.sessionName",
+        ],
+    }
+
+
+def test_arrays_below_one_choice_are_constrained_each_by_itself(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity Thing
+  string ThingCode is part of identity
+  choice Marks is optional
+Choice Marks
+  string Alias is optional collection
+  descriptor Color is optional collection
+Descriptor Color
+""")
+
+    assert item_keys(named(surface, "Thing")) == {"$.aliases": ["$.alias"], "$.colors": ["$.colorDescriptor"]}
+
+
+def test_a_single_common_inside_of_an_item_is_no_part_of_its_key(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity Thing
+  string ThingCode is part of identity
+  common Part is optional collection
+Common Part
+  string PartCode is part of identity
+  common Maker is optional
+Common Maker
+  string MakerCode is part of identity
+""")
+
+    assert item_keys(named(surface, "Thing")) == {"$.parts": ["$.partCode"]}

@@ -1,0 +1,103 @@
+"""What must hold for every resource of every bundled standard."""
+
+from collections.abc import Iterator
+
+import jsonschema_rs
+import pytest
+
+from edfi_api.metaed.compiler import compile_projects
+from edfi_api.surface.builder import build_surface
+from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
+from tests.surface.test_published_surface import DATA_STANDARDS, STANDARDS
+
+
+@pytest.fixture(scope="module", params=STANDARDS)
+def surface(request: pytest.FixtureRequest) -> Surface:
+    return build_surface(compile_projects([DATA_STANDARDS / request.param]))
+
+
+def paths_of(resource: Resource) -> Iterator[JsonPath]:
+    """Every path that the resource says its bodies have."""
+    yield from resource.identity
+    for reference in resource.references:
+        yield reference.path
+        yield from (pair.here for pair in reference.identity)
+    yield from (descriptor.path for descriptor in resource.descriptors)
+    yield from (path for pair in resource.equality_constraints for path in (pair.source, pair.target))
+    for unique in resource.array_uniqueness:
+        yield from (JsonPath((*unique.array.steps, ALL_ITEMS, *item.steps)) for item in unique.item_paths)
+    yield from (path for field in resource.query_fields if field.name != "id" for path in field.paths)
+    yield from (limit.path for limit in resource.decimals)
+    values, secured = resource.value_paths, resource.securable_elements
+    yield from (*values.booleans, *values.numbers, *values.dates, *values.date_times)
+    yield from (*secured.namespace, *secured.student, *secured.contact, *secured.staff)
+    yield from (element.path for element in secured.education_organization)
+
+
+def exists(path: JsonPath, schema: dict) -> bool:
+    for step in path.steps:
+        schema = schema.get("items", {}) if step == ALL_ITEMS else schema.get("properties", {}).get(step)
+        if not schema:
+            return False
+    return True
+
+
+def identity_of(surface: Surface, name: ResourceName) -> set[JsonPath]:
+    abstract = {resource.name: resource for resource in surface.abstract_resources}
+    return set((abstract.get(name) or surface.by_name[name]).identity)
+
+
+def test_every_path_exists_in_the_body(surface: Surface) -> None:
+    missing = [
+        (resource.endpoint, str(path))
+        for resource in surface.resources
+        for path in paths_of(resource)
+        if not exists(path, resource.json_schema)
+    ]
+
+    assert missing == []
+
+
+def test_every_reference_gives_the_whole_identity_of_its_target(surface: Surface) -> None:
+    incomplete = [
+        (resource.endpoint, str(reference.path))
+        for resource in surface.resources
+        for reference in resource.references
+        if {pair.there for pair in reference.identity} != identity_of(surface, reference.target)
+    ]
+
+    assert incomplete == []
+
+
+def test_every_superclass_identity_is_that_of_the_superclass(surface: Surface) -> None:
+    subclasses = [resource for resource in surface.resources if resource.superclass is not None]
+
+    assert len(subclasses) > 15
+    for resource in subclasses:
+        assert {pair.there for pair in resource.superclass.identity} == identity_of(surface, resource.superclass.name)
+        assert {pair.here for pair in resource.superclass.identity} == set(resource.identity)
+
+
+def test_every_schema_is_a_valid_one(surface: Surface) -> None:
+    for resource in surface.resources:
+        jsonschema_rs.Draft202012Validator(resource.json_schema, validate_formats=True)
+
+
+def test_targets_stand_before_referrers_unless_the_reference_is_optional(surface: Surface) -> None:
+    position = {resource.name: index for index, resource in enumerate(surface.resources)}
+
+    early = [
+        (resource.endpoint, reference.target.resource)
+        for resource in surface.resources
+        for reference in resource.references
+        if reference.is_required
+        and reference.target in position
+        and position[reference.target] > position[resource.name]
+    ]
+
+    assert early == []
+
+
+def test_endpoints_are_found_whatever_their_case(surface: Surface) -> None:
+    assert surface.by_endpoint["ed-fi", "studentschoolassociations"].endpoint == "studentSchoolAssociations"
+    assert len(surface.by_endpoint) == len(surface.resources)

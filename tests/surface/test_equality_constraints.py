@@ -1,0 +1,133 @@
+"""Values that must be equal: because of a merge, or because they would share a column."""
+
+from edfi_api.surface.resource import Resource
+from tests.surface.models import SurfaceOf, named
+from tests.surface.test_reference_objects import SCHOOL_LIFE
+
+
+def equal_paths(resource: Resource) -> set[frozenset[str]]:
+    """Direction means nothing."""
+    return {frozenset((str(pair.source), str(pair.target))) for pair in resource.equality_constraints}
+
+
+def test_a_merge_demands_equal_values(surface_of: SurfaceOf) -> None:
+    surface = surface_of(SCHOOL_LIFE)
+
+    assert equal_paths(named(surface, "CourseOffering")) == {
+        frozenset({"$.sessionReference.schoolId", "$.schoolReference.schoolId"})
+    }
+
+
+def test_a_merged_reference_demands_all_its_values_and_a_covered_one_stands_elsewhere(surface_of: SurfaceOf) -> None:
+    grade = "$.grades[*].gradeReference"
+
+    card = named(surface_of(SCHOOL_LIFE), "ReportCard")
+
+    assert equal_paths(card) == {
+        frozenset({f"{grade}.studentUniqueId", "$.studentReference.studentUniqueId"}),
+        frozenset({f"{grade}.gradingPeriodDescriptor", "$.gradingPeriodReference.gradingPeriodDescriptor"}),
+        frozenset({f"{grade}.schoolId", "$.gradingPeriodReference.schoolId"}),
+        frozenset({f"{grade}.gradingPeriodSchoolYear", "$.gradingPeriodReference.schoolYear"}),
+    }
+
+
+def test_values_of_one_column_must_be_equal_without_a_merge(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Domain Entity Foo
+  domain entity School is part of identity
+  domain entity Session is optional
+  association StudentSectionAssociation is optional collection
+"""
+    )
+    association = "$.studentSectionAssociations[*].studentSectionAssociationReference"
+
+    assert equal_paths(named(surface, "Foo")) == {
+        frozenset({"$.schoolReference.schoolId", "$.sessionReference.schoolId"}),
+        frozenset({"$.schoolReference.schoolId", f"{association}.schoolId"}),
+    }
+
+
+def test_a_role_keeps_columns_apart(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Domain Entity Foo
+  domain entity School is part of identity
+  domain entity Session is optional role name Sending
+"""
+    )
+
+    assert equal_paths(named(surface, "Foo")) == set()
+
+
+def test_a_value_of_the_document_itself_shares_a_column_too(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Domain Entity Foo
+  date BeginDate is part of identity
+  association StudentSectionAssociation is required
+"""
+    )
+
+    assert equal_paths(named(surface, "Foo")) == {
+        frozenset({"$.beginDate", "$.studentSectionAssociationReference.beginDate"})
+    }
+
+
+def test_people_are_equated_by_merges_only(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Domain Entity Foo
+  domain entity Student is part of identity
+  association StudentSectionAssociation is optional
+"""
+    )
+
+    assert equal_paths(named(surface, "Foo")) == set()
+
+
+def test_an_item_that_is_known_by_more_than_the_shared_value_is_free(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity School
+  integer SchoolId is part of identity
+Domain Entity Room
+  string RoomCode is part of identity
+Domain Entity Plan
+  domain entity School is part of identity
+  common Free is optional collection
+  common Bound is optional collection
+Common Free
+  domain entity School is part of identity
+  domain entity Room is part of identity
+Common Bound
+  domain entity School is part of identity
+""")
+
+    assert equal_paths(named(surface, "Plan")) == {
+        frozenset({"$.schoolReference.schoolId", "$.bounds[*].schoolReference.schoolId"})
+    }
+
+
+def test_nested_tables_hold_the_keys_around_them(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity School
+  integer SchoolId is part of identity
+Domain Entity Plan
+  string PlanCode is part of identity
+  common Stop is optional collection
+Common Stop
+  domain entity School is part of identity
+  domain entity School is optional collection role name Near
+  domain entity Room is optional collection
+Domain Entity Room
+  string RoomCode is part of identity
+  domain entity School is part of identity
+""")
+
+    assert equal_paths(named(surface, "Plan")) == {
+        frozenset({"$.stops[*].schoolReference.schoolId", "$.stops[*].rooms[*].roomReference.schoolId"})
+    }

@@ -1,0 +1,194 @@
+"""What may be asked for, under which name, and where it is looked up."""
+
+from edfi_api.surface.resource import QueryType, Resource
+from tests.surface.models import SurfaceOf, named, texts
+from tests.surface.test_reference_objects import ROLES, SCHOOL_LIFE
+from tests.surface.test_subclasses import ORGANIZATIONS, PROGRAMS
+
+
+def fields(resource: Resource) -> dict[str, list[str]]:
+    return {field.name: texts(field.paths) for field in resource.query_fields}
+
+
+def test_scalars_descriptors_and_values_of_references_can_be_asked_for(surface_of: SurfaceOf) -> None:
+    assert fields(named(surface_of(SCHOOL_LIFE), "StudentSectionAssociation")) == {
+        "id": ["$.id"],
+        "beginDate": ["$.beginDate"],
+        "localCourseCode": ["$.sectionReference.localCourseCode"],
+        "schoolId": ["$.sectionReference.schoolId"],
+        "schoolYear": ["$.sectionReference.schoolYear"],
+        "sectionIdentifier": ["$.sectionReference.sectionIdentifier"],
+        "sessionName": ["$.sectionReference.sessionName"],
+        "studentUniqueId": ["$.studentReference.studentUniqueId"],
+    }
+
+
+def test_a_merged_away_value_has_no_field(surface_of: SurfaceOf) -> None:
+    grade = fields(named(surface_of(SCHOOL_LIFE), "Grade"))
+
+    assert grade["schoolId"] == ["$.studentSectionAssociationReference.schoolId"]
+    assert grade["gradingPeriodSchoolYear"] == ["$.gradingPeriodReference.schoolYear"]
+    assert "gradingPeriodSchoolId" not in grade
+
+
+def test_names_keep_all_roles_of_the_way_without_overlap(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + ROLES
+        + """
+Domain Entity Thing
+  string ThingCode is part of identity
+  domain entity School is optional role name NextSchool
+  domain entity School is optional role name Location
+  enumeration SchoolYear is optional role name Cohort
+  descriptor GradeType is optional role name Default shorten to Def
+  inline common Owner is optional role name Keeper
+  choice Where is optional
+  domain entity Alpha is optional role name First
+  descriptor GradeLevel is optional role name Grade
+Descriptor GradeLevel
+Inline Common Owner
+  domain entity School is required
+Choice Where
+  string Place is required
+"""
+    )
+
+    thing = fields(named(surface, "Thing"))
+
+    assert thing["nextSchoolId"] == ["$.nextSchoolSchoolReference.schoolId"]
+    assert thing["locationSchoolId"] == ["$.locationSchoolReference.schoolId"]
+    assert thing["cohortSchoolYear"] == ["$.cohortSchoolYearTypeReference.schoolYear"]
+    assert thing["defGradeTypeDescriptor"] == ["$.defaultGradeTypeDescriptor"]
+    assert thing["keeperSchoolId"] == ["$.keeperSchoolReference.keeperSchoolId"]
+    assert thing["place"] == ["$.place"]
+    assert thing["firstHostSchoolId"] == ["$.firstAlphaReference.schoolId"]
+    assert thing["gradeLevelDescriptor"] == ["$.gradeGradeLevelDescriptor"]
+
+
+def test_a_role_shows_in_the_field_and_not_in_the_body(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Abstract Entity EducationOrganization
+  integer EducationOrganizationId is part of identity
+Domain Entity Program
+  string ProgramName is part of identity
+  domain entity EducationOrganization is part of identity
+Domain Entity Meeting
+  string MeetingCode is part of identity
+  domain entity Program is part of identity role name Program
+""")
+
+    assert fields(named(surface, "Meeting")) == {
+        "id": ["$.id"],
+        "meetingCode": ["$.meetingCode"],
+        "programEducationOrganizationId": ["$.programReference.educationOrganizationId"],
+        "programName": ["$.programReference.programName"],
+    }
+
+
+def test_people_are_asked_for_by_their_unique_id(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity Staff
+  shared string UniqueId is part of identity role name Staff
+  string FirstName is required
+Domain Entity Lesson
+  string LessonCode is part of identity
+  domain entity Staff is required role name Teacher
+Shared String UniqueId max length 32
+""")
+
+    assert fields(named(surface, "Staff")) == {
+        "id": ["$.id"],
+        "staffUniqueId": ["$.staffUniqueId"],
+        "firstName": ["$.firstName"],
+    }
+    assert fields(named(surface, "Lesson"))["teacherStaffUniqueId"] == ["$.teacherStaffReference.staffUniqueId"]
+
+
+def test_of_two_references_with_one_column_the_first_is_searched(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Domain Entity Foo
+  string FooCode is part of identity
+  domain entity Session is optional
+  domain entity School is optional
+"""
+    )
+
+    assert fields(named(surface, "Foo"))["schoolId"] == ["$.sessionReference.schoolId"]
+
+
+def test_commons_and_collections_cannot_be_searched(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity Thing
+  string ThingCode is part of identity
+  common Part is optional
+  string Alias is optional collection
+Common Part
+  string PartCode is required
+""")
+
+    assert fields(named(surface, "Thing")) == {"id": ["$.id"], "thingCode": ["$.thingCode"]}
+
+
+def test_a_subclass_is_searched_by_inherited_members_too(surface_of: SurfaceOf) -> None:
+    assert fields(named(surface_of(ORGANIZATIONS), "School")) == {
+        "id": ["$.id"],
+        "schoolId": ["$.schoolId"],
+        "motto": ["$.motto"],
+        "nameOfInstitution": ["$.nameOfInstitution"],
+    }
+    assert fields(named(surface_of(PROGRAMS), "StudentCTEProgramAssociation")) == {
+        "id": ["$.id"],
+        "programName": ["$.programReference.programName"],
+        "studentCode": ["$.studentReference.studentCode"],
+        "endDate": ["$.endDate"],
+        "graduated": ["$.graduated"],
+    }
+
+
+def test_members_of_a_reference_to_an_association_subclass_cannot_be_searched(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        PROGRAMS
+        + """
+Domain Entity Award
+  string AwardCode is part of identity
+  association StudentCTEProgramAssociation is optional
+"""
+    )
+
+    assert fields(named(surface, "Award")) == {"id": ["$.id"], "awardCode": ["$.awardCode"]}
+
+
+def test_every_type_is_read_its_own_way(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity Thing
+  string ThingCode is part of identity
+  bool Flag is optional
+  currency Price is optional
+  date Day is optional
+  datetime Moment is optional
+  time Noon is optional
+  duration Length is optional
+  year Vintage is optional
+  descriptor Color is optional
+  enumeration SchoolYear is optional
+Descriptor Color
+Enumeration SchoolYear
+  item "2025-2026"
+""")
+
+    assert {field.name: field.type for field in named(surface, "Thing").query_fields} == {
+        "id": QueryType.STRING,
+        "thingCode": QueryType.STRING,
+        "flag": QueryType.BOOLEAN,
+        "price": QueryType.NUMBER,
+        "day": QueryType.DATE,
+        "moment": QueryType.DATE_TIME,
+        "noon": QueryType.TIME,
+        "length": QueryType.STRING,
+        "vintage": QueryType.NUMBER,
+        "colorDescriptor": QueryType.DESCRIPTOR,
+        "schoolYear": QueryType.NUMBER,
+    }

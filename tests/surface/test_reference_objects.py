@@ -1,0 +1,197 @@
+"""What stands in a reference object: the target's identity, flat, with the names that roles give it."""
+
+from edfi_api.surface.resource import Surface
+from tests.surface.models import SurfaceOf, named
+
+SCHOOL_LIFE = """
+Domain Entity School
+  integer SchoolId is part of identity
+Domain Entity Session
+  string SessionName is part of identity
+  domain entity School is part of identity
+  enumeration SchoolYear is part of identity
+Domain Entity CourseOffering
+  string LocalCourseCode is part of identity
+  domain entity School is part of identity
+  domain entity Session is part of identity
+    merge Session.School with School
+Domain Entity Section
+  string SectionIdentifier is part of identity
+  domain entity CourseOffering is part of identity
+Domain Entity Student
+  shared string UniqueId is part of identity role name Student
+Association StudentSectionAssociation
+  domain entity Student
+  domain entity Section
+  date BeginDate is part of identity
+Domain Entity GradingPeriod
+  descriptor GradingPeriod is part of identity
+  domain entity School is part of identity
+  enumeration SchoolYear is part of identity
+Domain Entity Grade
+  descriptor GradeType is part of identity
+  association StudentSectionAssociation is part of identity
+  domain entity GradingPeriod is part of identity role name GradingPeriod
+    merge GradingPeriod.School with StudentSectionAssociation.Section.CourseOffering.School
+Domain Entity ReportCard
+  domain entity Student is part of identity
+  domain entity GradingPeriod is part of identity role name GradingPeriod
+  domain entity Grade is optional collection
+    merge Grade.StudentSectionAssociation.Student with Student
+    merge Grade.GradingPeriod with GradingPeriod
+Shared String UniqueId max length 32
+Descriptor GradingPeriod
+Descriptor GradeType
+Enumeration SchoolYear
+  item "2025-2026"
+"""
+
+ROLES = """
+Domain Entity Alpha
+  string AlphaCode is part of identity role name Local
+  domain entity Section is part of identity role name Host
+Domain Entity Beta
+  domain entity Alpha is part of identity role name First
+Domain Entity Ride
+  domain entity Bus is part of identity role name Primary
+Domain Entity Card
+  domain entity GradingPeriod is part of identity role name GradingPeriod
+Domain Entity Bus
+  string BusId is part of identity
+Domain Entity User
+  string UserCode is part of identity
+  domain entity Alpha is optional
+  domain entity Beta is optional
+  domain entity Ride is optional
+  domain entity Card is optional
+"""
+
+
+def reference(surface: Surface, resource: str, name: str, array: str | None = None) -> set[str]:
+    schema = named(surface, resource).json_schema
+    members = (schema["properties"][array]["items"] if array else schema)["properties"]
+    return set(members[name]["properties"])
+
+
+def test_references_in_the_identity_are_taken_apart(surface_of: SurfaceOf) -> None:
+    surface = surface_of(SCHOOL_LIFE)
+
+    assert reference(surface, "StudentSectionAssociation", "sectionReference") == {
+        "sectionIdentifier",
+        "localCourseCode",
+        "schoolId",
+        "schoolYear",
+        "sessionName",
+    }
+
+
+def test_the_role_of_the_reference_itself_is_not_in_its_members(surface_of: SurfaceOf) -> None:
+    surface = surface_of(SCHOOL_LIFE)
+
+    assert reference(surface, "ReportCard", "gradingPeriodReference") == {
+        "gradingPeriodDescriptor",
+        "schoolId",
+        "schoolYear",
+    }
+
+
+def test_merged_away_values_are_absent_and_others_keep_their_prefix(surface_of: SurfaceOf) -> None:
+    surface = surface_of(SCHOOL_LIFE)
+
+    assert reference(surface, "ReportCard", "gradeReference", array="grades") == {
+        "gradeTypeDescriptor",
+        "gradingPeriodDescriptor",
+        "gradingPeriodSchoolYear",
+        "beginDate",
+        "localCourseCode",
+        "schoolId",
+        "schoolYear",
+        "sectionIdentifier",
+        "sessionName",
+        "studentUniqueId",
+    }
+
+
+def test_nothing_is_merged_away_in_the_document_that_carries_the_merge(surface_of: SurfaceOf) -> None:
+    surface = surface_of(SCHOOL_LIFE)
+
+    assert reference(surface, "CourseOffering", "schoolReference") == {"schoolId"}
+    assert reference(surface, "CourseOffering", "sessionReference") == {"schoolId", "schoolYear", "sessionName"}
+
+
+def test_the_role_next_to_the_value_counts(surface_of: SurfaceOf) -> None:
+    surface = surface_of(SCHOOL_LIFE + ROLES)
+
+    assert reference(surface, "User", "rideReference") == {"primaryBusId"}
+    assert reference(surface, "User", "alphaReference") == {
+        "localAlphaCode",
+        "hostSectionIdentifier",
+        "localCourseCode",
+        "schoolId",
+        "schoolYear",
+        "sessionName",
+    }
+    assert reference(surface, "User", "betaReference") == {
+        "firstLocalAlphaCode",
+        "hostSectionIdentifier",
+        "localCourseCode",
+        "schoolId",
+        "schoolYear",
+        "sessionName",
+    }
+
+
+def test_roles_called_like_their_property_count_on_the_whole_way(surface_of: SurfaceOf) -> None:
+    surface = surface_of(SCHOOL_LIFE + ROLES)
+
+    assert reference(surface, "User", "cardReference") == {
+        "gradingPeriodDescriptor",
+        "gradingPeriodSchoolId",
+        "gradingPeriodSchoolYear",
+    }
+
+
+def test_a_role_shows_in_references_to_the_association_that_has_it(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Abstract Entity EducationOrganization
+  integer EducationOrganizationId is part of identity
+Domain Entity Program
+  string ProgramName is part of identity
+  domain entity EducationOrganization is part of identity
+Domain Entity Student
+  string StudentCode is part of identity
+Association StudentProgramAssociation
+  domain entity Student
+  domain entity Program role name Program
+Domain Entity User
+  string UserCode is part of identity
+  association StudentProgramAssociation is optional
+""")
+
+    assert reference(surface, "StudentProgramAssociation", "programReference") == {
+        "educationOrganizationId",
+        "programName",
+    }
+    assert reference(surface, "User", "studentProgramAssociationReference") == {
+        "programEducationOrganizationId",
+        "programName",
+        "studentCode",
+    }
+
+
+def test_identity_in_an_inline_common_belongs_to_the_reference(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity Event
+  inline common Occasion is required
+  string Title is optional
+Inline Common Occasion
+  date EventDate is part of identity
+  string Remark is optional
+Domain Entity User
+  string UserCode is part of identity
+  domain entity Event is optional
+""")
+
+    assert named(surface, "Event").json_schema["required"] == ["eventDate"]
+    assert [str(path) for path in named(surface, "Event").identity] == ["$.eventDate"]
+    assert reference(surface, "User", "eventReference") == {"eventDate"}
