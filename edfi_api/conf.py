@@ -26,6 +26,8 @@ DEFAULTS: dict[str, Any] = {
     "MAX_PAGE_SIZE": 500,
     # The `limit` of a request that names none.
     "DEFAULT_PAGE_SIZE": 25,
+    # Whether reference objects are served with a link to the document they mean.
+    "LINKS": True,
     # Request header whose value becomes the correlation id of logs and problem details.
     "CORRELATION_HEADER": "correlationid",
     # For how long a token that was valid is trusted without looking again: revocation works within this time.

@@ -100,6 +100,7 @@ EDFI_API = {
     "MAX_BODY_BYTES": env.int("MEADOWLARK_MAX_BODY_BYTES", default=10 * 1024 * 1024),
     "MAX_PAGE_SIZE": env.int("MEADOWLARK_MAX_PAGE_SIZE", default=500),
     "DEFAULT_PAGE_SIZE": env.int("MEADOWLARK_DEFAULT_PAGE_SIZE", default=25),
+    "LINKS": env.bool("MEADOWLARK_LINKS", default=True),
     "CORRELATION_HEADER": env.str("MEADOWLARK_CORRELATION_HEADER", default="correlationid"),
     "TOKEN_CACHE_SECONDS": env.int("MEADOWLARK_TOKEN_CACHE_SECONDS", default=10),
 }

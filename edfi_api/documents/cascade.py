@@ -80,7 +80,7 @@ def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Fol
     """
     followers: dict[int, _Follower] = {}
     wave = [(root, root.stored_aliases)]
-    names = {number: name for name, number in resource_types.numbers(using).items()}
+    names = resource_types.names(using)
     while wave:
         moved, stored_ids = _moved(wave, preparers)
         reached = _lock_referrers(stored_ids, using)

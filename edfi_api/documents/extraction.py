@@ -85,6 +85,12 @@ class Extractor:
         own = {name: _value(body, steps) for name, steps in self._key}
         return [own] if self._superclass is None else [own, self._superclass.key_values(body)]
 
+    def reference_objects(self, body: dict[str, Any]) -> Iterator[tuple[dict[str, Any], UUID]]:
+        """Every reference object in the body itself, with the id that it refers to."""
+        for reference in self._references:
+            if reference.first_step in body:
+                yield from reference.objects(body)
+
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
         """Rewrite, in place, every reference to a target whose identity moved; `moved` has its new key values."""
         for reference in self._references:
@@ -120,9 +126,13 @@ class _ReferenceKey:
                 raise DataValidationFailed([violations.required(f"{path}.{member}") for member in missing])
             yield DocumentReference(self._steps, indexes, self._target, self._referential_id(reference))
 
-    def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
+    def objects(self, body: dict[str, Any]) -> Iterator[tuple[dict[str, Any], UUID]]:
         for _, reference in values_at(body, self._steps):
-            if key := moved.get(self._referential_id(reference)):
+            yield reference, self._referential_id(reference)
+
+    def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
+        for reference, referential_id_ in self.objects(body):
+            if key := moved.get(referential_id_):
                 reference.update({member: key[name] for name, member in self._members})
 
     def _referential_id(self, reference: dict[str, Any]) -> UUID:

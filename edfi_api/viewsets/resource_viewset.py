@@ -8,8 +8,7 @@ import re
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import QuerySet
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,14 +21,15 @@ from rest_framework.status import (
 )
 from rest_framework.viewsets import ViewSetMixin
 
+from edfi_api.conf import api_settings
 from edfi_api.documents import resource_types, store
 from edfi_api.documents.incoming import Preparer, Preparers
-from edfi_api.documents.store import Outcome, StoredDocument
+from edfi_api.documents.store import Outcome
 from edfi_api.models import Document
 from edfi_api.surface.resource import ProjectFacts, Resource
 from edfi_api.viewsets.exceptions import InvalidDocumentId, MethodNotAllowed, ResourceNotFound
 from edfi_api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
-from edfi_api.viewsets.representation import collection_json, document_json
+from edfi_api.viewsets.representation import Representation
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -63,6 +63,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     resource: Resource
     project: ProjectFacts
     preparers: Preparers
+    preparer: Preparer
+    representation: Representation
 
     def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -76,8 +78,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return super().finalize_response(request, response, *args, **kwargs)
 
     @property
-    def preparer(self) -> Preparer:
-        return self.preparers[self.resource.name]
+    def serves_links(self) -> bool:
+        return api_settings.LINKS and bool(self.resource.references)
 
     def get_queryset(self) -> QuerySet[Document]:
         """The documents of this resource in insertion order."""
@@ -87,11 +89,9 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """A page of documents; filters are the resource's query fields."""
         page = self.paginator.read(request)
         documents = self.filter_queryset(self.get_queryset())
-        rows = documents[page.window].values_list(
-            "document_uuid", "change_version", "last_modified_at", Cast("body", TextField())
-        )
         headers = {"Total-Count": str(documents.count())} if page.wants_total else None
-        return Response(collection_json(StoredDocument(*row) for row in rows), headers=headers)
+        found = store.get_page(documents[page.window], self.serves_links)
+        return Response(self.representation.collection(found), headers=headers)
 
     def create(self, request: Request, prefix: str, **kwargs: Any) -> Response:
         """Upsert by natural key: 201 when the document is new, 200 when it replaced one."""
@@ -104,12 +104,13 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """The document, or 404 without a body."""
-        document = store.get(self.resource, self.document_uuid)
+        get = store.get_with_targets if self.serves_links else store.get
+        document = get(self.resource, self.document_uuid)
         if document is None:
             return Response(status=HTTP_404_NOT_FOUND)
         if is_not_modified(request, document):
             return Response(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document))
-        return Response(document_json(document), headers=etag_header(document))
+        return Response(self.representation.document(document), headers=etag_header(document))
 
     def update(self, request: Request, prefix: str, **kwargs: Any) -> Response:
         """Replace the document's body in full."""

@@ -24,13 +24,12 @@ class DataRouter:
     """A view that hands each request to the viewset of the resource its path names."""
 
     def __init__(self, surface: Surface) -> None:
-        projects = {project.name: project for project in surface.projects}
         preparers = Preparers(surface)
         self._unknown = UnknownResourceView.as_view()
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}
         for key, resource in surface.by_endpoint.items():
-            viewset = viewset_class(resource, projects[resource.name.project], preparers)
+            viewset = viewset_class(resource, surface, preparers)
             self._collections[key] = viewset.as_view(_COLLECTION, detail=False)
             self._items[key] = viewset.as_view(_ITEM, detail=True)
 

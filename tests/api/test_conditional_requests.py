@@ -8,7 +8,7 @@ from edfi_api.models import Document
 from tests.api.test_upsert import STUDENT
 from tests.conftest import item_path
 
-STALE = '"1"'
+STALE = '"1-l"'
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def replacement(path, **changes):
     return STUDENT | {"id": path.rsplit("/", 1)[1]} | changes
 
 
-@pytest.mark.parametrize("form", ['"{}"', "{}", '"7", "{}"', "*"])
+@pytest.mark.parametrize("form", ['"{}"', "{}", '"7-l", "{}"', "*"])
 def test_a_write_with_the_current_tag_proceeds(api, created, form):
     tag = form.format(created["ETag"].strip('"'))
 

@@ -1,0 +1,81 @@
+"""Reference objects are served with a link to the document they mean."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from edfi_api.models import Document
+
+
+@pytest.fixture
+def association(api, documents, resource_named):
+    documents.store(resource_named("StudentEducationOrganizationAssociation"))
+    return Document.objects.get(resource_type__name="StudentEducationOrganizationAssociation")
+
+
+def path_of(document, endpoint="studentEducationOrganizationAssociations"):
+    return f"/{endpoint}/{document.document_uuid}"
+
+
+def test_a_reference_links_to_the_document_it_means(api, association):
+    student = Document.objects.get(resource_type__name="Student")
+
+    reference = api.get(path_of(association)).json()["studentReference"]
+
+    assert list(reference) == ["studentUniqueId", "link"]
+    assert reference["link"] == {"rel": "Student", "href": f"/ed-fi/students/{student.document_uuid}"}
+
+
+def test_a_reference_to_an_abstract_resource_links_to_the_concrete_one(api, association):
+    school = Document.objects.get(resource_type__name="School")
+
+    link = api.get(path_of(association)).json()["educationOrganizationReference"]["link"]
+
+    assert link == {"rel": "School", "href": f"/ed-fi/schools/{school.document_uuid}"}
+
+
+def test_a_reference_in_a_collection_has_its_link_in_a_collection_too(api, documents, resource_named):
+    resource = resource_named("BellSchedule")
+    body = documents.full_body(resource)
+    documents.store_targets(resource, body)
+    api.post("/bellSchedules", body)
+    class_period = Document.objects.get(resource_type__name="ClassPeriod")
+
+    served = api.get("/bellSchedules").json()[0]
+
+    assert served["classPeriods"][0]["classPeriodReference"]["link"] == {
+        "rel": "ClassPeriod",
+        "href": f"/ed-fi/classPeriods/{class_period.document_uuid}",
+    }
+
+
+def test_what_was_read_can_be_sent_back_unchanged(api, association):
+    before = Document.objects.values().get(pk=association.pk)
+
+    response = api.put(path_of(association), api.get(path_of(association)).json())
+
+    assert response.status_code == 204
+    assert Document.objects.values().get(pk=association.pk) == before
+
+
+def test_links_can_be_switched_off(api, association, settings):
+    with_links = api.get(path_of(association))["ETag"]
+    settings.EDFI_API = settings.EDFI_API | {"LINKS": False}
+
+    response = api.get(path_of(association))
+
+    assert "link" not in response.json()["studentReference"]
+    assert response["ETag"] != with_links
+
+
+def test_a_page_costs_the_same_queries_however_many_references_it_has(api, association, documents, resource_named):
+    for number in range(5):
+        api.post("/students", documents.minimal_body(resource_named("Student"), studentUniqueId=str(number)))
+        body = association.body | {"studentReference": {"studentUniqueId": str(number)}}
+        assert api.post("/studentEducationOrganizationAssociations", body).status_code == 201
+
+    with CaptureQueriesContext(connection) as queries:
+        response = api.get("/studentEducationOrganizationAssociations")
+
+    assert len(response.json()) == 6
+    assert len([query for query in queries if "document" in query["sql"]]) == 1
