@@ -78,6 +78,7 @@ def _write(file: Path, surface: Surface) -> None:
     """Complete or not at all: other processes may start at the same moment."""
     body = _encoder.encode(surface)
     file.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=file.name, delete=False) as unfinished:
-        unfinished.write(hashlib.sha256(body).digest() + body)
-    Path(unfinished.name).replace(file)
+    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+        unfinished = Path(folder) / file.name
+        unfinished.write_bytes(hashlib.sha256(body).digest() + body)
+        unfinished.replace(file)

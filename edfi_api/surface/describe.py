@@ -66,9 +66,12 @@ class _DescriptorTypes:
     @classmethod
     def of(cls, surface: Surface) -> _DescriptorTypes:
         """An abstract resource has no paths: any of its subclasses speaks for it."""
-        stand_ins = {abstract.name: abstract.subclasses[0] for abstract in surface.abstract_resources}
-        concrete = {abstract: surface.by_name[subclass] for abstract, subclass in stand_ins.items()}
-        return cls({**surface.by_name, **concrete})
+        stand_ins = {
+            abstract.name: surface.by_name[subclass]
+            for abstract in surface.abstract_resources
+            for subclass in abstract.subclasses[:1]
+        }
+        return cls({**surface.by_name, **stand_ins})
 
     def of_paths(self, resource: Resource) -> dict[JsonPath, str]:
         own = {path.path: path.target.resource for path in resource.descriptors}
@@ -81,7 +84,9 @@ class _DescriptorTypes:
 
     def _at(self, name: ResourceName, path: JsonPath) -> str | None:
         """The descriptor at a path of a target's identity, which may stand in a reference again."""
-        resource = self.by_name[name]
+        resource = self.by_name.get(name)
+        if resource is None:
+            return None
         for descriptor in resource.descriptors:
             if descriptor.path == path:
                 return descriptor.target.resource

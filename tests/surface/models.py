@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from edfi_api.surface.resource import Resource, Surface
+from edfi_api.surface.resource import JsonPath, Resource, Surface
 
 DOCUMENTATION = ' documentation "About it."'
 # The clauses that documentation stands before.
@@ -60,6 +60,6 @@ def named(surface: Surface, resource: str, project: str = "Ed-Fi") -> Resource:
     return found
 
 
-def texts(paths: object) -> list[str]:
+def texts(paths: Iterable[JsonPath]) -> list[str]:
     """Paths as the tests write them."""
     return [str(path) for path in paths]

@@ -65,6 +65,20 @@ def test_every_path_is_described_with_what_is_known_about_it(small_surface: Surf
     }
 
 
+def test_a_reference_to_an_abstract_resource_without_subclasses_is_described(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Abstract Entity EducationOrganization
+  integer EducationOrganizationId is part of identity
+Domain Entity Course
+  string CourseCode is part of identity
+  domain entity EducationOrganization is part of identity
+""")
+
+    (course,) = describe(surface)["resources"]
+
+    assert course["paths"]["$.educationOrganizationReference"]["referenceTo"] == "EducationOrganization"
+
+
 def test_the_table_has_a_line_for_each_resource_and_a_sum(small_surface: Surface) -> None:
     assert list(table(small_surface)) == [
         "/ed-fi/programTypeDescriptors  ProgramTypeDescriptor  namespace, codeValue",

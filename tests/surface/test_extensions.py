@@ -3,6 +3,7 @@
 from edfi_api.surface.resource import ResourceName
 from tests.surface.models import SurfaceOf, named, texts
 from tests.surface.test_array_uniqueness import item_keys
+from tests.surface.test_bundled_surfaces import exists, paths_of
 from tests.surface.test_equality_constraints import equal_paths
 from tests.surface.test_json_schema import validator
 from tests.surface.test_query_fields import fields
@@ -262,3 +263,46 @@ Domain Entity Applicant
         "artSchoolId": ["$.artSectionReference.schoolId"],
         "artSectionIdentifier": ["$.artSectionReference.sectionIdentifier"],
     }
+
+
+def test_every_path_of_an_extended_resource_exists_in_its_body(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        CORE
+        + """
+Inline Common Hours
+  time Opening is required
+""",
+        Sample="""
+Common EdFi.Address additions
+  domain entity EdFi.Section is required
+  common Gate is optional collection
+Common Gate
+  string GateCode is part of identity
+  domain entity Guard is part of identity
+Domain Entity Guard
+  string GuardCode is part of identity
+  domain entity EdFi.School is part of identity
+Domain Entity EdFi.School additions
+  common extension EdFi.Address is optional collection
+  domain entity Guard is optional collection
+  inline common EdFi.Hours is optional role name Office
+  choice Fence is optional
+Choice Fence
+  decimal Height is required
+  string Material is required collection
+Association EdFi.StudentSectionAssociation additions
+  domain entity Guard is required
+  common Gate is required
+""",
+    )
+    extended = [named(surface, "School"), named(surface, "StudentSectionAssociation")]
+
+    missing = [str(p) for resource in extended for p in paths_of(resource) if not exists(p, resource.json_schema)]
+
+    assert missing == []
+    assert "$.addresses[*]._ext.sample.gates[*].guardReference.guardCode" in texts(paths_of(extended[0]))
+    assert item_keys(extended[0])["$.addresses[*]._ext.sample.gates"] == [
+        "$.gateCode",
+        "$.guardReference.guardCode",
+        "$.guardReference.schoolId",
+    ]

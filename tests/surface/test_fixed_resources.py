@@ -71,3 +71,21 @@ def test_school_years_are_a_resource_if_the_core_declares_them(surface_of: Surfa
         "currentSchoolYear",
         "schoolYearDescription",
     ]
+
+
+def test_a_collection_of_school_years_is_one_of_references(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        CORE
+        + """
+Domain Entity Plan
+  string PlanCode is part of identity
+  enumeration SchoolYear is required collection
+"""
+    )
+    plan = named(surface, "Plan")
+
+    assert validator(plan.json_schema).is_valid(
+        {"planCode": "A", "schoolYears": [{"schoolYearTypeReference": {"schoolYear": 2026}}]}
+    )
+    assert texts(r.path for r in plan.references) == ["$.schoolYears[*].schoolYearTypeReference"]
+    assert texts(plan.array_uniqueness[0].item_paths) == ["$.schoolYearTypeReference.schoolYear"]
