@@ -37,23 +37,38 @@ class Written:
     result: Outcome | Refusal
 
 
+class BulkWriter:
+    """Writes one candidate after the other; each resource is compiled when its first candidate comes."""
+
+    def __init__(self, using: str) -> None:
+        self._using = using
+        self._preparers: dict[ResourceName, Preparer] = {}
+
+    def write(self, candidate: Candidate) -> Written:
+        try:
+            _, outcome = store.upsert(self._preparer(candidate.resource).prepare_new(candidate.body), using=self._using)
+        except Refusal as refusal:
+            return Written(candidate, refusal)
+        return Written(candidate, outcome)
+
+    def _preparer(self, resource: Resource) -> Preparer:
+        if resource.name not in self._preparers:
+            self._preparers[resource.name] = Preparer(resource)
+        return self._preparers[resource.name]
+
+
+@contextmanager
+def bulk_writer(using: str = DEFAULT_DB_ALIAS) -> Iterator[BulkWriter]:
+    """For a caller that decides after each result what to write next."""
+    with _one_wait_for_the_disk(using):
+        yield BulkWriter(using)
+
+
 def write_documents(candidates: Iterable[Candidate], using: str = DEFAULT_DB_ALIAS) -> Iterator[Written]:
     """Write the candidates in the given order; a result for each."""
-    preparers: dict[ResourceName, Preparer] = {}
-    with _one_wait_for_the_disk(using):
+    with bulk_writer(using) as writer:
         for candidate in candidates:
-            name = candidate.resource.name
-            if name not in preparers:
-                preparers[name] = Preparer(candidate.resource)
-            yield Written(candidate, _write(preparers[name], candidate, using))
-
-
-def _write(preparer: Preparer, candidate: Candidate, using: str) -> Outcome | Refusal:
-    try:
-        _, outcome = store.upsert(preparer.prepare_new(candidate.body), using=using)
-    except Refusal as refusal:
-        return refusal
-    return outcome
+            yield writer.write(candidate)
 
 
 @contextmanager

@@ -65,6 +65,7 @@ class Extractor:
         self._superclass = _SuperclassKey(resource.superclass) if resource.superclass else None
         self._references = [_ReferenceKey(reference) for reference in resource.references]
         self._descriptors = [_DescriptorKey(descriptor) for descriptor in resource.descriptors]
+        self._key_descriptors = [_DescriptorKey(descriptor) for descriptor in resource.key_descriptors]
 
     def identity(self, body: dict[str, Any]) -> DocumentIdentity:
         """The identity of a valid body; DataValidationFailed if a value of it is missing."""
@@ -78,12 +79,20 @@ class Extractor:
     def _descriptor_identity(self, body: dict[str, Any]) -> DocumentIdentity:
         uri = f"{body['namespace']}#{body['codeValue']}"
         elements = [("codeValue", body["codeValue"]), ("namespace", body["namespace"])]
-        return DocumentIdentity(elements, descriptor_natural_key(uri), _descriptor_id(self._name, uri))
+        return DocumentIdentity(elements, descriptor_natural_key(uri), descriptor_id(self._name, uri))
 
     def key_values(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         """For each alias of the document, the values of its key by path, as the body has them."""
         own = {name: _value(body, steps) for name, steps in self._key}
         return [own] if self._superclass is None else [own, self._superclass.key_values(body)]
+
+    def key_descriptors(self, body: dict[str, Any]) -> list[DocumentReference]:
+        """The descriptor values inside reference objects; the targets refer to them, this document does not."""
+        found: list[DocumentReference] = []
+        for descriptor in self._key_descriptors:
+            if descriptor.first_step in body:
+                found += descriptor.find(body)
+        return found
 
     def reference_objects(self, body: dict[str, Any]) -> Iterator[tuple[dict[str, Any], UUID]]:
         """Every reference object in the body itself, with the id that it refers to."""
@@ -148,7 +157,7 @@ class _DescriptorKey:
 
     def find(self, body: dict[str, Any]) -> Iterator[DocumentReference]:
         for indexes, uri in values_at(body, self._steps):
-            yield DocumentReference(self._steps, indexes, self._target, _descriptor_id(self._target, uri), uri)
+            yield DocumentReference(self._steps, indexes, self._target, descriptor_id(self._target, uri), uri)
 
 
 class _SuperclassKey:
@@ -162,6 +171,11 @@ class _SuperclassKey:
 
     def key_values(self, body: dict[str, Any]) -> dict[str, Any]:
         return {pair.there.without_root(): _value(body, pair.here.steps) for pair in self._pairs}
+
+
+def descriptor_id(name: ResourceName, uri: str) -> UUID:
+    """The referential id of a descriptor of this type, however the URI is spelt."""
+    return referential_id(name.project, name.resource, descriptor_natural_key(uri.lower()))
 
 
 def _identity_value(body: dict[str, Any], steps: Path) -> str:
@@ -182,7 +196,3 @@ def _referential_id(name: ResourceName, elements: list[tuple[str, str]]) -> UUID
     """Descriptor values take part in lower case: only members so named are descriptors, a rule of MetaEd."""
     lowered = [(path, value.lower() if path.endswith("Descriptor") else value) for path, value in elements]
     return referential_id(name.project, name.resource, natural_key(lowered))
-
-
-def _descriptor_id(name: ResourceName, uri: str) -> UUID:
-    return referential_id(name.project, name.resource, descriptor_natural_key(uri.lower()))

@@ -66,7 +66,7 @@ class Preparer:
         body = self._coerce(sent)
         self._validator.validate(body)
         references = self.extractor.references(body)
-        spelling.adopt(body, references, using)
+        spelling.adopt(body, [*references, *self.extractor.key_descriptors(body)], using)
         return self._incoming(body, references)
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> IncomingDocument:

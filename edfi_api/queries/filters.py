@@ -13,4 +13,5 @@ class QueryByExampleFilter(BaseFilterBackend):
     """Keeps the documents that have every value the query string asks for."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Document], view) -> QuerySet[Document]:
-        return queryset.filter(*conditions(read_filters(view.resource, request.query_params)))
+        filters = read_filters(view.resource, request.query_params)
+        return queryset.filter(*conditions(view.resource, filters, queryset.db))

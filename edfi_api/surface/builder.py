@@ -17,6 +17,7 @@ from edfi_api.surface.fixed_resources import descriptor_resource, school_year_re
 from edfi_api.surface.identity import Identities
 from edfi_api.surface.interchange import descriptor_as_interchange, entity_as_interchange, published_paths
 from edfi_api.surface.json_schema import document_schema
+from edfi_api.surface.key_descriptors import with_key_descriptors
 from edfi_api.surface.load_order import in_load_order
 from edfi_api.surface.members import Document, Documents
 from edfi_api.surface.organizations import organization_hierarchy
@@ -45,7 +46,8 @@ def build_surface(model: Model) -> Surface:
     """The surface of all projects of a model together, resources in load order."""
     compilation = _Compilation(model)
     abstract_resources = tuple(compilation.abstract_resources())
-    resources = as_published(compilation.resources(), model.projects)
+    published = as_published(compilation.resources(), model.projects)
+    resources = with_key_descriptors(tuple(published), abstract_resources)
     in_order = in_load_order(resources, abstract_resources)
     return Surface(
         projects=tuple(_project_facts(project, model) for project in model.projects),

@@ -191,6 +191,7 @@ class Resource:
     allows_identity_updates: bool = False
     references: tuple[ReferencePath, ...] = ()
     descriptors: tuple[DescriptorPath, ...] = ()
+    key_descriptors: tuple[DescriptorPath, ...] = ()
     equality_constraints: tuple[EqualityConstraint, ...] = ()
     array_uniqueness: tuple[ArrayUniqueness, ...] = ()
     query_fields: tuple[QueryField, ...] = ()

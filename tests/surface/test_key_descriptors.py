@@ -1,0 +1,28 @@
+"""Descriptors inside reference objects, as part of the key of what is referred to."""
+
+from edfi_api.surface.resource import JsonPath, ResourceName
+
+
+def key_descriptors(resource):
+    return {str(entry.path): entry.target.resource for entry in resource.key_descriptors}
+
+
+def test_a_descriptor_in_the_targets_key_is_known_in_the_reference(resource_named):
+    assert key_descriptors(resource_named("StudentProgramAssociation")) == {
+        "$.programReference.programTypeDescriptor": "ProgramTypeDescriptor"
+    }
+
+
+def test_it_is_followed_through_the_targets_own_references(resource_named):
+    found = key_descriptors(resource_named("ReportCard"))
+
+    assert found["$.grades[*].gradeReference.gradingPeriodDescriptor"] == "GradingPeriodDescriptor"
+    assert found["$.grades[*].gradeReference.gradeTypeDescriptor"] == "GradeTypeDescriptor"
+
+
+def test_it_is_no_reference_of_the_document_itself(resource_named):
+    resource = resource_named("StudentProgramAssociation")
+    path = JsonPath.parse("$.programReference.programTypeDescriptor")
+
+    assert path not in {entry.path for entry in resource.descriptors}
+    assert ResourceName("Ed-Fi", "ProgramTypeDescriptor") not in {entry.target for entry in resource.references}
