@@ -71,8 +71,13 @@ def warning(place: Place, message: str) -> Problem:
 
 def suggestion(wrong: str, right: Iterable[str]) -> str:
     """A half sentence that offers the closest of the right words, or nothing if none is close."""
-    close = get_close_matches(wrong, list(right), n=1, cutoff=0.75)
+    close = get_close_matches(wrong, list(right), n=1, cutoff=0.7)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def indefinite(noun: str) -> str:
+    """The noun with its article: a bool, an association."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def excerpt(line: str, place: Place) -> str:

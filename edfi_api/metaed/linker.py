@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from edfi_api.metaed.drafts import DomainDraft, EntityDraft, FileDraft, PropertyDraft, Reference
-from edfi_api.metaed.errors import Problem, error, suggestion, warning
+from edfi_api.metaed.errors import Problem, error, indefinite, suggestion, warning
 from edfi_api.metaed.model import (
     CORE_NAMESPACE,
     SHARED_KINDS,
@@ -119,7 +119,7 @@ class _Linker:
         prop = draft.property
         if draft.reference is None:
             if draft.inherits_documentation:
-                self.problems.append(warning(prop.place, f"a {prop.type} has no documentation to inherit"))
+                self.problems.append(warning(prop.place, f"{indefinite(prop.type)} has no documentation to inherit"))
             return prop
         target = self._resolve(draft.reference, TARGET_KINDS[prop.type], prop.declared_by.namespace)
         if target is None:
@@ -195,7 +195,7 @@ class _Linker:
         message = f"there is no {kinds[0]} '{reference.name}' in {where}"
         others = [kind for kind in EntityKind if self._find((kind,), namespaces[0], reference.name)]
         if others:
-            return f"{message}, only a {others[0]}"
+            return f"{message}, only {indefinite(others[0])}"
         if len(self.problems) > SUGGESTIONS_AT_MOST:
             return message
         known = (key.name for key in self.drafts if key.kind in kinds and key.namespace in namespaces)

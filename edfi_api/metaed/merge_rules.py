@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from edfi_api.metaed.errors import Problem, error, suggestion
+from edfi_api.metaed.errors import Problem, error, indefinite, suggestion
 from edfi_api.metaed.merge_paths import follow, reachable_properties
 from edfi_api.metaed.model import Entity, EntityKind, Merge, Model, Place, Property, PropertyType
 
@@ -76,7 +76,9 @@ def path_exists(
         holder = model.target(chain[-1])
         yield error(merge.place, f"{dotted}: {_unknown_step(model, holder, step, entity.namespace)}")
     elif chain[-1].type in PLAIN_TYPES:
-        yield error(merge.place, f"{dotted}: '{chain[-1].full_name}' is a {chain[-1].type}, nothing can follow it")
+        yield error(
+            merge.place, f"{dotted}: '{chain[-1].full_name}' is {indefinite(chain[-1].type)}, nothing can follow it"
+        )
 
 
 def _unknown_step(model: Model, holder: Entity, step: str, namespace: str) -> str:
@@ -104,7 +106,7 @@ def collections_meet_identity(merge: ResolvedMerge) -> Iterator[Problem]:
 def ends_agree(model: Model, merge: ResolvedMerge) -> Iterator[Problem]:
     source, target = merge.source[-1], merge.target[-1]
     if source.type is not target.type:
-        yield error(merge.place, f"a {source.type} cannot be merged with a {target.type}")
+        yield error(merge.place, f"{indefinite(source.type)} cannot be merged with {indefinite(target.type)}")
     elif source.target is not None and target.target is not None and not _related(model, source, target):
         yield error(merge.place, f"'{source.target.name}' cannot be merged with '{target.target.name}'")
 
@@ -119,5 +121,5 @@ def _related(model: Model, one: Property, other: Property) -> bool:
 def plain_target_belongs_to_the_entity(merge: ResolvedMerge) -> Iterator[Problem]:
     end = merge.target[-1]
     if end.type in PLAIN_TYPES and (len(merge.target) > 1 or merge.carrier.is_collection):
-        message = f"'{end.full_name}' is a {end.type}, with which only a single property of the entity can be merged"
+        message = f"'{end.full_name}' is {indefinite(end.type)}, with which only a single property of the entity can be merged"
         yield error(merge.place, message)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from graphlib import CycleError, TopologicalSorter
 
-from edfi_api.metaed.errors import Problem, error, suggestion, warning
+from edfi_api.metaed.errors import Problem, error, indefinite, suggestion, warning
 from edfi_api.metaed.merge_rules import check_merges
 from edfi_api.metaed.model import (
     ADDITIONS_KINDS,
@@ -66,7 +66,9 @@ def entities_of_one_namespace_have_distinct_names(model: Model) -> Iterator[Prob
     for entity in model.of_kind(*ONE_NAME_KINDS):
         earlier = first.setdefault((entity.namespace, entity.name), entity)
         if earlier is not entity:
-            yield error(entity.place, f"'{entity.name}' is the name of a {earlier.kind} too, at {earlier.place}")
+            yield error(
+                entity.place, f"'{entity.name}' is the name of {indefinite(earlier.kind)} too, at {earlier.place}"
+            )
 
 
 def names_do_not_end_in_descriptor(model: Model) -> Iterator[Problem]:
@@ -91,7 +93,9 @@ def plain_properties_are_not_named_like_shared_types(model: Model) -> Iterator[P
     for prop in _properties(model):
         namesake = shared.get((prop.declared_by.namespace, prop.name))
         if prop.type in LIMITED_TYPES and namesake is not None:
-            yield error(prop.place, f"'{prop.name}' is the name of a {namesake.kind}: use it, or another name")
+            yield error(
+                prop.place, f"'{prop.name}' is the name of {indefinite(namesake.kind)}: use it, or another name"
+            )
 
 
 def role_names_of_extensions_differ_from_the_name(model: Model) -> Iterator[Problem]:
@@ -115,7 +119,7 @@ def only_the_core_declares_closed_vocabularies_and_inline_commons(model: Model) 
     for entity in model.entities.values():
         if entity.namespace != CORE_NAMESPACE and (entity.is_inline or entity.kind in closed):
             kind = "inline common" if entity.is_inline else entity.kind
-            yield error(entity.place, f"only the core project may declare an {kind}")
+            yield error(entity.place, f"only the core project may declare {indefinite(kind)}")
 
 
 def identity_is_declared_where_it_counts(model: Model) -> Iterator[Problem]:
@@ -124,7 +128,7 @@ def identity_is_declared_where_it_counts(model: Model) -> Iterator[Problem]:
         kind = prop.declared_by.kind
         if prop.cardinality is Cardinality.IDENTITY and kind not in IDENTITY_KINDS:
             advice = "; a subclass may only rename it" if kind in SUBCLASS_KINDS else ""
-            yield error(prop.place, f"a property of a {kind} cannot be part of the identity{advice}")
+            yield error(prop.place, f"a property of {indefinite(kind)} cannot be part of the identity{advice}")
 
 
 def commons_are_no_identity(model: Model) -> Iterator[Problem]:
@@ -139,8 +143,8 @@ def common_and_inline_common_are_told_apart(model: Model) -> Iterator[Problem]:
             continue
         is_inline = model.target(prop).is_inline
         if is_inline != (prop.type is PropertyType.INLINE_COMMON):
-            kind = "an inline common" if is_inline else "a common"
-            yield error(prop.place, f"'{prop.name}' is {kind}, and must be used as one")
+            kind = "inline common" if is_inline else "common"
+            yield error(prop.place, f"'{prop.name}' is {indefinite(kind)}, and must be used as one")
 
 
 def inline_commons_are_no_collections(model: Model) -> Iterator[Problem]:
@@ -251,7 +255,9 @@ def _wrong_rename(prop: Property, base: Entity) -> Iterator[Problem]:
         message = f"'{prop.renames}' is no identity property of '{base.name}'{suggestion(prop.renames, identity)}"
         yield error(prop.place, message)
     elif renamed.type is not prop.type:
-        yield error(prop.place, f"'{prop.renames}' of '{base.name}' is a {renamed.type}, not a {prop.type}")
+        yield error(
+            prop.place, f"'{prop.renames}' of '{base.name}' is {indefinite(renamed.type)}, not {indefinite(prop.type)}"
+        )
     elif len(identity) > 1:
         yield error(prop.place, f"the identity of '{base.name}' has {len(identity)} properties, and cannot be renamed")
 

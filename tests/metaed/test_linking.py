@@ -1,0 +1,190 @@
+"""Section 6 of the language: names across kinds and namespaces."""
+
+import pytest
+
+from edfi_api.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind
+from tests.metaed.projects import MessagesOf, ModelOf, entity, members
+
+CORE = """
+    Abstract Entity EducationOrganization
+        documentation "."
+        integer EducationOrganizationId documentation "." is part of identity
+    Domain Entity School based on EducationOrganization
+        documentation "."
+        integer SchoolId documentation "." renames identity property EducationOrganizationId
+        common Address documentation "." is optional collection
+    Common Address
+        documentation "."
+        shared string City documentation "." is part of identity
+    Shared String City
+        documentation "."
+        max length 30
+    Domain Entity GradingPeriod
+        documentation "."
+        descriptor GradingPeriod documentation "." is part of identity
+        enumeration SchoolYear documentation "." is required
+    Descriptor GradingPeriod
+        documentation "."
+    Enumeration SchoolYear
+        documentation "."
+        item "2025-2026"
+"""
+
+
+def core_key(kind: EntityKind, name: str) -> EntityKey:
+    return EntityKey(CORE_NAMESPACE, kind, name)
+
+
+def test_a_descriptor_and_a_domain_entity_may_have_one_name(model_of: ModelOf):
+    model = model_of(CORE)
+
+    prop = members(entity(model, EntityKind.DOMAIN_ENTITY, "GradingPeriod"))["GradingPeriod"]
+
+    assert prop.target == core_key(EntityKind.DESCRIPTOR, "GradingPeriod")
+    assert model.target(prop) is model.entities[core_key(EntityKind.DESCRIPTOR, "GradingPeriod")]
+
+
+def test_a_reference_may_name_a_subclass(model_of: ModelOf):
+    text = 'Domain Entity Bus documentation "." domain entity School documentation "." is part of identity'
+
+    bus = entity(model_of(CORE + text), EntityKind.DOMAIN_ENTITY, "Bus")
+
+    assert bus.properties[0].target == core_key(EntityKind.DOMAIN_ENTITY_SUBCLASS, "School")
+
+
+EXTENSION = """
+    Common EdFi.Address additions
+        string GateCode documentation "." is optional max length 10
+    Domain Entity EdFi.School additions
+        common extension EdFi.Address documentation "." is optional collection
+        shared string EdFi.City named Terminus documentation "." is optional
+    Domain Entity Depot based on EdFi.EducationOrganization
+        documentation "."
+        integer DepotId documentation "." renames identity property EducationOrganizationId
+        enumeration EdFi.SchoolYear documentation "." is optional
+"""
+HOMOGRAPH = """
+    Domain Entity School
+        documentation "A driving school."
+        integer LicenceId documentation "." is part of identity
+"""
+
+
+def test_additions_have_the_name_of_what_they_extend_in_the_namespace_of_the_extension(model_of: ModelOf):
+    model = model_of(CORE, Transit=EXTENSION)
+
+    additions = entity(model, EntityKind.DOMAIN_ENTITY_ADDITIONS, "School", "Transit")
+    address = entity(model, EntityKind.COMMON_ADDITIONS, "Address", "Transit")
+
+    assert additions.base == core_key(EntityKind.DOMAIN_ENTITY_SUBCLASS, "School")
+    assert address.base == core_key(EntityKind.COMMON, "Address")
+    assert model.additions(model.entities[additions.base], "Transit") is additions
+
+
+def test_a_common_extension_points_at_the_common_of_the_core(model_of: ModelOf):
+    model = model_of(CORE, Transit=EXTENSION)
+
+    additions = entity(model, EntityKind.DOMAIN_ENTITY_ADDITIONS, "School", "Transit")
+
+    assert members(additions)["Address"].is_common_extension
+    assert members(additions)["Address"].target == core_key(EntityKind.COMMON, "Address")
+    assert members(additions)["Terminus"].max_length == 30
+
+
+def test_an_extension_reaches_the_core_by_qualified_names(model_of: ModelOf):
+    model = model_of(CORE, Transit=EXTENSION)
+
+    depot = entity(model, EntityKind.DOMAIN_ENTITY_SUBCLASS, "Depot", "Transit")
+
+    assert depot.base == core_key(EntityKind.DOMAIN_ENTITY, "EducationOrganization")
+    assert members(depot)["SchoolYear"].target == core_key(EntityKind.SCHOOL_YEAR_ENUMERATION, "SchoolYear")
+    assert [ancestor.name for ancestor in model.lineage(depot)] == ["Depot", "EducationOrganization"]
+
+
+def test_an_extension_may_declare_an_entity_with_a_name_of_the_core(model_of: ModelOf):
+    model = model_of(CORE, Transit=HOMOGRAPH)
+
+    assert entity(model, EntityKind.DOMAIN_ENTITY, "School", "Transit").base is None
+    assert entity(model, EntityKind.DOMAIN_ENTITY_SUBCLASS, "School").base is not None
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("domain entity Skool", "there is no domain entity 'Skool' in EdFi; did you mean 'School'?"),
+        ("domain entity Address", "there is no domain entity 'Address' in EdFi, only a common"),
+        ("descriptor Zebra", "there is no descriptor 'Zebra' in EdFi"),
+        ("enumeration City", "there is no enumeration 'City' in EdFi, only a shared string"),
+        ("shared integer City", "there is no shared integer 'City' in EdFi, only a shared string"),
+        ("domain entity EdFy.School", "there is no project with namespace 'EdFy'; did you mean 'EdFi'?"),
+    ],
+)
+def test_dead_names_are_reported(messages_of: MessagesOf, reference: str, message: str):
+    text = f'Domain Entity Bus documentation "." integer BusId documentation "." is part of identity\n{reference}'
+
+    messages = messages_of(f'{text} documentation "." is required\n{CORE}')
+
+    assert messages == [f"2: {message}"]
+
+
+def test_extensions_do_not_know_each_other(messages_of: MessagesOf):
+    text = 'Domain Entity Bus documentation "." domain entity Other.Depot documentation "." is part of identity'
+
+    messages = messages_of(CORE, Transit=text, Other='Descriptor Fuel documentation "."')
+
+    assert messages == ["1: Transit cannot refer to 'Other.Depot': a project knows only itself and EdFi"]
+
+
+def test_a_name_that_a_broken_declaration_seems_to_declare_is_not_reported_again(messages_of: MessagesOf):
+    messages = messages_of("""
+        Domain Entity Bus
+            documentation "."
+            domain entity Depot documentation "." is part of identity
+        Domain Entity Depot
+            documentation missing
+    """)
+
+    assert messages == ["6: unexpected 'missing'; expected a text in quotation marks"]
+
+
+def test_a_second_declaration_or_property_of_one_name_is_an_error(messages_of: MessagesOf):
+    messages = messages_of("""
+        Descriptor Fuel documentation "."
+        Descriptor Fuel documentation "."
+        Common Tank
+            documentation "."
+            descriptor Fuel documentation "." is required
+            descriptor Fuel documentation "." is required role name Fuel
+    """)
+
+    assert [message.split(" before, at")[0] for message in messages] == [
+        "3: descriptor 'Fuel' was declared",
+        "7: common 'Tank' has a property 'Fuel' before this one",
+    ]
+
+
+def test_unknown_domain_items_are_skipped_with_a_warning(messages_of: MessagesOf, model_of: ModelOf):
+    text = 'Descriptor Fuel documentation "." Domain Traffic documentation "." descriptor Fuel domain entity Bus'
+
+    assert messages_of(text) == ["1: warning: there is no domain entity 'Bus' in EdFi; the line is skipped"]
+    assert [key.name for key in model_of(text).domains[0].entities] == ["Fuel"]
+
+
+def test_domain_items_of_an_extension_do_not_fall_back_to_the_core(model_of: ModelOf):
+    text = 'Domain Traffic documentation "." domain entity School domain entity EdFi.School'
+
+    (traffic,) = model_of(CORE, Transit=text).domains
+
+    assert traffic.entities == (core_key(EntityKind.DOMAIN_ENTITY_SUBCLASS, "School"),)
+
+
+def test_a_subdomain_of_nothing_draws_a_warning(messages_of: MessagesOf):
+    text = 'Descriptor Fuel documentation "." Subdomain Night of Traffic documentation "." descriptor Fuel'
+
+    assert messages_of(text) == ["1: warning: there is no domain 'Traffic' to be part of"]
+
+
+def test_a_plain_property_has_no_documentation_to_inherit(messages_of: MessagesOf):
+    text = 'Domain Entity Bus documentation "." integer BusId documentation inherited is part of identity'
+
+    assert messages_of(text) == ["1: warning: an integer has no documentation to inherit"]

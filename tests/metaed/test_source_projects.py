@@ -1,0 +1,203 @@
+"""Section 1 of the language: projects and their files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from edfi_api.metaed import ModelErrors, check_projects, compile_projects
+from edfi_api.metaed.model import EntityKind, Project, PublishedDeviation
+from tests.metaed.projects import write_project
+
+CORE = {"projectName": "Ed-Fi", "projectVersion": "5.2.0"}
+
+
+def package_at(folder: Path, **content: object) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "package.json").write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def descriptor(file: Path, name: str, *, encoding: str = "utf-8", newline: str = "\n") -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(f'Descriptor {name}\n documentation "Two\nlines."\n'.replace("\n", newline).encode(encoding))
+
+
+def messages(*paths: Path) -> list[str]:
+    return [problem.message for problem in check_projects(paths)[1]]
+
+
+def test_a_project_is_what_package_json_says(tmp_path: Path):
+    package_at(
+        tmp_path,
+        name="transit-model-1.2",
+        description="Regional transport",
+        version="9.9.9",
+        metaEdProject={"projectName": "Transit", "projectVersion": "1.2.0", "projectExtension": "EXTENSION"},
+    )
+
+    (project,) = compile_projects([tmp_path]).projects
+
+    assert project == Project(
+        name="Transit",
+        version="1.2.0",
+        namespace="Transit",
+        description="Regional transport",
+        package_name="transit-model-1.2",
+        is_extension=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace", "is_extension"),
+    [
+        ("Ed-Fi", "EdFi", False),
+        ("edfi", "EdFi", False),
+        ("Grand Bend", "GrandBend", True),
+        ("TPDM", "TPDM", True),
+        ("gb", "Gb", True),
+    ],
+)
+def test_the_namespace_is_the_project_name_without_punctuation(
+    tmp_path: Path, name: str, namespace: str, is_extension: bool
+):
+    package_at(tmp_path, metaEdProject={"projectName": name, "projectVersion": "1.0.0"})
+
+    (project,) = compile_projects([tmp_path]).projects
+
+    assert (project.namespace, project.is_extension) == (namespace, is_extension)
+
+
+def test_published_deviations_are_read(tmp_path: Path):
+    deviations = [
+        {"resource": "Grade", "path": "$.a", "publishedName": "b", "reason": "As published."},
+        {"resource": "Staff", "path": "$.c", "required": False, "reason": "As published."},
+    ]
+    package_at(tmp_path, metaEdProject={**CORE, "publishedDeviations": deviations})
+
+    (project,) = compile_projects([tmp_path]).projects
+
+    assert project.published_deviations == (
+        PublishedDeviation(resource="Grade", path="$.a", reason="As published.", published_name="b"),
+        PublishedDeviation(resource="Staff", path="$.c", reason="As published.", is_required=False),
+    )
+
+
+def test_projects_stand_core_first_then_by_name(tmp_path: Path):
+    for name in ("Zoo", "Ed-Fi", "Ant"):
+        write_project(tmp_path / name, name, "")
+
+    assert [project.name for project in compile_projects([tmp_path]).projects] == ["Ed-Fi", "Ant", "Zoo"]
+
+
+def test_a_folder_named_twice_counts_once(tmp_path: Path):
+    write_project(tmp_path / "core", "Ed-Fi", 'Descriptor Fuel documentation "."')
+
+    model, problems = check_projects([tmp_path, tmp_path / "core"])
+
+    assert model is not None and len(model.projects) == 1
+    assert problems == ()
+
+
+def test_files_are_read_in_the_order_of_their_paths_at_any_depth(tmp_path: Path):
+    package_at(tmp_path, metaEdProject=CORE)
+    descriptor(tmp_path / "Descriptor" / "Zebra.metaed", "Zebra")
+    descriptor(tmp_path / "Anything" / "deep" / "Newt.MetaEd", "Newt")
+    descriptor(tmp_path / "Descriptor" / "Ant.metaEd", "Ant")
+    descriptor(tmp_path / "Top.METAED", "Top")
+    descriptor(tmp_path / "Descriptor" / "notes.txt", "Notes")
+
+    assert [key.name for key in compile_projects([tmp_path]).entities] == ["Newt", "Ant", "Zebra", "Top"]
+
+
+def test_a_project_below_another_is_none_of_its_files(tmp_path: Path):
+    package_at(tmp_path, metaEdProject=CORE)
+    write_project(tmp_path / "node_modules" / "other", "Other", 'Descriptor Fuel documentation "."')
+
+    assert compile_projects([tmp_path]).entities == {}
+
+
+def test_byte_order_marks_and_windows_line_ends_leave_no_trace(tmp_path: Path):
+    package_at(tmp_path, metaEdProject=CORE)
+    descriptor(tmp_path / "a.metaed", "Fuel", encoding="utf-8-sig", newline="\r\n")
+
+    (fuel,) = compile_projects([tmp_path]).of_kind(EntityKind.DESCRIPTOR)
+
+    assert fuel.documentation == "Two\nlines."
+    assert (fuel.place.line, fuel.place.column) == (1, 12)
+
+
+def test_a_file_that_is_not_utf_8_is_reported_at_the_byte(tmp_path: Path):
+    package_at(tmp_path, metaEdProject=CORE)
+    (tmp_path / "a.metaed").write_bytes('Descriptor Fuel\n documentation "naïve"'.encode("latin-1"))
+
+    (problem,) = check_projects([tmp_path])[1]
+
+    assert (problem.place.line, problem.place.column, problem.message) == (2, 19, "not UTF-8: byte 0xef")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not JSON: Expecting property name enclosed in double quotes"),
+        ('{"metaEdProject": 1}', "'metaEdProject' and each of its 'publishedDeviations' must be an object"),
+        ('{"metaEdProject": {"projectVersion": "1"}}', "'projectName' is missing"),
+        ('{"metaEdProject": {"projectName": "Ed-Fi"}}', "'projectVersion' is missing"),
+        ('{"metaEdProject": {"projectName": 7, "projectVersion": "1"}}', "'projectName' must be a text"),
+        (
+            '{"metaEdProject": {"projectName": "123", "projectVersion": "1"}}',
+            "the project name '123' gives no namespace: it must begin with a letter",
+        ),
+        (
+            '{"description": [], "metaEdProject": {"projectName": "A", "projectVersion": "1"}}',
+            "'description' must be a text",
+        ),
+        (
+            '{"metaEdProject": {"projectName": "A", "projectVersion": "1", "publishedDeviations": {}}}',
+            "'publishedDeviations' must be a list",
+        ),
+        (
+            '{"metaEdProject": {"projectName": "A", "projectVersion": "1", "publishedDeviations": '
+            '[{"resource": "R", "path": "$.p", "reason": "."}]}}',
+            "a published deviation has either 'publishedName' or 'required'",
+        ),
+        (
+            '{"metaEdProject": {"projectName": "A", "projectVersion": "1", "publishedDeviations": '
+            '[{"resource": "R", "path": "$.p", "reason": ".", "required": "yes"}]}}',
+            "'required' must be true or false",
+        ),
+    ],
+)
+def test_a_wrong_package_json_is_reported(tmp_path: Path, content: str, message: str):
+    (tmp_path / "package.json").write_text(content, encoding="utf-8")
+
+    assert messages(tmp_path)[0] == message
+
+
+def test_a_path_without_project_is_reported(tmp_path: Path):
+    package_at(tmp_path / "web", name="no MetaEd here")
+
+    with pytest.raises(ModelErrors) as raised:
+        compile_projects([tmp_path, tmp_path / "missing"])
+
+    assert str(raised.value) == (
+        f"{tmp_path}:1:1: no MetaEd project: no package.json with 'metaEdProject', "
+        "neither here nor in the folders below\n"
+        f"{tmp_path / 'missing'}:1:1: no such folder"
+    )
+
+
+def test_of_two_projects_with_one_name_the_first_counts(tmp_path: Path):
+    first = write_project(tmp_path / "b", "Transit", 'Descriptor First documentation "."')
+    second = write_project(tmp_path / "a", "Transit", 'Descriptor Second documentation "."')
+
+    model, (problem,) = check_projects([first, second])
+
+    assert model is not None and [key.name for key in model.entities] == ["First"]
+    assert problem.message == "a project 'Transit' was found before this one, which is left out"
+
+
+def test_namespaces_that_differ_in_case_only_are_refused(tmp_path: Path):
+    projects = [write_project(tmp_path / name, name, "") for name in ("Transit", "TRAN-SIT")]
+
+    assert messages(*projects) == ["the namespace of 'TRAN-SIT' is that of 'Transit' too, but for its case"]
