@@ -16,9 +16,10 @@ help:
 run: $(VENV)/ready
 	@$(BIN)/python -m meadowlark.run
 
-# pytest-django makes a database of its own in the server it is given; without DATABASE_URL that server is temporary.
+# pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
 test: check
-	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) $(BIN)/python -m pytest $(TESTS)
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+		$(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=worksteal $(TESTS)
 
 check: $(VENV)/ready-for-tests
 	$(BIN)/python -m ruff check
