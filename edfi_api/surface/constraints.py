@@ -106,8 +106,7 @@ def _paired(sources: Sequence[Value], targets: Sequence[Value]) -> list[tuple[Js
     partners = [_partners(group, right) for group in left]
     if any(len(found) != 1 for found in partners) or len({found[0] for found in partners}) != len(left):
         partners = [[index] for index in range(len(left))]
-    pairs = ((_standing(group), _standing(right[found[0]])) for group, found in zip(left, partners, strict=True))
-    return [(source, target) for source, target in pairs if source is not None and target is not None]
+    return [(_place(group), _place(right[found[0]])) for group, found in zip(left, partners, strict=True)]
 
 
 def _by_place(values: Sequence[Value]) -> list[list[Value]]:
@@ -123,5 +122,6 @@ def _partners(group: list[Value], others: list[list[Value]]) -> list[int]:
     return [index for index, other in enumerate(others) if wanted & {property_id(value.prop) for value in other}]
 
 
-def _standing(group: list[Value]) -> JsonPath | None:
-    return next((value.path for value in group if value.path is not None), None)
+def _place(group: list[Value]) -> JsonPath:
+    """Where the values stand: under their name, or where the value stands that covers them all."""
+    return next((value.path for value in group if value.is_present), group[0].path)

@@ -7,12 +7,12 @@ entity sees only that other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from edfi_api.metaed.model import Entity, EntityKey, Property, PropertyType
 from edfi_api.surface.declarations import Declarations, PropertyId, property_id
-from edfi_api.surface.merges import Chain, Directive, follow_merges
+from edfi_api.surface.merges import Chain, follow_merges
 
 NEVER_MERGED_AWAY = frozenset(
     {PropertyType.CHOICE, PropertyType.COMMON, PropertyType.INLINE_COMMON, PropertyType.SCHOOL_YEAR_ENUMERATION}
@@ -23,15 +23,14 @@ _ChainIds = tuple[PropertyId, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdentityLeaf:
-    """One scalar value of an entity's identity and the way to it.
-
-    For a leaf that is merged away, `covered_by` leads to the leaf that holds the value instead; it is None where the
-    model gives no such leaf, and for all other leaves.
-    """
+    """One scalar value of an entity's identity and the way to it; `covered_by` holds the value of one merged away."""
 
     chain: Chain
-    is_merged_away: bool = False
     covered_by: IdentityLeaf | None = None
+
+    @property
+    def is_merged_away(self) -> bool:
+        return self.covered_by is not None
 
     @property
     def prop(self) -> Property:
@@ -58,7 +57,7 @@ class Identities:
     def leaves(self, entity: Entity) -> tuple[IdentityLeaf, ...]:
         """All leaves, merged away or not; siblings in the order of their full names."""
         if entity.key not in self._leaves:
-            self._leaves[entity.key] = self._with_merges(tuple(self._chains(entity)))
+            self._leaves[entity.key] = self._with_merges({_ids(chain): chain for chain in self._chains(entity)})
         return self._leaves[entity.key]
 
     def _chains(self, entity: Entity) -> Iterator[Chain]:
@@ -77,62 +76,51 @@ class Identities:
             return bool(self.identity_properties(self._declarations.model.target(prop)))
         return prop.is_identity
 
-    def _with_merges(self, chains: tuple[Chain, ...]) -> tuple[IdentityLeaf, ...]:
-        merges = {_ids(chain): merge for chain in chains if (merge := self._merge_on(chain)) is not None}
-        unmerged = {_ids(chain): IdentityLeaf(chain) for chain in chains if _ids(chain) not in merges}
-        covers = _Covers(merges, unmerged)
+    def _with_merges(self, chains: dict[_ChainIds, Chain]) -> tuple[IdentityLeaf, ...]:
+        covers = self._covers(chains)
+        plain = {ids: IdentityLeaf(chain) for ids, chain in chains.items() if ids not in covers}
         return tuple(
-            IdentityLeaf(chain, is_merged_away=True, covered_by=covers.of(chain))
-            if _ids(chain) in merges
-            else unmerged[_ids(chain)]
-            for chain in chains
+            IdentityLeaf(chain, covered_by=plain[_end(ids, covers)]) if ids in covers else plain[ids]
+            for ids, chain in chains.items()
         )
 
-    def _merge_on(self, chain: Chain) -> _MergeOnChain | None:
-        """The first directive that merges the chain's leaf, or something on the way to it, away."""
+    def _covers(self, chains: dict[_ChainIds, Chain]) -> dict[_ChainIds, _ChainIds]:
+        """Which leaf each merged-away one equals.
+
+        A value is merged away only if the identity has another place for it, so never in a circle: else nobody could
+        refer to the entity.
+        """
+        covers: dict[_ChainIds, _ChainIds] = {}
+        for ids, chain in chains.items():
+            target = self._merged_with(ids, chain, chains)
+            if target is not None and _end(target, covers) != ids:
+                covers[ids] = target
+        return covers
+
+    def _merged_with(self, ids: _ChainIds, chain: Chain, chains: Iterable[_ChainIds]) -> _ChainIds | None:
+        """Where the first directive leads that merges the chain's leaf, or something on the way to it, away."""
         if chain[-1].type in NEVER_MERGED_AWAY:
             return None
-        passed: list[PropertyId] = []
         for index, prop in enumerate(chain):
-            for directive in self._directives.get(property_id(prop), ()):
-                if directive.carrier in passed and prop.type not in NEVER_MERGED_AWAY:
-                    return _MergeOnChain(directive, passed.index(directive.carrier), index)
-            passed.append(property_id(prop))
+            for directive in self._directives.get(ids[index], ()):
+                if directive.carrier in ids[:index] and prop.type not in NEVER_MERGED_AWAY:
+                    target = ids[: ids.index(directive.carrier)] + _ids(directive.target)
+                    return _leaf_below(target, ids[index + 1 :], chains)
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _MergeOnChain:
-    """Where on a chain the property that carries the directive stands, and where the source."""
+def _leaf_below(target: _ChainIds, rest: _ChainIds, chains: Iterable[_ChainIds]) -> _ChainIds | None:
+    """The leaf below a merge's target; a sub- or superclass calls its only value differently than `rest` does."""
+    below = [ids for ids in chains if ids[: len(target)] == target]
+    if len(below) == 1:
+        return below[0]
+    return target + rest if target + rest in below else None
 
-    directive: Directive
-    carrier_index: int
-    source_index: int
 
-
-@dataclass(frozen=True, slots=True)
-class _Covers:
-    """Finds the leaf that holds the value of one that is merged away."""
-
-    merges: Mapping[_ChainIds, _MergeOnChain]
-    unmerged: Mapping[_ChainIds, IdentityLeaf]
-
-    def of(self, chain: Chain) -> IdentityLeaf | None:
-        return self._of(_ids(chain), frozenset())
-
-    def _of(self, chain: _ChainIds, seen: frozenset[_ChainIds]) -> IdentityLeaf | None:
-        """Follows directive after directive, for a target may be merged away itself."""
-        merge = self.merges.get(chain)
-        if merge is None or chain in seen:
-            return self.unmerged.get(chain)
-        target = chain[: merge.carrier_index] + _ids(merge.directive.target)
-        rest = chain[merge.source_index + 1 :]
-        return self._of(self._branch(target, rest), seen | {chain})
-
-    def _branch(self, target: _ChainIds, rest: _ChainIds) -> _ChainIds:
-        """The chain below the target; a sub- or superclass calls its only value differently than `rest` does."""
-        below = [chain for chain in (*self.unmerged, *self.merges) if chain[: len(target)] == target]
-        return below[0] if len(below) == 1 else target + rest
+def _end(ids: _ChainIds, covers: Mapping[_ChainIds, _ChainIds]) -> _ChainIds:
+    while ids in covers:
+        ids = covers[ids]
+    return ids
 
 
 def _ids(chain: Chain) -> _ChainIds:

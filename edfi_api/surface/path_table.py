@@ -26,13 +26,13 @@ PropertyPath = tuple[str, ...]
 class Value:
     """A scalar in the body. `leaf` is set for a value of a reference object.
 
-    `named_path` is where its name would put it, `path` where it stands: a merged-away value has a name of its own,
-    but stands where the value stands that covers it, and nowhere if the model names none.
+    `path` is where it stands, `named_path` where its name would put it: a merged-away value has a name of its own, but
+    stands where the value stands that covers it.
     """
 
     prop: Property
     named_path: JsonPath
-    path: JsonPath | None
+    path: JsonPath
     leaf: IdentityLeaf | None = None
 
     @property
@@ -150,22 +150,9 @@ def _values(member: Member, path: JsonPath) -> Iterator[Value]:
     elif not prop.type.is_reference:
         yield Value(prop, path, path)
     names = {id(value.leaf): value.name for value in member.values}
-    present = {value.name for value in member.values if not value.leaf.is_merged_away}
     for value in member.values:
-        standing = _standing_name(value.leaf, names, present)
-        yield Value(
-            prop=value.leaf.prop,
-            named_path=path / value.name,
-            path=path / standing if standing is not None else None,
-            leaf=value.leaf,
-        )
-
-
-def _standing_name(leaf: IdentityLeaf, names: dict[int, str], present: set[str]) -> str | None:
-    """The member that really holds a leaf's value: often another leaf of the same name."""
-    if leaf.covered_by is not None:
-        return names[id(leaf.covered_by)]
-    return names[id(leaf)] if names[id(leaf)] in present else None
+        standing = names[id(value.leaf.covered_by or value.leaf)]
+        yield Value(value.leaf.prop, path / value.name, path / standing, value.leaf)
 
 
 def _table(terminals: Iterable[Terminal]) -> PathTable:

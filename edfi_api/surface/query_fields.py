@@ -42,7 +42,7 @@ def _without_key(table: Table | None) -> Iterable[Column]:
 
 def _field(name: str, columns: Iterable[Column], lookup: Lookup) -> QueryField:
     """A column whose path leads nowhere contributes nothing."""
-    found = [(column, value.path) for column in columns for value in lookup(column.path) if value.path is not None]
+    found = [(column, value.path) for column in columns for value in lookup(column.path)]
     paths = dict.fromkeys(path for _, path in found)
     field_type = query_type(found[0][0].prop) if found else QueryType.STRING
     return QueryField(name, field_type, tuple(paths))

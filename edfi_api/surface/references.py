@@ -56,9 +56,9 @@ class ReferenceReader:
             return (KeyPair(here=terminal.path / "schoolYear", there=SCHOOL_YEAR_IDENTITY),)
         target_table = self.table_of(self._target(terminal))
         pairs = {
-            KeyPair(here=value.path, there=there.named_path)
+            KeyPair(here=value.path, there=there.path)
             for value in terminal.values
-            if value.leaf is not None and value.path is not None
+            if value.leaf is not None
             for there in target_table.values_at(value.leaf.path)
         }
         return tuple(sorted(pairs, key=lambda pair: (str(pair.there), str(pair.here))))

@@ -99,7 +99,7 @@ def _organizations(
         NamedPath(value.prop.name, value.path)
         for terminal in identity
         for value in terminal.values
-        if value.prop.declared_by in owners and value.path is not None and not _has_role(terminal, value)
+        if value.prop.declared_by in owners and not _has_role(terminal, value)
     }
     exemption = _exemption(entity, declarations)
     if exemption is not None:
@@ -117,7 +117,7 @@ def _exemption(entity: Entity, declarations: Declarations) -> Exemption | None:
 
 def _exempted(exemption: Exemption, table: PathTable, owners: set[EntityKey]) -> Iterator[NamedPath]:
     for value in table.values_at((exemption.reference,)):
-        if value.prop.declared_by in owners and value.path is not None:
+        if value.prop.declared_by in owners:
             yield NamedPath(exemption.reference, value.path)
 
 
@@ -143,4 +143,4 @@ def _is_namespace(value: Value) -> bool:
 
 
 def _paths(values: Iterable[Value]) -> tuple[JsonPath, ...]:
-    return tuple(sorted({value.path for value in values if value.path is not None}, key=str))
+    return tuple(sorted({value.path for value in values}, key=str))

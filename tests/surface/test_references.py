@@ -141,3 +141,54 @@ Domain Entity Program
         "$.plan.programReference": True,
     }
     assert not any(r.is_identity for r in named(surface, "Holder").references)
+
+
+def test_values_that_are_merged_in_a_circle_stay(surface_of: SurfaceOf) -> None:
+    """Else nobody could refer to the entity that declares both merges."""
+    surface = surface_of("""
+Domain Entity School
+  integer SchoolId is part of identity
+Domain Entity Room
+  string RoomCode is part of identity
+  domain entity School is part of identity
+Domain Entity Bell
+  string BellCode is part of identity
+  domain entity School is part of identity
+Domain Entity Alarm
+  domain entity Room is part of identity
+    merge Room.School with Bell.School
+  domain entity Bell is part of identity
+    merge Bell.School with Room.School
+Domain Entity Fire
+  string FireCode is part of identity
+  domain entity Alarm is optional
+""")
+
+    assert set(pairs(reference_at(named(surface, "Fire"), "$.alarmReference"))) == {
+        ("$.alarmReference.bellCode", "$.bellReference.bellCode"),
+        ("$.alarmReference.schoolId", "$.bellReference.schoolId"),
+        ("$.alarmReference.roomCode", "$.roomReference.roomCode"),
+        ("$.alarmReference.schoolId", "$.roomReference.schoolId"),
+    }
+
+
+def test_a_value_merged_with_one_outside_of_the_identity_stays(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity School
+  integer SchoolId is part of identity
+Domain Entity Room
+  string RoomCode is part of identity
+  domain entity School is part of identity
+Domain Entity Alarm
+  domain entity Room is part of identity role name Room
+    merge Room.School with NearSchool
+  domain entity School is optional role name Near
+Domain Entity Fire
+  string FireCode is part of identity
+  domain entity Alarm is optional
+""")
+
+    assert pairs(reference_at(named(surface, "Fire"), "$.alarmReference")) == [
+        ("$.alarmReference.roomCode", "$.roomReference.roomCode"),
+        ("$.alarmReference.roomSchoolId", "$.roomReference.schoolId"),
+    ]
