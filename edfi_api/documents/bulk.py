@@ -6,7 +6,7 @@ What is refused is handed back beside what was written; nothing stops the rest. 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
@@ -18,6 +18,7 @@ from edfi_api.surface.resource import Resource, ResourceName
 from references.exceptions import UnresolvedReference
 
 Refusal = DataValidationFailed | ClientAssignedId | IdentityConflict | UnresolvedReference
+_REFUSALS = get_args(Refusal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class BulkWriter:
     def write(self, candidate: Candidate) -> Written:
         try:
             _, outcome = store.upsert(self._preparer(candidate.resource).prepare_new(candidate.body), using=self._using)
-        except Refusal as refusal:
+        except _REFUSALS as refusal:
             return Written(candidate, refusal)
         return Written(candidate, outcome)
 

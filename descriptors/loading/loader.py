@@ -1,0 +1,37 @@
+"""Descriptor values into the database, from the bundled list or from descriptor XML, as any client would write them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from descriptors.loading.bundled import bundled_descriptors
+from edfi_api.documents.bulk import write_documents
+from edfi_api.documents.store import Outcome
+from edfi_api.interchange.loading import OnRefusal, load_interchange
+from edfi_api.interchange.results import REFUSED, LoadResult, Refused, refusal_reason
+from edfi_api.surface.resource import Surface
+
+
+def load_bundled(surface: Surface, folder: Path, on_refusal: OnRefusal) -> LoadResult:
+    """The values that come with the data standard in this folder."""
+    result = LoadResult()
+    for written in write_documents(bundled_descriptors(surface, folder)):
+        name = written.candidate.resource.name
+        if isinstance(written.result, Outcome):
+            result.count(name, written.result)
+        else:
+            result.count(name, REFUSED)
+            on_refusal(Refused(written.candidate.origin, None, name, refusal_reason(written, written.result)))
+    return result
+
+
+def load_files(surface: Surface, files: Sequence[Path], on_refusal: OnRefusal) -> LoadResult:
+    """The descriptors in these interchange files; everything else in them is refused."""
+    return load_interchange(_descriptors_of(surface), files, on_refusal)
+
+
+def _descriptors_of(surface: Surface) -> Surface:
+    resources = tuple(resource for resource in surface.resources if resource.is_descriptor)
+    names = {resource.name for resource in resources}
+    interchange = tuple(entity for entity in surface.interchange if entity.name in names)
+    return replace(surface, resources=resources, abstract_resources=(), interchange=interchange)

@@ -1,0 +1,26 @@
+"""What ends a loading command, as the one line that its user reads."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.core.management.base import CommandError
+from django.db import InterfaceError, OperationalError
+
+from edfi_api.interchange.exceptions import NoSuchPath, NothingFound, StoppedAtRefusal
+
+
+@contextmanager
+def as_command_errors() -> Iterator[None]:
+    """Translate what stops a load as a whole into CommandError."""
+    try:
+        yield
+    except NoSuchPath as error:
+        raise CommandError(f"{error.path} does not exist") from error
+    except NothingFound as error:
+        raise CommandError(f"no XML file in {', '.join(str(path) for path in error.paths)}") from error
+    except StoppedAtRefusal as error:
+        raise CommandError(f"stopped at the first refusal: {error.refusal}") from error
+    except (OperationalError, InterfaceError) as error:
+        raise CommandError(f"the database cannot be reached or failed: {error}") from error
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}") from error

@@ -1,0 +1,95 @@
+"""The surface's interchange elements, ready for looking names up: what a reader of documents asks at every element."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from edfi_api.surface.resource import (
+    InterchangeElement,
+    InterchangeEntity,
+    InterchangeKind,
+    JsonPath,
+    Resource,
+    ResourceName,
+    Surface,
+)
+
+REFERENCE_SUFFIX = "Reference"
+
+Elements = Mapping[str, InterchangeElement]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """What may stand inside an element of this name: of a document, of its identity, of a look-up.
+
+    An identity names the values of inline commons without the element around them, as well as with it. A look-up
+    may call things as the superclass does.
+    """
+
+    name: ResourceName
+    elements: Elements
+    identity_elements: Elements
+    look_up_elements: Elements
+    identity_members: frozenset[str]
+
+
+class Entities:
+    """All entities of a surface. `documents` are the names of those that are resources."""
+
+    def __init__(self, surface: Surface) -> None:
+        self.surface = surface
+        self._raw = {entity.name: entity for entity in surface.interchange}
+        self._identities = {resource.name: resource.identity for resource in surface.resources}
+        self._identities |= {abstract.name: abstract.identity for abstract in surface.abstract_resources}
+        self.by_name = {name: self._entity(entity) for name, entity in self._raw.items()}
+        self.by_element: dict[str, Entity] = {}
+        for name, entity in self.by_name.items():  # the core project comes first, so it keeps its names
+            self.by_element.setdefault(name.resource, entity)
+
+    def resource(self, name: ResourceName) -> Resource | None:
+        """None for an abstract one."""
+        return self.surface.by_name.get(name)
+
+    def concrete(self, name: ResourceName) -> list[Resource]:
+        """The resources whose documents a reference to this name can mean."""
+        if name in self.surface.by_name:
+            return [self.surface.by_name[name]]
+        return [r for r in self.surface.resources if r.superclass is not None and r.superclass.name == name]
+
+    def _entity(self, entity: InterchangeEntity) -> Entity:
+        own = {element.name: element for element in entity.elements}
+        return Entity(
+            name=entity.name,
+            elements=own,
+            identity_elements={element.name: element for element in _without_inline(entity.elements)} | own,
+            look_up_elements=self._superclass_elements(entity.name) | own,
+            identity_members=frozenset(path.steps[0] for path in self._identities[entity.name]),
+        )
+
+    def _superclass_elements(self, name: ResourceName) -> dict[str, InterchangeElement]:
+        """The superclass's words for what this subclass has under other names: `EducationOrganizationId`."""
+        superclass = self.surface.by_name[name].superclass if name in self.surface.by_name else None
+        if superclass is None:
+            return {}
+        own_paths = {pair.there: pair.here for pair in superclass.identity}
+        return {
+            element.name: replace(element, path=own_paths[element.path])
+            for element in self._raw[superclass.name].elements
+            if element.path in own_paths
+        }
+
+
+def _without_inline(elements: tuple[InterchangeElement, ...]) -> Iterator[InterchangeElement]:
+    for element in elements:
+        if element.kind is InterchangeKind.INLINE:
+            yield from _without_inline(element.elements)
+        else:
+            yield element
+
+
+def identity_value_path(entities: Entities, found: ResourceName, asked_as: ResourceName, there: JsonPath) -> JsonPath:
+    """Where a document of `found` has what stands at `there` in the terms of `asked_as`, itself or its superclass."""
+    resource = entities.resource(found)
+    if found == asked_as or resource is None or resource.superclass is None:
+        return there
+    return next((pair.here for pair in resource.superclass.identity if pair.there == there), there)

@@ -1,0 +1,32 @@
+"""The reference object that means a document, made of the target's identity values."""
+
+from typing import Any
+
+from edfi_api.documents.paths import values_at
+from edfi_api.documents.values import as_text
+from edfi_api.interchange.entities import Entities, identity_value_path
+from edfi_api.interchange.exceptions import UnreadableDocument
+from edfi_api.interchange.fragments import Fragment
+from edfi_api.surface.resource import KeyPair, ResourceName
+
+
+def reference_object(
+    entities: Entities, asked_as: ResourceName, identity: tuple[KeyPair, ...], target: Fragment, line: int
+) -> dict[str, Any]:
+    """The members of a reference to `target`.
+
+    Where the model has merged several values of the target into one member, the XML may repeat it: a section's school
+    stands in its course offering and again in the session of that. UnreadableDocument if they differ; what is not
+    given is left to the validation.
+    """
+    members: dict[str, Any] = {}
+    for pair in identity:
+        there = identity_value_path(entities, target.name, asked_as, pair.there)
+        for _, value in values_at(target.body, there.steps):
+            member = pair.here.steps[-1]
+            known = members.setdefault(member, value)
+            if as_text(known) != as_text(value):
+                raise UnreadableDocument(
+                    line, f"the {asked_as.resource} has two values for {member}: {as_text(known)!r}, {as_text(value)!r}"
+                )
+    return members

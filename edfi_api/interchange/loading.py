@@ -1,0 +1,186 @@
+"""Interchange files into the database: read everything, then write it in load order, as any client would write it.
+
+Nothing that is wrong with one document or one file stops the others. Memory is bounded by one document, the spool's
+cache, the counts, and the documents that wait for another of their own round (see `_Writing`); how many documents the
+files hold does not matter.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.db import DEFAULT_DB_ALIAS
+from tqdm import tqdm
+
+from edfi_api.documents.bulk import BulkWriter, Candidate, bulk_writer
+from edfi_api.documents.store import Outcome
+from edfi_api.interchange.document_reader import DocumentReader
+from edfi_api.interchange.entities import Entities
+from edfi_api.interchange.exceptions import UnreadableDocument, UnreadableFile
+from edfi_api.interchange.resolution import Resolver
+from edfi_api.interchange.results import REFUSED, LoadResult, Refused, refusal_reason
+from edfi_api.interchange.spool import Spool, Waiting
+from edfi_api.interchange.xml_stream import XmlElement, documents
+from edfi_api.surface.resource import Resource, ResourceName, Surface
+from references.exceptions import UnresolvedReference
+
+OnRefusal = Callable[[Refused], None]
+
+
+def load_interchange(
+    surface: Surface, files: Sequence[Path], on_refusal: OnRefusal, using: str = DEFAULT_DB_ALIAS
+) -> LoadResult:
+    """Load the documents of these files that the surface has a resource for.
+
+    `on_refusal` is told of each refusal as it happens; what it raises ends the load. On a terminal, progress is shown.
+    """
+    result = LoadResult()
+    entities = Entities(surface)
+    with Spool() as spool:
+        _Reading(entities, spool, files, result, on_refusal).read()
+        _Writing(entities, spool, files, result, on_refusal, using).write()
+    return result
+
+
+@dataclass
+class _Reading:
+    """The first half: files → spool."""
+
+    entities: Entities
+    spool: Spool
+    files: Sequence[Path]
+    result: LoadResult
+    on_refusal: OnRefusal
+
+    def __post_init__(self) -> None:
+        self._reader = DocumentReader(self.entities)
+        self._ranks = {resource.name: rank for rank, resource in enumerate(self.entities.surface.resources)}
+
+    def read(self) -> None:
+        for number, path in enumerate(self.files):
+            try:
+                self._read_file(number, path)
+            except UnreadableFile as failure:
+                self._unreadable(Refused(str(path), failure.line, None, failure.reason))
+            except OSError as error:
+                self._unreadable(Refused(str(path), None, None, error.strerror or str(error)))
+
+    def _read_file(self, number: int, path: Path) -> None:
+        with (
+            path.open("rb") as file,
+            tqdm.wrapattr(file, "read", total=path.stat().st_size, desc=path.name, leave=False, disable=None) as shown,
+        ):
+            for element in documents(shown):
+                self._take(number, path, element)
+
+    def _take(self, number: int, path: Path, element: XmlElement) -> None:
+        try:
+            read = self._reader.read(element)
+        except UnreadableDocument as problem:
+            self._refuse(Refused(str(path), problem.line, self._resource_name(element), problem.reason))
+            return
+        for id_, named in read.named.items():
+            if not self.spool.name(number, id_, named):
+                reason = f"the id {id_!r} is given to something else before"
+                self._refuse(Refused(str(path), element.line, self._resource_name(element), reason))
+                return
+        if read.document is not None:
+            self.spool.add(self._ranks[read.document.name], number, element.line, read.document)
+
+    def _resource_name(self, element: XmlElement) -> ResourceName | None:
+        entity = self.entities.by_element.get(element.name)
+        return entity.name if entity is not None else None
+
+    def _refuse(self, refused: Refused) -> None:
+        self.result.count(refused.resource, REFUSED)
+        self.on_refusal(refused)
+
+    def _unreadable(self, refused: Refused) -> None:
+        self.result.unreadable.append(refused)
+        self.on_refusal(refused)
+
+
+@dataclass
+class _Writing:
+    """The second half: spool → database, in rounds.
+
+    Load order puts targets before referrers, but for documents that refer to others of their own resource (a parent
+    objective), or to resources further down where references run in a circle. Those wait for the next round, which
+    takes place if the one before has written anything.
+    """
+
+    entities: Entities
+    spool: Spool
+    files: Sequence[Path]
+    result: LoadResult
+    on_refusal: OnRefusal
+    using: str
+    _waiting: dict[tuple[int, int], Refused] = field(default_factory=dict)
+    _awaited: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._resources = self.entities.surface.resources
+        self._resolver = Resolver(self.entities, self.spool, self.using)
+        self._later = _names_not_before(self._resources)
+
+    def write(self) -> None:
+        with bulk_writer(self.using) as writer:
+            self._round(writer, tqdm(self.spool.in_order(), total=self.spool.size, unit="doc", disable=None))
+            is_progress = True
+            while self._waiting and is_progress:
+                places = list(self._waiting)
+                self._round(writer, self.spool.at(places))
+                is_progress = len(self._waiting) < len(places)
+        for (rank, _), refused in self._waiting.items():
+            self._refuse(self._resources[rank], refused)
+
+    def _round(self, writer: BulkWriter, queue: Iterable[Waiting]) -> None:
+        self._waiting, self._awaited = {}, set()
+        for waiting in queue:
+            self._write(writer, waiting)
+
+    def _write(self, writer: BulkWriter, waiting: Waiting) -> None:
+        resource = self._resources[waiting.rank]
+        file = str(self.files[waiting.file])
+        try:
+            body = self._resolver.body(waiting.fragment, waiting.file)
+        except UnreadableDocument as problem:
+            self._refuse(resource, Refused(file, problem.line, resource.name, problem.reason))
+            return
+        written = writer.write(Candidate(resource, body, f"{file}:{waiting.line}"))
+        if isinstance(written.result, Outcome):
+            self.result.count(resource.name, written.result)
+            return
+        refused = Refused(file, waiting.line, resource.name, refusal_reason(written, written.result))
+        if isinstance(written.result, UnresolvedReference) and self._may_still_come(waiting.rank, written.result):
+            self._wait(waiting, resource, refused)
+        else:
+            self._refuse(resource, refused)
+
+    def _may_still_come(self, rank: int, refusal: UnresolvedReference) -> bool:
+        """Whether everything that is missing is of a kind of which documents follow or wait."""
+        missing = {target.resource for target in (*refusal.documents, *refusal.descriptors)}
+        return missing <= self._later[rank] | self._awaited
+
+    def _wait(self, waiting: Waiting, resource: Resource, refused: Refused) -> None:
+        self._waiting[waiting.rank, waiting.number] = refused
+        self._awaited |= _names(resource)
+
+    def _refuse(self, resource: Resource, refused: Refused) -> None:
+        self.result.count(resource.name, REFUSED)
+        self.on_refusal(refused)
+
+
+def _names_not_before(resources: Sequence[Resource]) -> list[set[str]]:
+    """For each resource the names of those that do not stand before it, its own among them."""
+    following: set[str] = set()
+    found = []
+    for resource in reversed(resources):
+        following = following | _names(resource)
+        found.append(following)
+    return found[::-1]
+
+
+def _names(resource: Resource) -> set[str]:
+    """What a reference to its documents can be called."""
+    return {resource.name.resource} | ({resource.superclass.name.resource} if resource.superclass else set())

@@ -1,0 +1,92 @@
+"""Fragment → body: the references that waited for other elements of the file, or for documents in the database.
+
+Called when everything that may be meant has been written, just before the document itself is.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from edfi_api.documents import resource_types
+from edfi_api.documents.coercion import Coercion, compile_coercion
+from edfi_api.interchange.entities import Entities
+from edfi_api.interchange.exceptions import UnreadableDocument
+from edfi_api.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
+from edfi_api.interchange.identity_values import reference_object
+from edfi_api.interchange.spool import Spool
+from edfi_api.models import Document
+from edfi_api.surface.resource import ResourceName
+
+
+@dataclass
+class Resolver:
+    """Resolves the references of fragments against one spool and one database."""
+
+    entities: Entities
+    spool: Spool
+    using: str
+    _coercions: dict[ResourceName, Coercion] = field(default_factory=dict)
+
+    def body(self, fragment: Fragment, file: int) -> dict[str, Any]:
+        """The fragment's body with every reference in it; UnreadableDocument if one means nothing."""
+        return self._resolved(fragment, file, frozenset()).body
+
+    def _resolved(self, fragment: Fragment, file: int, passed: frozenset[str]) -> Fragment:
+        for reference in fragment.open_references:
+            target = self._target(reference.named, reference, file, passed)
+            members = reference_object(self.entities, reference.target, reference.identity, target, reference.line)
+            _object_at(fragment.body, reference.place).update(members)
+        return fragment
+
+    def _target(self, named: Named, reference: OpenReference, file: int, passed: frozenset[str]) -> Fragment:
+        match named:
+            case Fragment():
+                return self._resolved(named, file, passed)
+            case IdReference():
+                return self._with_id(named.id, reference, file, passed)
+            case LookUp():
+                return self._looked_up(named, reference, file, passed)
+
+    def _with_id(self, id_: str, reference: OpenReference, file: int, passed: frozenset[str]) -> Fragment:
+        named = self.spool.named(file, id_) if id_ not in passed else None
+        if named is None:
+            raise UnreadableDocument(reference.line, f"nothing in the file has the id {id_!r}")
+        target = self._target(named, reference, file, passed | {id_})
+        if reference.target not in self._names_of(target.name):
+            raise UnreadableDocument(
+                reference.line,
+                f"the id {id_!r} is not of a {reference.target.resource} but of a {target.name.resource}",
+            )
+        return target
+
+    def _names_of(self, name: ResourceName) -> set[ResourceName]:
+        resource = self.entities.resource(name)
+        superclass = resource.superclass if resource is not None else None
+        return {name} if superclass is None else {name, superclass.name}
+
+    def _looked_up(self, look_up: LookUp, reference: OpenReference, file: int, passed: frozenset[str]) -> Fragment:
+        examples = [self._resolved(example, file, passed) for example in look_up.examples]
+        found = [match for example in examples for match in self._matches(example)]
+        if len(found) != 1:
+            count = "several documents" if found else "no document"
+            raise UnreadableDocument(reference.line, f"the {reference.target.resource} look-up matches {count}")
+        return found[0]
+
+    def _matches(self, example: Fragment) -> list[Fragment]:
+        """Up to two documents that contain the example."""
+        documents = Document.objects.using(self.using).filter(
+            resource_type_id=resource_types.numbers(self.using)[example.name], body__contains=self._coerced(example)
+        )
+        return [Fragment(example.name, body) for body in documents.values_list("body", flat=True)[:2]]
+
+    def _coerced(self, example: Fragment) -> dict[str, Any]:
+        """Few resources are ever looked up, so what brings values into form is compiled when first needed."""
+        if example.name not in self._coercions:
+            schema = self.entities.surface.by_name[example.name].json_schema
+            self._coercions[example.name] = compile_coercion(schema)
+        return self._coercions[example.name](example.body)
+
+
+def _object_at(body: Any, place: Place) -> dict[str, Any]:
+    for key in place:
+        body = body[key]
+    return body

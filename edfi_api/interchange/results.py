@@ -1,0 +1,74 @@
+"""What became of a load: counts per resource, and each refusal with its reason in words."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from edfi_api.documents.bulk import Refusal, Written
+from edfi_api.documents.store import Outcome
+from edfi_api.problem_details.catalog import problem_of
+from edfi_api.surface.resource import ResourceName
+from references.exceptions import MissingTarget, UnresolvedReference
+
+REFUSED = "refused"
+COLUMNS = {"created": Outcome.INSERTED, "updated": Outcome.UPDATED, "unchanged": Outcome.UNCHANGED, "refused": REFUSED}
+
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A document that was not written, or a file that was not read any further.
+
+    `resource` is None for a file, and where it is not known what a document was meant to be; `line` is None for a file
+    that could not be opened.
+    """
+
+    file: str
+    line: int | None
+    resource: ResourceName | None
+    reason: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return ": ".join([place, *([self.resource.resource] if self.resource else []), self.reason])
+
+
+@dataclass(slots=True)
+class LoadResult:
+    """Counts by resource and outcome, in the order of loading; `unreadable` are the files not read to their end."""
+
+    counts: dict[ResourceName | None, Counter[str]] = field(default_factory=dict)
+    unreadable: list[Refused] = field(default_factory=list)
+
+    def count(self, resource: ResourceName | None, outcome: str) -> None:
+        self.counts.setdefault(resource, Counter())[outcome] += 1
+
+    def total(self, outcome: str) -> int:
+        return sum(counter[outcome] for counter in self.counts.values())
+
+
+def refusal_reason(written: Written, refusal: Refusal) -> str:
+    """The words a client would get, each message with its path; of a missing target also which one was meant."""
+    problem = problem_of(refusal)
+    if problem is None:
+        return repr(refusal)
+    meant = dict(_targets_meant(written.candidate.body, refusal))
+    by_path = (problem.validation_errors or {}).items()
+    messages = [f"{path}: {text}{meant.get(path, '')}" for path, texts in by_path for text in texts]
+    return "; ".join([*messages, *problem.errors]) or problem.detail
+
+
+def _targets_meant(body: dict[str, Any], refusal: Refusal) -> Iterator[tuple[str, str]]:
+    for missing in refusal.documents if isinstance(refusal, UnresolvedReference) else ():
+        yield missing.path, f" {orjson.dumps(_value_at(body, missing)).decode()}"
+
+
+def _value_at(body: Any, missing: MissingTarget) -> Any:
+    for member, index in _STEP.findall(missing.path):
+        body = body[member] if member else body[int(index)]
+    return body

@@ -1,0 +1,83 @@
+"""Where documents wait, in the order they will be written in, until all files are read.
+
+References need their targets first, and a target may stand in the last file. So everything read goes into a temporary
+SQLite database of its own (deleted when it is closed, or by the system with the process) that keeps a few megabytes in
+memory and the rest on disk: what loading needs of memory does not grow with the files.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from edfi_api.interchange import fragments
+from edfi_api.interchange.fragments import Fragment, Named
+
+_TEMPORARY = ""
+_CACHE_KIBIBYTES = 16 * 1024
+_SCHEMA = f"""
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -{_CACHE_KIBIBYTES};
+CREATE TABLE document (
+    -- Rank of the resource in load order, then the order of reading; the table itself is sorted by both.
+    rank INTEGER, number INTEGER, file INTEGER, line INTEGER, fragment BLOB, PRIMARY KEY (rank, number)
+) WITHOUT ROWID;
+CREATE TABLE named (file INTEGER, id TEXT, named BLOB, PRIMARY KEY (file, id)) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A document that waits: its place in the queue, where it was read, and what was read."""
+
+    rank: int
+    number: int
+    file: int
+    line: int
+    fragment: Fragment
+
+
+class Spool:
+    """The queue of documents, and the elements with an `id`, by number of their file."""
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect(_TEMPORARY, isolation_level=None)
+        self._database.executescript(_SCHEMA)
+        self._database.execute("BEGIN")
+        self.size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._database.close()
+
+    def add(self, rank: int, file: int, line: int, fragment: Fragment) -> None:
+        row = (rank, self.size, file, line, fragments.encode(fragment))
+        self._database.execute("INSERT INTO document VALUES (?, ?, ?, ?, ?)", row)
+        self.size += 1
+
+    def name(self, file: int, id_: str, named: Named) -> bool:
+        """Remember what has this id; False if something else in the file has it already."""
+        row = (file, id_, fragments.encode(named))
+        return self._database.execute("INSERT OR IGNORE INTO named VALUES (?, ?, ?)", row).rowcount > 0
+
+    def named(self, file: int, id_: str) -> Named | None:
+        row = self._database.execute("SELECT named FROM named WHERE file = ? AND id = ?", (file, id_)).fetchone()
+        return fragments.decode_named(row[0]) if row else None
+
+    def in_order(self) -> Iterator[Waiting]:
+        """All documents by rank, then as they were read."""
+        rows = self._database.execute("SELECT rank, number, file, line, fragment FROM document ORDER BY rank, number")
+        return (_waiting(*row) for row in rows)
+
+    def at(self, places: Iterable[tuple[int, int]]) -> Iterator[Waiting]:
+        """The documents with these ranks and numbers, in the order given."""
+        query = "SELECT rank, number, file, line, fragment FROM document WHERE rank = ? AND number = ?"
+        return (_waiting(*self._database.execute(query, place).fetchone()) for place in places)
+
+
+def _waiting(rank: int, number: int, file: int, line: int, fragment: bytes) -> Waiting:
+    return Waiting(rank, number, file, line, fragments.decode_fragment(fragment))
