@@ -7,12 +7,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import psutil
-import pytest
 
 TOP = Path(__file__).parents[2]
 SCHOOL = {
@@ -75,21 +73,10 @@ class Client:
         return self._data.get(f"/{endpoint}", params=query).json()
 
 
-@pytest.fixture
-def free_ports() -> Iterator[int]:
-    def find() -> Iterator[int]:
-        while True:
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                yield probe.getsockname()[1]
-
-    return find()
-
-
-def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path, free_ports: Iterator[int]) -> None:
+def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path) -> None:
     home = tmp_path / "home"
 
-    first = Run(home, next(free_ports))
+    first = Run(home, _free_port())
     first.wait_until_served()
     [key] = re.findall(r"^  key +(\S+)$", first.told, re.MULTILINE)
     [secret] = re.findall(r"^  secret +(\S+)$", first.told, re.MULTILINE)
@@ -98,9 +85,9 @@ def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path, fre
     assert client.post("schools", SCHOOL) == 201
     assert first.stop(signal.SIGTERM) == 0
 
-    second = Run(home, next(free_ports))
+    second = Run(home, _free_port())
+    beside = Run(tmp_path / "beside", _free_port())
     second.wait_until_served()
-    beside = Run(tmp_path / "beside", next(free_ports))
     beside.wait_until_served()
     client = Client(second.address, key, secret)
     assert client.post("schools", SCHOOL) == 200
@@ -124,8 +111,8 @@ def test_a_taken_port_is_a_reason_not_a_traceback(tmp_path: Path) -> None:
     assert "Traceback" not in run.told
 
 
-def test_an_unreachable_database_is_a_reason_not_a_traceback(tmp_path: Path, free_ports: Iterator[int]) -> None:
-    run = Run(tmp_path / "home", next(free_ports), DATABASE_URL="postgresql://nobody:hidden@127.0.0.1:1/nothing")
+def test_an_unreachable_database_is_a_reason_not_a_traceback(tmp_path: Path) -> None:
+    run = Run(tmp_path / "home", _free_port(), DATABASE_URL="postgresql://nobody:hidden@127.0.0.1:1/nothing")
 
     assert run.process.wait(60) == 1
     assert "The database cannot be used" in run.told
@@ -138,3 +125,9 @@ def test_an_impossible_port_is_refused(tmp_path: Path) -> None:
 
     assert run.process.wait(60) == 1
     assert run.told == "MEADOWLARK_PORT is '0'; it must be a port number, 1 to 65535.\n"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
