@@ -12,11 +12,7 @@ from dataclasses import dataclass
 
 from edfi_api.metaed.model import Entity, EntityKey, Property, PropertyType
 from edfi_api.surface.declarations import Declarations, PropertyId, property_id
-from edfi_api.surface.merges import Chain, follow_merges
-
-NEVER_MERGED_AWAY = frozenset(
-    {PropertyType.CHOICE, PropertyType.COMMON, PropertyType.INLINE_COMMON, PropertyType.SCHOOL_YEAR_ENUMERATION}
-)
+from edfi_api.surface.merges import Chain, Directive, follow_merges
 
 _ChainIds = tuple[PropertyId, ...]
 
@@ -98,15 +94,22 @@ class Identities:
         return covers
 
     def _merged_with(self, ids: _ChainIds, chain: Chain, chains: Iterable[_ChainIds]) -> _ChainIds | None:
-        """Where the first directive leads that merges the chain's leaf, or something on the way to it, away."""
-        if chain[-1].type in NEVER_MERGED_AWAY:
+        """The leaf that a directive on the way names as equal to this one. School years are never merged away."""
+        if chain[-1].type is PropertyType.SCHOOL_YEAR_ENUMERATION:
             return None
-        for index, prop in enumerate(chain):
-            for directive in self._directives.get(ids[index], ()):
-                if directive.carrier in ids[:index] and prop.type not in NEVER_MERGED_AWAY:
-                    target = ids[: ids.index(directive.carrier)] + _ids(directive.target)
-                    return _leaf_below(target, ids[index + 1 :], chains)
-        return None
+        leaves = (
+            _leaf_below(ids[:start] + _ids(directive.target), ids[end:], chains)
+            for start, end, directive in self._directives_on(ids)
+        )
+        return next((leaf for leaf in leaves if leaf is not None), None)
+
+    def _directives_on(self, ids: _ChainIds) -> Iterator[tuple[int, int, Directive]]:
+        """The directives whose source path lies on the chain, with where; one of a single step merges nothing away."""
+        for end in range(2, len(ids) + 1):
+            for directive in self._directives.get(ids[end - 1], ()):
+                start = end - len(directive.source)
+                if 0 <= start < end - 1 and ids[start:end] == _ids(directive.source):
+                    yield start, end, directive
 
 
 def _leaf_below(target: _ChainIds, rest: _ChainIds, chains: Iterable[_ChainIds]) -> _ChainIds | None:

@@ -14,9 +14,8 @@ Chain = tuple[Property, ...]
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """`merge Session.School with School`: the source is merged away wherever the carrier is passed on the way to it."""
+    """`merge Session.School with School`: on its way through `Session` a key has no `School` of its own."""
 
-    carrier: PropertyId
     source: Chain
     target: Chain
 
@@ -27,15 +26,10 @@ def follow_merges(declarations: Declarations) -> Mapping[PropertyId, list[Direct
     for entity in declarations.model.entities.values():
         for prop in entity.properties:
             for merge in prop.merges:
-                directive = _follow(declarations, entity, prop, merge)
-                by_source[property_id(directive.source[-1])].append(directive)
+                source = _chain(declarations, entity, merge.source, merge)
+                directive = Directive(source, _chain(declarations, entity, merge.target, merge))
+                by_source[property_id(source[-1])].append(directive)
     return by_source
-
-
-def _follow(declarations: Declarations, entity: Entity, carrier: Property, merge: Merge) -> Directive:
-    source = _chain(declarations, entity, merge.source, merge)
-    target = _chain(declarations, entity, merge.target, merge)
-    return Directive(property_id(carrier), source, target)
 
 
 def _chain(declarations: Declarations, entity: Entity, steps: tuple[str, ...], merge: Merge) -> Chain:
