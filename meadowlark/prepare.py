@@ -14,7 +14,7 @@ import django
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import OperationalError
+from django.db import DatabaseError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,12 +27,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     try:
         django.setup()
+    except (ImproperlyConfigured, ValueError) as error:
+        return _refuse(f"The settings cannot be used: {error}")
+    try:
         prepare_database()
         if options.demo_client:
             make_demo_client(*options.demo_client)
-    except (CommandError, ImproperlyConfigured) as error:
+    except CommandError as error:
         return _refuse(str(error))
-    except OperationalError as error:
+    except DatabaseError as error:
         return _refuse(f"The database cannot be used: {error}")
     return 0
 
