@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import orjson
 from django.db import IntegrityError, transaction
 from psycopg import errors
 
-from edfi_api.documents import resource_types, statements
+from edfi_api.documents import json_text, resource_types, statements
 from edfi_api.documents.exceptions import DataValidationFailed, IdentityConflict, KeyChangeContradicts
 from edfi_api.documents.execution import MetConcurrentWrite, execute
 from edfi_api.documents.incoming import IncomingDocument, Preparers
@@ -68,7 +67,7 @@ def _lock_root(
     if not rows:
         raise MetConcurrentWrite
     row, body = rows[0]
-    stored = preparers[incoming.resource.name].extractor.identity(orjson.loads(body))
+    stored = preparers[incoming.resource.name].extractor.identity(json_text.loads(body.encode()))
     return _Follower(row, incoming, stored.aliases)
 
 
@@ -116,7 +115,7 @@ def _lock_referrers(stored_ids: list[UUID], using: str) -> list[tuple[int, int, 
 
 
 def _follower(row: int, name: ResourceName, text: str, preparers: Preparers) -> _Follower:
-    stored = preparers[name].understand(orjson.loads(text))
+    stored = preparers[name].understand(json_text.loads(text.encode()))
     return _Follower(row, stored, stored.identity.aliases)
 
 

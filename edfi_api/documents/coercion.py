@@ -7,9 +7,10 @@ be brought into form is left as it is, for the validation to name. Source: http-
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
-from math import isfinite
+from decimal import Decimal
 from typing import Any
+
+from edfi_api.documents.json_text import as_integer
 
 Coercion = Callable[[Any], Any]
 
@@ -17,7 +18,8 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _STORED_DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 _STORED_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
 _TIME_WITH_FRACTION = re.compile(r"(\d{2}:\d{2}:\d{2})\.\d+")
-_INTEGER = re.compile(r"[+-]?\d{1,30}")
+_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?", re.ASCII)
+_DIGITS_OF_A_DOUBLE = 15
 _OTHER_DATES = ("%m/%d/%Y", "%m/%d/%y", "%d/%m/%Y")
 _OTHER_DATE_TIMES = ("%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %I:%M %p", "%m/%d/%Y %H:%M:%S", "%Y-%m-%d %I:%M:%S %p")
 _TRIMMED_IN_DESCRIPTORS = ("codeValue", "shortDescription")
@@ -96,21 +98,19 @@ def coerce_boolean(value: Any) -> Any:
 def coerce_integer(value: Any) -> Any:
     if isinstance(value, str):
         value = coerce_number(value)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
+    if isinstance(value, float | Decimal) and value % 1 == 0:
+        return as_integer(value)
     return value
 
 
 def coerce_number(value: Any) -> Any:
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value):
         return value
-    if _INTEGER.fullmatch(value):
-        return int(value)
-    try:
-        number = float(Decimal(value))
-    except (InvalidOperation, OverflowError):
-        return value
-    return number if isfinite(number) else value
+    number = Decimal(value)
+    if number % 1 == 0:
+        return as_integer(number)
+    # A double holds fifteen digits; longer numbers keep theirs.
+    return float(number) if len(number.as_tuple().digits) <= _DIGITS_OF_A_DOUBLE else number
 
 
 def coerce_date(value: Any) -> Any:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import orjson
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.documents import spelling, violations
+from edfi_api.documents import json_text, spelling, violations
 from edfi_api.documents.coercion import compile_coercion, trim_descriptor
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdMismatch
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
@@ -81,7 +80,7 @@ class Preparer:
         return self._incoming(body, self.extractor.references(body))
 
     def _incoming(self, body: dict[str, Any], references: list[DocumentReference]) -> IncomingDocument:
-        text = orjson.dumps(body)
+        text = json_text.dumps(body)
         if _NUL in text:
             _refuse_nul(body)
         return IncomingDocument(self.resource, body, text, self.extractor.identity(body), references)

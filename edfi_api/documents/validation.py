@@ -22,6 +22,7 @@ _JSON_TYPES: dict[type, str] = {
     str: "string",
     int: "integer",
     float: "number",
+    Decimal: "number",
     bool: "boolean",
     dict: "object",
     list: "array",

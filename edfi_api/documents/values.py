@@ -10,6 +10,6 @@ def as_text(value: Any) -> str:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
+    if isinstance(value, float | Decimal):
         return f"{Decimal(str(value)).normalize():f}"
     return str(value)

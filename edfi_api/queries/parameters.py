@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from edfi_api.documents import coercion
@@ -48,7 +49,7 @@ def read_filters(resource: Resource, query: Mapping[str, str]) -> list[Filter]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 _READERS: dict[QueryType, Callable[[str], Any]] = {

@@ -10,14 +10,23 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import BooleanField, F, Func, Q, Value
 
+from edfi_api.documents import json_text
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.documents.spelling import stored_spellings
 from edfi_api.queries.parameters import Filter
 from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
 
 ID_FIELD = "id"
+
+
+class _Contains(Func):
+    """Django's own `contains` would write the example with Python's json, which has no exact decimals."""
+
+    template = "(%(expressions)s::jsonb)"
+    arg_joiner = " @> "
+    output_field = BooleanField()
 
 
 def conditions(resource: Resource, filters: Iterable[Filter], using: str) -> list[Q]:
@@ -36,7 +45,7 @@ def _has_value(path: JsonPath, value: Any, descriptors: Mapping[JsonPath, Resour
     if path in descriptors:
         id_ = descriptor_id(descriptors[path], value)
         value = stored_spellings([id_], using).get(id_, value)
-    return Q(body__contains=example(path, value))
+    return Q(_Contains(F("body"), Value(json_text.dumps(example(path, value)).decode())))
 
 
 def _has_id(text: str) -> Q:

@@ -3,8 +3,7 @@
 What a reference points at was read together with the document; nothing is asked here.
 """
 
-import orjson
-
+from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.store import StoredDocument, Target
 from edfi_api.surface.resource import Surface
@@ -14,11 +13,11 @@ def linked_text(document: StoredDocument, extractor: Extractor, surface: Surface
     """The body's JSON with a link behind the key of every reference object; as stored if it has none."""
     if not document.targets:
         return document.text
-    body = orjson.loads(document.text)
+    body = json_text.loads(document.text.encode())
     for reference, referential_id in extractor.reference_objects(body):
         if target := document.targets.get(referential_id):
             reference["link"] = _link(target, surface)
-    return orjson.dumps(body).decode()
+    return json_text.dumps(body).decode()
 
 
 def _link(target: Target, surface: Surface) -> dict[str, str]:

@@ -11,6 +11,7 @@ from django.http import HttpRequest, UnreadablePostError
 from rest_framework.parsers import BaseParser
 
 from edfi_api.conf import api_settings
+from edfi_api.documents import json_text
 from edfi_api.viewsets.exceptions import (
     BodyTooLarge,
     DuplicateProperty,
@@ -48,7 +49,7 @@ def parse_object(text: bytes) -> dict[str, Any]:
         raise MalformedJson("a JSON object is expected")
     if _may_have_lost_properties(text, value):
         _refuse_duplicates(text)
-    return value
+    return json_text.with_every_digit(text, value)
 
 
 def _is_json(content_type: str) -> bool:

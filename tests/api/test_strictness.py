@@ -1,5 +1,8 @@
 """Bodies that are nearly right: brought into form where Ed-Fi says so, otherwise refused with every reason at once."""
 
+import json
+import re
+
 import pytest
 
 from edfi_api.models import Document
@@ -104,6 +107,20 @@ def test_decimals_come_back_without_binary_noise(api, documents, resource_named)
     response = api.post("/staffs", body)
 
     assert b'"yearsOfPriorProfessionalExperience": 1.1,' in api.get(response["Location"][17:]).content
+
+
+@pytest.mark.parametrize("spelt", ["123456789012345.6789", '"123456789012345.6789"'])
+def test_a_currency_keeps_all_of_its_nineteen_digits(api, documents, resource_named, spelt):
+    resource = resource_named("Payroll")
+    body = documents.minimal_body(resource)
+    documents.store_targets(resource, body)
+    text = json.dumps(body).replace('"amountToDate": 0.5', f'"amountToDate": {spelt}')
+
+    response = api.post("/payrolls", text)
+
+    assert response.status_code == 201, response.content
+    served = api.get(response["Location"].removeprefix("http://testserver")).content
+    assert re.search(rb'"amountToDate": ?123456789012345.6789', served)
 
 
 def test_a_number_beyond_32_bits_is_refused_where_the_standard_has_32(api, documents, resource_named):

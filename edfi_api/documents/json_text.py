@@ -1,0 +1,47 @@
+"""JSON text to values and back, with every digit of every number.
+
+orjson reads decimals into doubles, which hold fifteen digits; Ed-Fi's currencies have nineteen. Text with longer
+numbers takes a slower way, through `Decimal`. Shorter ones come back from a double as they were.
+"""
+
+import json
+import re
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+_MAY_EXCEED_A_DOUBLE = re.compile(rb"\d[\d.]{15}")
+_LARGEST_INTEGER = 2**63 - 1
+
+
+def loads(text: bytes) -> Any:
+    """The value of a JSON text; orjson.JSONDecodeError if it is none."""
+    return with_every_digit(text, orjson.loads(text))
+
+
+def with_every_digit(text: bytes, value: Any) -> Any:
+    """`value`, which orjson has read from `text`, or the same with its long numbers exact."""
+    if not _MAY_EXCEED_A_DOUBLE.search(text):
+        return value
+    return json.loads(text, parse_float=Decimal, parse_int=_integer)
+
+
+def dumps(value: Any) -> bytes:
+    """The JSON text of a value that `loads` may have read."""
+    return orjson.dumps(value, default=_exact_number)
+
+
+def as_integer(number: Decimal | float) -> int | Decimal:
+    """A whole number in the form that `dumps` can write: orjson knows integers of 64 bits only."""
+    return int(number) if abs(number) <= _LARGEST_INTEGER else Decimal(number)
+
+
+def _integer(text: str) -> int | Decimal:
+    return as_integer(Decimal(text))
+
+
+def _exact_number(value: object) -> orjson.Fragment:
+    if isinstance(value, Decimal):
+        return orjson.Fragment(f"{value:f}")
+    raise TypeError(f"{type(value).__name__} is no JSON value")
