@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prepare_database()
         if options.demo_client:
             make_demo_client(*options.demo_client)
-    except CommandError as error:
+    except (CommandError, ImproperlyConfigured) as error:
         return _refuse(str(error))
     except DatabaseError as error:
         return _refuse(f"The database cannot be used: {error}")
