@@ -1,0 +1,107 @@
+"""What must hold for the surface of any model: random entities that refer to each other, with roles and merges."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from edfi_api.metaed.compiler import compile_projects
+from edfi_api.surface.builder import build_surface
+from edfi_api.surface.resource import Surface
+from tests.surface.models import write_project
+from tests.surface.test_bundled_surfaces import exists, identity_of, paths_of
+
+Steps = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """`domain entity Apple is part of identity role name Red`, with its merges as text."""
+
+    target: str
+    role: str
+    cardinality: str
+    merges: tuple[str, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        return self.target if self.role == self.target else self.role + self.target
+
+    @property
+    def is_identity(self) -> bool:
+        return self.cardinality == "is part of identity"
+
+    def text(self) -> str:
+        role = f" role name {self.role}" if self.role else ""
+        line = f"  domain entity {self.target} {self.cardinality}{role}"
+        return "\n".join([line, *(f"    {merge}" for merge in self.merges)])
+
+
+Entities = dict[str, list[Reference]]
+
+
+def ways(name: str, entities: Entities) -> Iterator[tuple[Steps, str]]:
+    """The paths from an entity into its identity, with the entity at their end."""
+    yield (), name
+    for reference in entities[name]:
+        if reference.is_identity:
+            yield from (((reference.full_name, *steps), end) for steps, end in ways(reference.target, entities))
+
+
+@st.composite
+def entities(draw: st.DrawFn) -> Entities:
+    """Each entity refers to earlier ones, so there is no circle; merges join paths that end alike."""
+    made: Entities = {}
+    for name in draw(st.sampled_from([["Apple", "Banana", "Cherry"], ["Apple", "Banana", "Cherry", "Date", "Elder"]])):
+        made[name] = []
+        for target in draw(st.lists(st.sampled_from([n for n in made if n != name] or [""]), max_size=3)):
+            reference = draw(references(target)) if target else None
+            if reference and reference.full_name not in {other.full_name for other in made[name]}:
+                made[name].append(draw(merged(reference, made[name], made)))
+    return made
+
+
+@st.composite
+def references(draw: st.DrawFn, target: str) -> Reference:
+    cardinality = draw(st.sampled_from(["is part of identity", "is required", "is optional", "is optional collection"]))
+    return Reference(target, draw(st.sampled_from(["", target, "First", "Second"])), cardinality)
+
+
+@st.composite
+def merged(draw: st.DrawFn, reference: Reference, earlier: list[Reference], made: Entities) -> Reference:
+    """The reference with a merge into one of the earlier ones, where one is possible."""
+    in_array = reference.cardinality.endswith("collection")
+    possible = [
+        f"merge {'.'.join((reference.full_name, *source))} with {'.'.join((other.full_name, *target))}"
+        for other in earlier
+        if other.is_identity or not (in_array or other.cardinality.endswith("collection"))
+        for source, end in ways(reference.target, made)
+        for target, same_end in ways(other.target, made)
+        if end == same_end
+    ]
+    merges = (draw(st.sampled_from(possible)),) if possible and draw(st.booleans()) else ()
+    return Reference(reference.target, reference.role, reference.cardinality, merges)
+
+
+def surface_of(made: Entities) -> Surface:
+    text = "".join(
+        "\n".join([f"Domain Entity {name}", f"  string {name}Code is part of identity", *(r.text() for r in refs)])
+        + "\n"
+        for name, refs in made.items()
+    )
+    with TemporaryDirectory() as folder:
+        return build_surface(compile_projects([write_project(Path(folder) / "core", "Ed-Fi", text)]))
+
+
+@given(entities())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_every_path_exists_and_every_reference_can_be_followed(made: Entities) -> None:
+    surface = surface_of(made)
+
+    for resource in surface.resources:
+        assert [str(path) for path in paths_of(resource) if not exists(path, resource.json_schema)] == []
+        for reference in resource.references:
+            assert {pair.there for pair in reference.identity} == identity_of(surface, reference.target)
