@@ -26,6 +26,7 @@ PLAIN_TYPES = frozenset(
         PropertyType.YEAR,
     }
 )
+SPLICED_TYPES = frozenset({PropertyType.INLINE_COMMON, PropertyType.CHOICE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,11 @@ def _unknown_step(model: Model, holder: Entity, step: str, namespace: str) -> st
 
 
 def steps_are_identity(model: Model, merge: ResolvedMerge) -> Iterator[Problem]:
-    """Members of choices and inline commons are exempt: they stand for the place where they are used."""
+    """All but the first of a path; choices and inline commons and their members only stand for what is within."""
     for prop in (*merge.source[1:], *merge.target[1:]):
         holder = model.entities[prop.declared_by]
-        if not prop.is_identity and not holder.is_inline and holder.kind is not EntityKind.CHOICE:
+        is_spliced_in = prop.type in SPLICED_TYPES or holder.is_inline or holder.kind is EntityKind.CHOICE
+        if not prop.is_identity and not is_spliced_in:
             message = f"'{prop.full_name}' is no part of the identity of {holder.kind} '{holder.name}'"
             yield error(merge.place, message)
 
@@ -121,5 +123,8 @@ def _related(model: Model, one: Property, other: Property) -> bool:
 def plain_target_belongs_to_the_entity(merge: ResolvedMerge) -> Iterator[Problem]:
     end = merge.target[-1]
     if end.type in PLAIN_TYPES and (len(merge.target) > 1 or merge.carrier.is_collection):
-        message = f"'{end.full_name}' is {indefinite(end.type)}, with which only a single property of the entity can be merged"
+        kind = indefinite(end.type)
+        message = (
+            f"'{end.full_name}' is {kind}: such a target must be of the entity itself, and the source no collection"
+        )
         yield error(merge.place, message)
