@@ -93,6 +93,19 @@ SELECT change_version FROM document
  WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
 """
 
+# For a write that met another one: the lock that its update would take, before it reads anything.
+LOCK_BY_ALIAS = """
+SELECT d.id FROM alias a JOIN document d ON d.id = a.document_id
+ WHERE a.referential_id = %(referential_id)s
+   FOR NO KEY UPDATE OF d
+"""
+
+LOCK_BY_UUID = """
+SELECT id FROM document
+ WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
+   FOR NO KEY UPDATE
+"""
+
 GET = """
 SELECT document_uuid, body::text, change_version, last_modified_at
   FROM document

@@ -4,14 +4,14 @@ Integrity is the database's: what its constraints refuse is translated here, and
 `documents` and `references`. A write that met a concurrent one is run again a bounded number of times.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, IntegrityError
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, transaction
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 from psycopg import errors
@@ -23,6 +23,7 @@ from edfi_api.documents.conditions import UNCONDITIONAL, WriteCondition
 from edfi_api.documents.exceptions import (
     DocumentNotFound,
     IdentityConflict,
+    KeyChangeContradicts,
     KeyChangeNotSupported,
 )
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
@@ -32,6 +33,8 @@ from edfi_api.surface.resource import Resource, ResourceName
 from references import resolution
 from references.exceptions import UnresolvedReference
 from references.models import Alias
+
+Result = TypeVar("Result")
 
 
 class Outcome(StrEnum):
@@ -84,7 +87,7 @@ def upsert(
         expected = condition.expected_version(_only_value(rows)) if condition.is_given else None
         return _write(statements.UPSERT, parameters | {"expected_version": expected}, incoming, using)
 
-    return with_retries(attempt)
+    return _at_once_or_in_turn(attempt, statements.LOCK_BY_ALIAS, parameters, using)
 
 
 def update(
@@ -113,17 +116,42 @@ def update(
             raise
         return stored
 
-    return with_retries(attempt)
+    return _at_once_or_in_turn(attempt, statements.LOCK_BY_UUID, parameters, using)
+
+
+def _at_once_or_in_turn(attempt: Callable[[], Result], lock: str, parameters: Mapping[str, Any], using: str) -> Result:
+    """Try; after meeting another writer, try again with the document's row locked.
+
+    A write that waited for another has read before it waited, so it starts anew. With many writers of one document,
+    each would find that yet another was faster; behind the lock they queue and each gets its turn.
+    """
+
+    def attempt_in_turn() -> Result:
+        with transaction.atomic(using):
+            execute(lock, parameters, using)
+            return attempt()
+
+    try:
+        return attempt()
+    except MetConcurrentWrite:
+        return with_retries(attempt_in_turn)
 
 
 def _change_identity(
     incoming: IncomingDocument, parameters: Mapping[str, Any], preparers: Preparers, using: str
 ) -> StoredDocument:
     if not incoming.resource.allows_identity_updates:
-        _raise_unresolved(incoming, using)
+        unresolved = _unresolved(incoming, using)
+        if unresolved and unresolved.descriptors:
+            raise unresolved
         raise KeyChangeNotSupported(incoming.resource)
     try:
         cascade.change_identity(incoming, parameters, preparers, using)
+    except KeyChangeContradicts:
+        # What is wrong with the document itself comes before what is wrong with its referrers.
+        _raise_unresolved(incoming, using)
+        _raise_if_taken(incoming, parameters["document_uuid"], using)
+        raise
     except IntegrityError as error:
         _raise_unresolved(incoming, using)
         raise MetConcurrentWrite from error
@@ -261,13 +289,25 @@ def _translate(error: IntegrityError, incoming: IncomingDocument, using: str) ->
 
 
 def _raise_unresolved(incoming: IncomingDocument, using: str) -> None:
+    if unresolved := _unresolved(incoming, using):
+        raise unresolved
+
+
+def _unresolved(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
     missing = resolution.missing(incoming.targets, using)
     unresolved = [reference for reference in incoming.references if reference.referential_id in missing]
-    if unresolved:
-        raise UnresolvedReference(
-            documents=[reference.as_missing for reference in unresolved if reference.value is None],
-            descriptors=[reference.as_missing for reference in unresolved if reference.value is not None],
-        )
+    if not unresolved:
+        return None
+    return UnresolvedReference(
+        documents=[reference.as_missing for reference in unresolved if reference.value is None],
+        descriptors=[reference.as_missing for reference in unresolved if reference.value is not None],
+    )
+
+
+def _raise_if_taken(incoming: IncomingDocument, document_uuid: UUID, using: str) -> None:
+    aliases = Alias.objects.using(using).filter(pk__in=incoming.identity.aliases)
+    if aliases.exclude(document__document_uuid=document_uuid).exists():
+        raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=False)
 
 
 def _raise_if_taken_by_another_subclass(incoming: IncomingDocument, using: str) -> None:

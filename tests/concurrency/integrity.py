@@ -1,0 +1,34 @@
+"""Are aliases and references exactly those of the stored bodies? Worked out anew from every body in the database."""
+
+from django.db import connection
+
+from edfi_api.documents.incoming import Preparer
+from edfi_api.models import Document
+from edfi_api.surface.resource import ResourceName, Surface
+
+_ORPHANS = """
+SELECT document_id::text, alias_id::text
+  FROM reference r
+ WHERE NOT EXISTS (SELECT FROM alias a WHERE a.referential_id = r.alias_id)
+    OR NOT EXISTS (SELECT FROM document d WHERE d.id = r.document_id)
+ UNION ALL
+SELECT document_id::text, referential_id::text
+  FROM alias a
+ WHERE NOT EXISTS (SELECT FROM document d WHERE d.id = a.document_id)
+"""
+
+
+def assert_integrity(surface: Surface) -> None:
+    """No row points nowhere, no reference in a body is without its row, and no row is left over."""
+    with connection.cursor() as cursor:
+        assert cursor.execute(_ORPHANS).fetchall() == []
+    preparers: dict[ResourceName, Preparer] = {}
+    documents = Document.objects.select_related("resource_type").prefetch_related("aliases", "references")
+    for document in documents:
+        name = ResourceName(document.resource_type.project, document.resource_type.name)
+        if name not in preparers:
+            preparers[name] = Preparer(surface.by_name[name])
+        incoming = preparers[name].prepare(document.body)
+        assert document.natural_key == incoming.identity.natural_key
+        assert {alias.pk for alias in document.aliases.all()} == set(incoming.identity.aliases)
+        assert {reference.alias_id for reference in document.references.all()} == set(incoming.targets)

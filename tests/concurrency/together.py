@@ -1,0 +1,55 @@
+"""Actions side by side: each in a thread of its own, and so on a database connection of its own."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Barrier
+from typing import TypeVar
+
+import psycopg
+from django.db import connection, connections
+
+Result = TypeVar("Result")
+
+_LONGEST_WAIT_SECONDS = 30
+
+
+def at_once(*actions: Callable[[], Result]) -> list[Result]:
+    """What each action returned; all begin at the same moment, with their connections standing."""
+    start = Barrier(len(actions), timeout=_LONGEST_WAIT_SECONDS)
+
+    def run(action: Callable[[], Result]) -> Result:
+        connection.ensure_connection()
+        start.wait()
+        return action()
+
+    with ThreadPoolExecutor(len(actions)) as pool:
+        running = [pool.submit(_then_disconnect, run, action) for action in actions]
+        return [each.result(_LONGEST_WAIT_SECONDS) for each in running]
+
+
+def in_background(action: Callable[[], Result]) -> Future[Result]:
+    """The action in another thread, begun."""
+    pool = ThreadPoolExecutor(1)
+    running = pool.submit(_then_disconnect, action)
+    pool.shutdown(wait=False)
+    return running
+
+
+def _then_disconnect(action: Callable[..., Result], *arguments: object) -> Result:
+    try:
+        return action(*arguments)
+    finally:
+        connections.close_all()
+
+
+def wait_until_one_waits_for_us(running: Future[object]) -> None:
+    """Until the action waits for a lock that this thread's transaction holds; fails if it ends without waiting."""
+    ours = connection.connection.info.backend_pid
+    with psycopg.connect(connection.connection.info.dsn, autocommit=True) as observer:
+        while not observer.execute(_IS_WAITED_FOR, [ours]).fetchone()[0]:
+            assert not running.done(), f"did not wait: {running.result()}"
+            time.sleep(0.002)
+
+
+_IS_WAITED_FOR = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"

@@ -1,0 +1,42 @@
+"""A request that is wrong in two ways is answered by the order of errors.md §12.2."""
+
+from tests.conftest import item_path
+
+
+def test_a_taken_identity_is_a_conflict_even_where_a_referrer_could_not_follow(api, documents, resource_named):
+    documents.store(resource_named("School"))
+    school = {"schoolReference": {"schoolId": 1008}}
+    paths = {name: item_path(api.post("/classPeriods", school | {"classPeriodName": name})) for name in ("P1", "P2")}
+    both = [{"classPeriodReference": {"classPeriodName": name, "schoolId": 1008}} for name in paths]
+    api.post("/bellSchedules", school | {"bellScheduleName": "S", "classPeriods": both})
+
+    response = api.put(paths["P1"], school | {"classPeriodName": "P2", "id": paths["P1"].rsplit("/", 1)[1]})
+
+    assert response.status_code == 409, response.content
+    assert response.json()["type"] == "urn:ed-fi:api:identity-conflict"
+
+
+def test_a_fixed_identity_is_told_before_a_missing_document(api, documents, resource_named):
+    resource = resource_named("AcademicWeek")
+    body = documents.minimal_body(resource)
+    documents.store_targets(resource, body)
+    path = item_path(api.post("/academicWeeks", body))
+
+    response = api.put(path, body | {"schoolReference": {"schoolId": 999}, "id": path.rsplit("/", 1)[1]})
+
+    assert response.status_code == 400, response.content
+    problem = response.json()
+    assert problem["type"] == "urn:ed-fi:api:bad-request:data-validation-failed:key-change-not-supported"
+
+
+def test_an_unknown_descriptor_is_told_before_a_fixed_identity(api, documents, resource_named):
+    resource = resource_named("LocalEducationAgency")
+    body = documents.minimal_body(resource)
+    documents.store_targets(resource, body)
+    path = item_path(api.post("/localEducationAgencies", body))
+    unknown = {"localEducationAgencyCategoryDescriptor": "uri://ed-fi.org/LocalEducationAgencyCategoryDescriptor#None"}
+
+    response = api.put(path, body | unknown | {"localEducationAgencyId": 5, "id": path.rsplit("/", 1)[1]})
+
+    assert response.status_code == 400, response.content
+    assert response.json()["validationErrors"].keys() == {"$.localEducationAgencyCategoryDescriptor"}
