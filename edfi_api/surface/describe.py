@@ -6,13 +6,12 @@ what Ed-Fi publishes for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from edfi_api.surface.json_schema import JsonSchema
 from edfi_api.surface.query_fields import ID_FIELD
-from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
+from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, Surface
 
 ROOT = JsonPath(())
 # What a JSON schema leaves open and OpenAPI clients want to know.
@@ -22,9 +21,8 @@ COPIED_KEYWORDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "
 
 def describe(surface: Surface) -> dict[str, Any]:
     """All resources by project and endpoint: `{"resources": [{"endpoint": …, "paths": {"$.schoolId": {…}}}]}`."""
-    descriptors = _DescriptorTypes.of(surface)
     ordered = sorted(surface.resources, key=lambda resource: (resource.project_endpoint, resource.endpoint))
-    return {"resources": [_resource(resource, descriptors) for resource in ordered]}
+    return {"resources": [_resource(resource) for resource in ordered]}
 
 
 def table(surface: Surface) -> Iterator[str]:
@@ -43,8 +41,8 @@ def _identity(resource: Resource) -> str:
     return ", ".join(path.without_root() for path in resource.identity)
 
 
-def _resource(resource: Resource, descriptors: _DescriptorTypes) -> dict[str, Any]:
-    paths = _Paths(resource, descriptors.of_paths(resource))
+def _resource(resource: Resource) -> dict[str, Any]:
+    paths = _Paths(resource)
     return {
         "project": resource.project_endpoint,
         "endpoint": resource.endpoint,
@@ -57,54 +55,13 @@ def _resource(resource: Resource, descriptors: _DescriptorTypes) -> dict[str, An
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _DescriptorTypes:
-    """Which descriptor stands at a path; inside of references the target knows."""
-
-    by_name: Mapping[ResourceName, Resource]
-
-    @classmethod
-    def of(cls, surface: Surface) -> _DescriptorTypes:
-        """An abstract resource has no paths: any of its subclasses speaks for it."""
-        stand_ins = {
-            abstract.name: surface.by_name[subclass]
-            for abstract in surface.abstract_resources
-            for subclass in abstract.subclasses[:1]
-        }
-        return cls({**surface.by_name, **stand_ins})
-
-    def of_paths(self, resource: Resource) -> dict[JsonPath, str]:
-        own = {path.path: path.target.resource for path in resource.descriptors}
-        for reference in resource.references:
-            for pair in reference.identity:
-                descriptor = self._at(reference.target, pair.there)
-                if descriptor is not None:
-                    own[pair.here] = descriptor
-        return own
-
-    def _at(self, name: ResourceName, path: JsonPath) -> str | None:
-        """The descriptor at a path of a target's identity, which may stand in a reference again."""
-        resource = self.by_name.get(name)
-        if resource is None:
-            return None
-        for descriptor in resource.descriptors:
-            if descriptor.path == path:
-                return descriptor.target.resource
-        onwards = (
-            self._at(reference.target, pair.there)
-            for reference in resource.references
-            for pair in reference.identity
-            if pair.here == path
-        )
-        return next((found for found in onwards if found is not None), None)
-
-
 class _Paths:
     """Walks a body's schema and says of every path what the surface knows about it."""
 
-    def __init__(self, resource: Resource, descriptors: Mapping[JsonPath, str]) -> None:
+    def __init__(self, resource: Resource) -> None:
+        descriptors = (*resource.descriptors, *resource.key_descriptors)
         self._identity = frozenset(resource.identity)
-        self._descriptors = descriptors
+        self._descriptors = {descriptor.path: descriptor.target.resource for descriptor in descriptors}
         self._references = {reference.path: reference.target.resource for reference in resource.references}
         self._item_keys = {uniqueness.array: uniqueness.item_paths for uniqueness in resource.array_uniqueness}
         self._digits = {limit.path: limit for limit in resource.decimals}
