@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 import environ
+from corsheaders.defaults import default_headers
 
 from meadowlark import embedded_postgres
 
@@ -51,6 +52,13 @@ MIDDLEWARE = [
     "meadowlark.middleware.AdminAuthenticationMiddleware",
     "meadowlark.middleware.AdminMessageMiddleware",
 ]
+# Browsers of other origins are let in by name only; without any, requests pass no layer for it.
+CORS_ALLOWED_ORIGINS = env.list("MEADOWLARK_CORS_ORIGINS", default=[])
+CORS_ALLOW_HEADERS = [*default_headers, "correlationid", "if-match", "if-none-match"]
+CORS_EXPOSE_HEADERS = ["etag", "location", "next-page-token", "total-count"]
+if CORS_ALLOWED_ORIGINS:
+    INSTALLED_APPS.append("corsheaders")
+    MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "no-referrer"
 X_FRAME_OPTIONS = "DENY"
