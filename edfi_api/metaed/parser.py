@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import cast
@@ -44,14 +45,15 @@ class ParsedFile:
 
 def parse(file: str, text: str) -> ParsedFile:
     """`file` is only used to say where a problem is."""
+    grammar = _grammar()
     statements: list[Statement] = []
     problems: list[Problem] = []
     broken_names: set[str] = set()
-    for tokens in _pieces(_LARK.lex(text)):
+    for tokens in _pieces(grammar, grammar.lark.lex(text)):
         try:
-            statements.append(_statement(tokens))
+            statements.append(_statement(grammar, tokens))
         except UnexpectedToken as refused:
-            problems.append(explain(_refusal(tokens, refused.token), file, text))
+            problems.append(explain(_refusal(grammar, tokens, refused.token), file, text))
             broken_names.update(token for token in tokens[1:4] if token.type == "NAME")
             if _has_quote_slip(tokens):
                 # From here on text is taken for code and code for text: nothing more can be said.
@@ -59,11 +61,11 @@ def parse(file: str, text: str) -> ParsedFile:
     return ParsedFile(file, tuple(statements), tuple(problems), frozenset(broken_names))
 
 
-def _pieces(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+def _pieces(grammar: _Grammar, tokens: Iterable[Token]) -> Iterator[list[Token]]:
     """The tokens of one declaration after the other, each with an end; what stands before the first is a piece too."""
     piece: list[Token] = []
     for token in tokens:
-        if token.type in _OPENERS and piece and not _stands_for_a_name(token, piece[-1]):
+        if token.type in grammar.openers and piece and not _stands_for_a_name(grammar, token, piece[-1]):
             yield _ended(piece)
             piece = []
         piece.append(token)
@@ -71,35 +73,35 @@ def _pieces(tokens: Iterable[Token]) -> Iterator[list[Token]]:
         yield _ended(piece)
 
 
+def _stands_for_a_name(grammar: _Grammar, token: Token, previous: Token) -> bool:
+    """Whether a reserved word such as `Domain` was meant as a name: `domain entity Domain`."""
+    return token.line == previous.line and previous.type in grammar.before_a_name
+
+
 def _ended(piece: list[Token]) -> list[Token]:
     return [*piece, Token.new_borrow_pos(END, "", piece[-1])]
 
 
-def _stands_for_a_name(token: Token, previous: Token) -> bool:
-    """Whether a reserved word such as `Domain` was meant as a name: `domain entity Domain`."""
-    return token.line == previous.line and previous.type in _BEFORE_A_NAME
-
-
-def _statement(tokens: list[Token]) -> Statement:
+def _statement(grammar: _Grammar, tokens: list[Token]) -> Statement:
     """Raises UnexpectedToken."""
-    parser = _LARK.parse_interactive(start="statement")
+    parser = grammar.lark.parse_interactive(start="statement")
     result = None
     for token in tokens:
         result = parser.feed_token(token)
     return cast(Statement, result)
 
 
-def _refusal(tokens: list[Token], refused: Token) -> Refusal:
+def _refusal(grammar: _Grammar, tokens: list[Token], refused: Token) -> Refusal:
     """What was possible where the token was refused.
 
     A parser may finish rules before it notices that a token fits none, and then no longer knows all that was
     possible; so the way up to the token is gone once more.
     """
     accepted = list(takewhile(lambda token: token is not refused, tokens))
-    parser = _LARK.parse_interactive(start="statement")
+    parser = grammar.lark.parse_interactive(start="statement")
     for token in accepted:
         parser.feed_token(token)
-    return Refusal(refused, accepted[-1] if accepted else None, _possible_terminals(parser), _VOCABULARY)
+    return Refusal(refused, accepted[-1] if accepted else None, _possible_terminals(parser), grammar.vocabulary)
 
 
 def _possible_terminals(parser: InteractiveParser) -> frozenset[str]:
@@ -112,8 +114,19 @@ def _has_quote_slip(tokens: list[Token]) -> bool:
     return tokens[-2].type == "UNCLOSED_TEXT" or any(left.end_pos == right.start_pos for left, right in neighbours)
 
 
-def _read_grammar() -> tuple[Lark, Vocabulary]:
-    """The parser, and the phrases of the grammar by the names of their terminals."""
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """The parser, and the terminals that begin a declaration or that only a name can follow."""
+
+    lark: Lark
+    vocabulary: Vocabulary
+    openers: frozenset[str]
+    before_a_name: frozenset[str]
+
+
+@cache
+def _grammar() -> _Grammar:
+    """Made when first needed: it takes a fifth of a second, which a start from a cached surface can do without."""
     phrases: dict[str, str] = {}
 
     def spell(terminal: TerminalDef) -> None:
@@ -131,15 +144,11 @@ def _read_grammar() -> tuple[Lark, Vocabulary]:
         start=["statement", "property", "stray"],
         edit_terminals=spell,
     )
-    return lark, Vocabulary(phrases, _first_terminals(lark, "statement"), _first_terminals(lark, "property"))
+    openers, property_types = _first_terminals(lark, "statement"), _first_terminals(lark, "property")
+    vocabulary = Vocabulary(phrases, openers, property_types)
+    before_a_name = openers | property_types | vocabulary.terminals_of(PHRASES_BEFORE_A_NAME) | {"DOT"}
+    return _Grammar(lark, vocabulary, openers, before_a_name)
 
 
 def _first_terminals(lark: Lark, rule: str) -> frozenset[str]:
     return _possible_terminals(lark.parse_interactive(start=rule))
-
-
-_LARK, _VOCABULARY = _read_grammar()
-_OPENERS = _VOCABULARY.declaration_openers
-_BEFORE_A_NAME = (
-    _OPENERS | _VOCABULARY.property_types | _VOCABULARY.terminals_of(PHRASES_BEFORE_A_NAME) | frozenset({"DOT"})
-)

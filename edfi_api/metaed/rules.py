@@ -127,8 +127,9 @@ def identity_is_declared_where_it_counts(model: Model) -> Iterator[Problem]:
     for prop in _properties(model):
         kind = prop.declared_by.kind
         if prop.cardinality is Cardinality.IDENTITY and kind not in IDENTITY_KINDS:
+            holder = "additions" if kind in ADDITIONS_KINDS else indefinite(kind)
             advice = "; a subclass may only rename it" if kind in SUBCLASS_KINDS else ""
-            yield error(prop.place, f"a property of {indefinite(kind)} cannot be part of the identity{advice}")
+            yield error(prop.place, f"a property of {holder} cannot be part of the identity{advice}")
 
 
 def commons_are_no_identity(model: Model) -> Iterator[Problem]:
@@ -338,7 +339,7 @@ def _wrong_common_extension(prop: Property, extended: Entity) -> Iterator[Proble
     if not uses:
         yield warning(prop.place, f"'{extended.name}' has no common '{prop.name}'; the extension is without effect")
     elif prop.cardinality not in {used.cardinality for used in uses}:
-        yield error(prop.place, f"the common '{prop.name}' of '{extended.name}' {uses[0].cardinality}")
+        yield error(prop.place, f"the common is not as in '{extended.name}', where it '{uses[0].cardinality}'")
 
 
 # --- values ---

@@ -18,7 +18,6 @@ TERMS = {
     "TEXT": "a text in quotation marks",
     "INTEGER": "a number",
     "DECIMAL": "a number with decimals",
-    "DOT": "'.'",
     END: "the end of the declaration",
 }
 COMPLAINTS = {
@@ -144,7 +143,7 @@ def _phrase_complaint(phrase: str, refusal: Refusal) -> str:
     if "NAME" in refusal.accepted and phrase[0].isupper():
         return f"'{phrase}' is a reserved word and cannot be a name"
     if phrase in CLAUSES:
-        return f"'{phrase}' cannot stand here: the order of clauses is fixed"
+        return f"'{phrase}' cannot stand here: clauses have a fixed order, and each stands once at most"
     return f"unexpected '{phrase}'"
 
 

@@ -1,0 +1,89 @@
+"""How problems are collected, ordered and shown."""
+
+from pathlib import Path
+
+import pytest
+
+from edfi_api.metaed import MetaEdError, ModelErrors, Severity, check_projects, compile_projects
+from edfi_api.metaed.errors import excerpt
+from edfi_api.metaed.model import Place
+from tests.metaed.projects import MessagesOf, write_project
+
+
+def test_all_problems_of_all_files_are_raised_together_in_order_of_place(tmp_path: Path):
+    project = write_project(tmp_path, "Ed-Fi", "")
+    (project / "b.metaed").write_text('Descriptor Fuel documentation "."\nCommon Seat', encoding="utf-8")
+    (project / "a.metaed").write_text(
+        'Common Tank documentation "."\n    descriptor Gas documentation "." is required\nChoice', encoding="utf-8"
+    )
+
+    with pytest.raises(ModelErrors) as raised:
+        compile_projects([project])
+
+    assert str(raised.value).replace(f"{tmp_path}/", "").splitlines() == [
+        "a.metaed:2:16: there is no descriptor 'Gas' in EdFi",
+        '     2 |     descriptor Gas documentation "." is required',
+        "       |                ^",
+        "a.metaed:3:7: the declaration ends too early; expected a name",
+        "     3 | Choice",
+        "       |       ^",
+        "b.metaed:2:12: the declaration ends too early; "
+        "expected 'additions', 'based on', 'deprecated' or 'documentation'",
+        "     2 | Common Seat",
+        "       |            ^",
+    ]
+
+
+def test_model_errors_belong_to_the_family():
+    assert issubclass(ModelErrors, MetaEdError)
+
+
+def test_warnings_come_with_the_model(tmp_path: Path):
+    text = 'Descriptor Fuel documentation "." bool Liquid documentation "." is required'
+
+    model, (problem,) = check_projects([write_project(tmp_path, "Ed-Fi", text)])
+
+    assert model is not None
+    assert problem.severity is Severity.WARNING
+    assert str(problem).startswith(f"{tmp_path / 'model.metaed'}:1:40: warning: properties of a descriptor are ignored")
+
+
+def test_what_was_expected_is_there_for_programs_too(tmp_path: Path):
+    text = 'Descriptor Fuel documentation "."\nAssociation A documentation "." domain entity B documentation C'
+
+    _, (problem,) = check_projects([write_project(tmp_path, "Ed-Fi", text)])
+
+    assert problem.expected == ("a text in quotation marks", "'inherited'")
+
+
+def test_an_error_in_one_declaration_hides_none_in_the_next(messages_of: MessagesOf):
+    messages = messages_of("""
+        Common A documentation
+        Common B documentation "." bool
+        Common C documentation "." bool D documentation "." is required is required
+    """)
+
+    assert [message.split(":")[0] for message in messages] == ["2", "3", "4"]
+
+
+def test_semantic_errors_are_told_beside_syntax_errors(messages_of: MessagesOf):
+    messages = messages_of("""
+        Common A documentation
+        Domain Entity B documentation "." bool C documentation "." is required
+    """)
+
+    assert messages == [
+        "2: the declaration ends too early; expected a text in quotation marks",
+        "3: domain entity 'B' has no property that is part of its identity",
+    ]
+
+
+def test_a_caret_stands_below_the_place_whatever_tabs_are_before_it():
+    assert excerpt("\t\tbool X", Place("f", 7, 8)) == "     7 | \t\tbool X\n       | \t\t     ^"
+
+
+def test_a_long_line_is_cut_around_the_place():
+    shown, caret = excerpt("a" * 500 + "X" + "b" * 500, Place("f", 1, 501)).split("\n")
+
+    assert len(shown) < 140
+    assert shown[caret.index("^")] == "X"
