@@ -126,8 +126,8 @@ class _FileBuilder:
     def _members(self, node: Node, key: EntityKey) -> tuple[PropertyDraft, ...]:
         """The ends of an association, which stand first, and the properties that are more than search keys."""
         ends = [self._end(child, key) for child in _nodes(node, "end")]
-        properties = [self._property(child, key) for child in _nodes(node, "property")]
-        members = (*ends, *(draft for draft in properties if draft is not None))
+        properties = [self._property(child, key) for child in _nodes(node, "property") if not _is_search_key(child)]
+        members = (*ends, *properties)
         if key.kind is EntityKind.DESCRIPTOR and members:
             # The grammar allows them, but the API gives all descriptors the same properties.
             self.problems.append(warning(members[0].property.place, "properties of a descriptor are ignored"))
@@ -152,12 +152,12 @@ class _FileBuilder:
 
     # --- properties ---
 
-    def _property(self, node: Node, key: EntityKey) -> PropertyDraft | None:
-        """None for a search key: `is queryable only` stands where other properties have their cardinality."""
+    def _property(self, node: Node, key: EntityKey) -> PropertyDraft:
         phrase = _phrase(_nodes(node)[0])
         draft = self._draft(node, key, phrase, {"is_common_extension": phrase == "common extension"})
-        self._warn_of_weakness(node, draft.property)
-        return None if _is_search_key(node) else draft
+        if _nodes(node, "is_weak"):
+            self.problems.append(warning(draft.property.place, "'is weak' is a relic without effect"))
+        return draft
 
     def _end(self, node: Node, key: EntityKey) -> PropertyDraft:
         """An end of an association has no cardinality of its own: it is always part of the identity."""
@@ -166,17 +166,13 @@ class _FileBuilder:
     def _draft(self, node: Node, key: EntityKey, phrase: str, facts: Clauses) -> PropertyDraft:
         reference = next((self._reference(child) for child in _nodes(node, "qualified_name")), None)
         place, name = (reference.place, reference.name) if reference else self._placed_name(node)
-        facts = {"name": name, "cardinality": Cardinality.OPTIONAL, **facts, **_clauses(node)}
+        facts = {"name": name, **facts, **_clauses(node)}
         merges = tuple(self._merge(child) for child in _nodes(node, "merge"))
         return PropertyDraft(
             Property(type=_property_type(phrase, name), place=place, declared_by=key, merges=merges, **facts),
             reference,
             inherits_documentation=any(_nodes(node, "inherited")),
         )
-
-    def _warn_of_weakness(self, node: Node, prop: Property) -> None:
-        if any(_nodes(node, "is_weak")):
-            self.problems.append(warning(prop.place, "'is weak' is a relic without effect"))
 
     def _merge(self, node: Node) -> Merge:
         source, target = _nodes(node, "path")
@@ -244,6 +240,7 @@ def _property_type(phrase: str, name: str) -> PropertyType:
 
 
 def _is_search_key(node: Node) -> bool:
+    """`is queryable only` stands where properties have their cardinality, and makes something that is none."""
     return any(_phrase(child) == SEARCH_KEY for child in _nodes(node, "cardinality"))
 
 
@@ -288,7 +285,7 @@ def _own_name_clause(node: Node) -> Clauses:
 
 
 def _cardinality_clause(node: Node) -> Clauses:
-    return {} if _phrase(node) == SEARCH_KEY else {"cardinality": Cardinality(_phrase(node))}
+    return {"cardinality": Cardinality(_phrase(node))}
 
 
 def _rename_clause(node: Node) -> Clauses:

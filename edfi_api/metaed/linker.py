@@ -129,12 +129,18 @@ class _Linker:
     # --- domains ---
 
     def domains(self, drafts: Sequence[DomainDraft]) -> tuple[Domain, ...]:
-        parents = {(draft.domain.namespace, draft.domain.name) for draft in drafts if draft.domain.parent is None}
+        """Of two domains, or two subdomains, with one name the first stays."""
+        known: dict[tuple[str, bool, str], DomainDraft] = {}
         for draft in drafts:
+            first = known.setdefault(_domain_key(draft.domain), draft)
+            if first is not draft:
+                message = f"domain '{draft.domain.name}' was declared before, at {first.place}"
+                self.problems.append(error(draft.place, message))
+        for draft in known.values():
             parent = draft.domain.parent
-            if parent is not None and (draft.domain.namespace, parent) not in parents:
+            if parent is not None and (draft.domain.namespace, False, parent) not in known:
                 self.problems.append(warning(draft.place, f"there is no domain '{parent}' to be part of"))
-        return tuple(self._domain(draft) for draft in drafts)
+        return tuple(self._domain(draft) for draft in known.values())
 
     def _domain(self, draft: DomainDraft) -> Domain:
         """Items are looked for without fallback to the core, as Ed-Fi's own tools do; dead ones are left out."""
@@ -200,6 +206,11 @@ class _Linker:
             return message
         known = (key.name for key in self.drafts if key.kind in kinds and key.namespace in namespaces)
         return message + suggestion(reference.name, known)
+
+
+def _domain_key(domain: Domain) -> tuple[str, bool, str]:
+    """Domains and subdomains have name spaces of their own."""
+    return domain.namespace, domain.parent is not None, domain.name
 
 
 def _completed(prop: Property, target: Entity, inherits_documentation: bool) -> Property:

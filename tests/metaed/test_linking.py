@@ -178,6 +178,17 @@ def test_domain_items_of_an_extension_do_not_fall_back_to_the_core(model_of: Mod
     assert traffic.entities == (core_key(EntityKind.DOMAIN_ENTITY_SUBCLASS, "School"),)
 
 
+def test_a_domain_is_declared_once_but_a_subdomain_may_have_its_name(messages_of: MessagesOf):
+    messages = messages_of("""
+        Descriptor Fuel documentation "."
+        Domain Traffic documentation "." descriptor Fuel
+        Subdomain Traffic of Traffic documentation "." descriptor Fuel
+        Domain Traffic documentation "." descriptor Fuel
+    """)
+
+    assert [message.split(", at")[0] for message in messages] == ["5: domain 'Traffic' was declared before"]
+
+
 def test_a_subdomain_of_nothing_draws_a_warning(messages_of: MessagesOf):
     text = 'Descriptor Fuel documentation "." Subdomain Night of Traffic documentation "." descriptor Fuel'
 
