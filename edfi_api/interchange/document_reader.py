@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from edfi_api.interchange.entities import REFERENCE_SUFFIX, Elements, Entities, Entity
+from edfi_api.interchange.entities import Elements, Entities, Entity
 from edfi_api.interchange.exceptions import UnreadableDocument
 from edfi_api.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.interchange.identity_values import reference_object
@@ -40,10 +40,9 @@ class DocumentReader:
     def read(self, element: XmlElement) -> ReadElement:
         """Understand an element that stands directly below the root; UnreadableDocument if that is impossible."""
         reading = _Reading(self._entities)
-        entity = self._entities.by_element.get(element.name)
-        if entity is not None and self._entities.resource(entity.name) is not None:
+        if (entity := self._entities.document_in(element.name)) is not None:
             document = reading.document(element, entity)
-        elif (target := self._entities.by_element.get(element.name.removesuffix(REFERENCE_SUFFIX))) is not None:
+        elif (target := self._entities.target_of(element.name)) is not None:
             document = reading.template(element, target)
         else:
             raise UnreadableDocument(element.line, f"unknown element {element.name}")

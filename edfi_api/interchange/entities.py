@@ -34,7 +34,7 @@ class Entity:
 
 
 class Entities:
-    """All entities of a surface. `documents` are the names of those that are resources."""
+    """All entities of a surface, by name and by the element they are written in."""
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
@@ -42,9 +42,19 @@ class Entities:
         self._identities = {resource.name: resource.identity for resource in surface.resources}
         self._identities |= {abstract.name: abstract.identity for abstract in surface.abstract_resources}
         self.by_name = {name: self._entity(entity) for name, entity in self._raw.items()}
-        self.by_element: dict[str, Entity] = {}
+        self._by_element: dict[str, Entity] = {}
         for name, entity in self.by_name.items():  # the core project comes first, so it keeps its names
-            self.by_element.setdefault(name.resource, entity)
+            self._by_element.setdefault(name.resource, entity)
+
+    def document_in(self, element_name: str) -> Entity | None:
+        """The entity whose documents are written in this element; None for an abstract one."""
+        entity = self._by_element.get(element_name)
+        return entity if entity is not None and entity.name in self.surface.by_name else None
+
+    def target_of(self, element_name: str) -> Entity | None:
+        """What a reference below the root refers to; there it has no role."""
+        target_name, suffix, rest = element_name.rpartition(REFERENCE_SUFFIX)
+        return self._by_element.get(target_name) if suffix and not rest else None
 
     def resource(self, name: ResourceName) -> Resource | None:
         """None for an abstract one."""

@@ -88,7 +88,7 @@ class _Reading:
             self.spool.add(self._ranks[read.document.name], number, element.line, read.document)
 
     def _resource_name(self, element: XmlElement) -> ResourceName | None:
-        entity = self.entities.by_element.get(element.name)
+        entity = self.entities.document_in(element.name)
         return entity.name if entity is not None else None
 
     def _refuse(self, refused: Refused) -> None:
