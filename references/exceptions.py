@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class MissingTarget:
-    """A reference in a body whose target does not exist. `value` is set for descriptors: the URI as sent."""
+    """A reference in a body whose target does not exist.
+
+    `value` is set for descriptors: the URI as sent, which may belong to a descriptor of another type.
+    """
 
     path: str
     resource: str
     value: str | None = None
+    is_of_another_type: bool = False
 
 
 @dataclass

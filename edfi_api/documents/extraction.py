@@ -49,10 +49,10 @@ class DocumentReference:
     referential_id: UUID
     value: str | None = None
 
-    @property
-    def as_missing(self) -> MissingTarget:
-        """How to name this reference when its target does not exist."""
-        return MissingTarget(concrete(self.steps, self.indexes), self.target.resource, self.value)
+    def as_missing(self, is_of_another_type: bool = False) -> MissingTarget:
+        """How to name this reference when its target does not exist, or only as another type of descriptor."""
+        path = concrete(self.steps, self.indexes)
+        return MissingTarget(path, self.target.resource, self.value, is_of_another_type)
 
 
 class Extractor:

@@ -12,6 +12,7 @@ from edfi_api.documents.coercion import compile_coercion, trim_descriptor
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdMismatch
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
 from edfi_api.documents.validation import Validator
+from edfi_api.documents.violations import Violation
 from edfi_api.surface.resource import Resource, ResourceName, Surface
 
 # How orjson spells NUL, which PostgreSQL's jsonb cannot hold.
@@ -51,19 +52,31 @@ class Preparer:
         return self.prepare(sent)
 
     def prepare_replacement(self, sent: dict[str, Any], document_uuid: UUID) -> IncomingDocument:
-        """A body for the document with this id, which it must repeat."""
+        """A body for the document with this id, which it must repeat: IdMismatch if it has another."""
+        body = self._coerce(sent)
         sent_id = sent.get("id")
-        if sent_id is None:
-            raise DataValidationFailed([violations.required("$.id"), *self._violations(sent)])
-        incoming = self.prepare(sent)
+        missing = [violations.required("$.id")] if sent_id is None else []
+        self._validate_schema(body, missing)
         if not isinstance(sent_id, str) or sent_id.lower() != str(document_uuid):
             raise IdMismatch
-        return incoming
+        return self._prepare_values(body, DEFAULT_DB_ALIAS)
 
     def prepare(self, sent: dict[str, Any], using: str = DEFAULT_DB_ALIAS) -> IncomingDocument:
         """Bring into form, validate, extract; DataValidationFailed names all that is wrong."""
         body = self._coerce(sent)
-        self._validator.validate(body)
+        self._validator.validate_schema(body)
+        return self._prepare_values(body, using)
+
+    def _validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
+        try:
+            self._validator.validate_schema(body)
+        except DataValidationFailed as failed:
+            raise DataValidationFailed([*already_found, *failed.violations]) from failed
+        if already_found:
+            raise DataValidationFailed(already_found)
+
+    def _prepare_values(self, body: dict[str, Any], using: str) -> IncomingDocument:
+        self._validator.validate_values(body)
         references = self.extractor.references(body)
         spelling.adopt(body, [*references, *self.extractor.key_descriptors(body)], using)
         return self._incoming(body, references)
@@ -72,7 +85,7 @@ class Preparer:
         """The stored `body` with its references to moved targets rewritten; DataValidationFailed if it contradicts
         itself then. `moved` has the new key values by the old referential id."""
         self.extractor.follow_moved_targets(body, moved)
-        self._validator.validate(body)
+        self._validator.validate_values(body)
         return self.understand(body)
 
     def understand(self, body: dict[str, Any]) -> IncomingDocument:
@@ -84,13 +97,6 @@ class Preparer:
         if _NUL in text:
             _refuse_nul(body)
         return IncomingDocument(self.resource, body, text, self.extractor.identity(body), references)
-
-    def _violations(self, sent: dict[str, Any]) -> list[violations.Violation]:
-        try:
-            self.prepare(sent)
-        except DataValidationFailed as failed:
-            return failed.violations
-        return []
 
 
 class Preparers:

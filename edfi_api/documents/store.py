@@ -27,6 +27,7 @@ from edfi_api.documents.exceptions import (
     KeyChangeNotSupported,
 )
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
+from edfi_api.documents.extraction import DocumentReference, descriptor_id
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.models import Document
 from edfi_api.surface.resource import Resource, ResourceName
@@ -298,10 +299,18 @@ def _unresolved(incoming: IncomingDocument, using: str) -> UnresolvedReference |
     unresolved = [reference for reference in incoming.references if reference.referential_id in missing]
     if not unresolved:
         return None
+    descriptors = [reference for reference in unresolved if reference.value is not None]
     return UnresolvedReference(
-        documents=[reference.as_missing for reference in unresolved if reference.value is None],
-        descriptors=[reference.as_missing for reference in unresolved if reference.value is not None],
+        documents=[reference.as_missing() for reference in unresolved if reference.value is None],
+        descriptors=[reference.as_missing(_is_of_another_type(reference, using)) for reference in descriptors],
     )
+
+
+def _is_of_another_type(reference: DocumentReference, using: str) -> bool:
+    """Whether a descriptor with this URI exists, though not of the type that the reference asks for."""
+    names = (name for name in resource_types.numbers(using) if name.resource.endswith("Descriptor"))
+    ids = [descriptor_id(name, reference.value or "") for name in names]
+    return Alias.objects.using(using).filter(pk__in=ids).exists()
 
 
 def _raise_if_taken(incoming: IncomingDocument, document_uuid: UUID, using: str) -> None:

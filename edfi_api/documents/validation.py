@@ -45,14 +45,19 @@ class Validator:
         self._equalities = [(rule, rule.source.steps, rule.target.steps) for rule in resource.equality_constraints]
         self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
 
-    def validate(self, body: dict[str, Any]) -> None:
-        """Raise DataValidationFailed with all violations of the first kind that has any.
-
-        The order of kinds is that of errors.md §12.2: schema and decimals, equal values, unique items.
-        """
+    def validate_schema(self, body: dict[str, Any]) -> None:
+        """Raise DataValidationFailed with everything that breaks the JSON schema, then with decimals out of range."""
         if not self._schema.is_valid(body):
             raise DataValidationFailed(_violations(list(self._schema.iter_errors(body))))
-        for check in (self._check_decimals, self._check_equalities, self._check_unique_arrays):
+        self._raise_first_kind(body, self._check_decimals)
+
+    def validate_values(self, body: dict[str, Any]) -> None:
+        """Of a body that fits the schema: DataValidationFailed for values that must be equal, then for items that
+        must differ."""
+        self._raise_first_kind(body, self._check_equalities, self._check_unique_arrays)
+
+    def _raise_first_kind(self, body: dict[str, Any], *checks: Callable[[dict[str, Any]], Iterator[Violation]]) -> None:
+        for check in checks:
             if found := list(check(body)):
                 raise DataValidationFailed(found)
 

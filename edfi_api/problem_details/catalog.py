@@ -229,10 +229,9 @@ def _(error: SuspiciousOperation) -> Problem:
 
 @problem_of.register
 def _(error: references.UnresolvedReference) -> Problem:
-    found = {
-        missing.path: [f"{missing.resource} value '{(missing.value or '').lower()}' does not exist."]
-        for missing in error.descriptors
-    } | {missing.path: [f"The referenced {missing.resource} item does not exist."] for missing in error.documents}
+    found = {missing.path: [_missing_descriptor(missing)] for missing in error.descriptors} | {
+        missing.path: [f"The referenced {missing.resource} item does not exist."] for missing in error.documents
+    }
     if error.descriptors:
         return Problem(
             status=400,
@@ -248,6 +247,11 @@ def _(error: references.UnresolvedReference) -> Problem:
         detail="One or more references could not be resolved. See 'validationErrors' for details.",
         validation_errors=found,
     )
+
+
+def _missing_descriptor(missing: references.MissingTarget) -> str:
+    fate = f"is not a valid {missing.resource}." if missing.is_of_another_type else "does not exist."
+    return f"{missing.resource} value '{(missing.value or '').lower()}' {fate}"
 
 
 @problem_of.register

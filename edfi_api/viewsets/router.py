@@ -16,6 +16,8 @@ from edfi_api.viewsets.resource_viewset import UnknownResourceView
 
 View = Callable[..., HttpResponse]
 
+# Words in the place of an id: features that other Ed-Fi servers have.
+_NOT_SERVED_YET = ("partitions", "deletes", "keychanges")
 _COLLECTION = {"get": "list", "post": "create"}
 _ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
 
@@ -38,6 +40,8 @@ class DataRouter:
         match path.removesuffix("/").split("/"):
             case [project, endpoint]:
                 return self._dispatch(self._collections, request, project, endpoint, prefix=prefix)
+            case [_, _, third] if third.lower() in _NOT_SERVED_YET:
+                return self._unknown(request)
             case [project, endpoint, document_id]:
                 return self._dispatch(self._items, request, project, endpoint, prefix=prefix, document_id=document_id)
         return self._unknown(request)

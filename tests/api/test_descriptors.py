@@ -103,8 +103,12 @@ def test_what_a_descriptor_may_not_have(api, change, path, message):
     assert response.json()["validationErrors"] == {path: [message]}
 
 
-def test_a_value_of_another_descriptor_type_does_not_exist_here(api, female):
+def test_a_value_of_another_descriptor_type_is_not_valid_here(api, female):
     response = api.post("/students", student(birthCountryDescriptor=f"{NAMESPACE}#Female"))
 
     assert response.status_code == 400
-    assert list(response.json()["validationErrors"]) == ["$.birthCountryDescriptor"]
+    assert response.json()["validationErrors"] == {
+        "$.birthCountryDescriptor": [
+            "CountryDescriptor value 'uri://ed-fi.org/sexdescriptor#female' is not a valid CountryDescriptor."
+        ]
+    }

@@ -11,7 +11,16 @@ from tests.conftest import item_path
 
 
 @pytest.mark.parametrize(
-    "path", ["/unknowns", "/educationOrganizations", "/generalStudentProgramAssociations", "/students/1/2", "/"]
+    "path",
+    [
+        "/unknowns",
+        "/educationOrganizations",
+        "/generalStudentProgramAssociations",
+        "/students/1/2",
+        "/",
+        "/students/deletes",
+        "/students/keyChanges",
+    ],
 )
 def test_an_unknown_path_is_a_problem(api, path):
     response = api.get(path)

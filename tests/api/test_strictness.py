@@ -2,6 +2,7 @@
 
 import json
 import re
+from uuid import uuid4
 
 import pytest
 
@@ -154,6 +155,15 @@ def test_values_of_one_unified_key_must_agree(api, documents, resource_named):
     found = refusal(api, body, "/courseOfferings")
     assert found.keys() == {"$.schoolReference.schoolId", "$.sessionReference.schoolId"}
     assert all(messages[0].startswith(message) for messages in found.values())
+
+
+def test_another_id_is_refused_before_values_that_disagree(api, documents, resource_named):
+    body = documents.minimal_body(resource_named("CourseOffering"), id=str(uuid4()))
+    body["sessionReference"]["schoolId"] = 7
+
+    response = api.put(f"/courseOfferings/{uuid4()}", body)
+
+    assert response.json()["errors"] == ["Request body id must match the id in the url."]
 
 
 def test_a_partly_filled_reference_is_missing_its_other_members(api, documents, resource_named):
