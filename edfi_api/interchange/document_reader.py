@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from edfi_api.interchange.entities import Elements, Entities, Entity
+from edfi_api.interchange.entities import Element, Elements, Entities, Entity
 from edfi_api.interchange.exceptions import UnreadableDocument
 from edfi_api.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.interchange.identity_values import reference_object
 from edfi_api.interchange.xml_stream import XmlElement
-from edfi_api.surface.resource import ALL_ITEMS, InterchangeElement, InterchangeKind
+from edfi_api.surface.resource import ALL_ITEMS, InterchangeKind
 
 _SCHOOL_YEAR = re.compile(r"\d{4}-(\d{4})")
 
@@ -92,22 +92,20 @@ class _Reading:
             else:
                 self._put(fragment, child, meaning, body, at)
 
-    def _put(
-        self, fragment: Fragment, child: XmlElement, meaning: InterchangeElement, body: dict[str, Any], at: Place
-    ) -> None:
+    def _put(self, fragment: Fragment, child: XmlElement, meaning: Element, body: dict[str, Any], at: Place) -> None:
         match meaning.kind:
             case InterchangeKind.INLINE:
-                self._fill(fragment, child.children, _by_name(meaning), body, at)
+                self._fill(fragment, child.children, meaning.elements, body, at)
             case InterchangeKind.OBJECT:
                 value: dict[str, Any] = {}
                 place = self._set(child, meaning, body, value)
-                self._fill(fragment, child.children, _by_name(meaning), value, at + place)
+                self._fill(fragment, child.children, meaning.elements, value, at + place)
             case InterchangeKind.REFERENCE:
                 self._put_reference(fragment, child, meaning, body, at)
             case InterchangeKind.VALUE | InterchangeKind.SCHOOL_YEAR:
                 self._put_value(child, meaning, body)
 
-    def _put_value(self, child: XmlElement, meaning: InterchangeElement, body: dict[str, Any]) -> None:
+    def _put_value(self, child: XmlElement, meaning: Element, body: dict[str, Any]) -> None:
         text = child.text.strip()
         is_year = meaning.kind is InterchangeKind.SCHOOL_YEAR
         if child.children:
@@ -116,7 +114,7 @@ class _Reading:
             self._set(child, meaning, body, _school_year(text) if is_year else text)
 
     def _put_reference(
-        self, fragment: Fragment, child: XmlElement, meaning: InterchangeElement, body: dict[str, Any], at: Place
+        self, fragment: Fragment, child: XmlElement, meaning: Element, body: dict[str, Any], at: Place
     ) -> None:
         named = self._named(child, self.entities.by_name[meaning.target])
         if isinstance(named, Fragment) and not named.open_references:
@@ -126,7 +124,7 @@ class _Reading:
             reference = OpenReference(place, meaning.target, meaning.identity, named, child.line)
             fragment.open_references.append(reference)
 
-    def _reference_object(self, child: XmlElement, meaning: InterchangeElement, target: Fragment) -> dict[str, Any]:
+    def _reference_object(self, child: XmlElement, meaning: Element, target: Fragment) -> dict[str, Any]:
         try:
             return reference_object(self.entities, meaning.target, meaning.identity, target, child.line)
         except UnreadableDocument as problem:
@@ -162,9 +160,9 @@ class _Reading:
         possible = [self.entities.by_name[resource.name] for resource in self.entities.concrete(target.name)]
         return LookUp([self._fragment(element, entity, entity.look_up_elements) for entity in possible])
 
-    def _set(self, child: XmlElement, meaning: InterchangeElement, body: dict[str, Any], value: Any) -> Place:
+    def _set(self, child: XmlElement, meaning: Element, body: dict[str, Any], value: Any) -> Place:
         try:
-            return _place_value(body, meaning.path.steps, value)
+            return _place_value(body, meaning.steps, value)
         except _PlaceTaken:
             self._problem(child, f"{child.name} may stand here only once")
             return ()
@@ -189,10 +187,6 @@ def _place_value(container: Any, steps: tuple[str, ...], value: Any) -> Place:
             raise _PlaceTaken
         key, inner = step, container.setdefault(step, inner)
     return (key, *_place_value(inner, rest, value)) if rest else (key,)
-
-
-def _by_name(meaning: InterchangeElement) -> Elements:
-    return {element.name: element for element in meaning.elements}
 
 
 def _school_year(text: str) -> int | str:

@@ -1,6 +1,6 @@
 """The surface's interchange elements, ready for looking names up: what a reader of documents asks at every element."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from edfi_api.surface.resource import (
@@ -8,6 +8,7 @@ from edfi_api.surface.resource import (
     InterchangeEntity,
     InterchangeKind,
     JsonPath,
+    KeyPair,
     Resource,
     ResourceName,
     Surface,
@@ -15,7 +16,18 @@ from edfi_api.surface.resource import (
 
 REFERENCE_SUFFIX = "Reference"
 
-Elements = Mapping[str, InterchangeElement]
+Elements = Mapping[str, "Element"]
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An `InterchangeElement` with those inside it by name."""
+
+    kind: InterchangeKind
+    steps: tuple[str, ...]
+    elements: Elements
+    target: ResourceName | None
+    identity: tuple[KeyPair, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +79,32 @@ class Entities:
         return [r for r in self.surface.resources if r.superclass is not None and r.superclass.name == name]
 
     def _entity(self, entity: InterchangeEntity) -> Entity:
-        own = {element.name: element for element in entity.elements}
+        own = _by_name(entity.elements)
         return Entity(
             name=entity.name,
             elements=own,
-            identity_elements={element.name: element for element in _without_inline(entity.elements)} | own,
-            look_up_elements=self._superclass_elements(entity.name) | own,
+            identity_elements=_by_name(_without_inline(entity.elements)) | own,
+            look_up_elements=_by_name(self._superclass_elements(entity.name)) | own,
             identity_members=frozenset(path.steps[0] for path in self._identities[entity.name]),
         )
 
-    def _superclass_elements(self, name: ResourceName) -> dict[str, InterchangeElement]:
+    def _superclass_elements(self, name: ResourceName) -> Iterator[InterchangeElement]:
         """The superclass's words for what this subclass has under other names: `EducationOrganizationId`."""
         superclass = self.surface.by_name[name].superclass if name in self.surface.by_name else None
-        if superclass is None:
-            return {}
-        own_paths = {pair.there: pair.here for pair in superclass.identity}
-        return {
-            element.name: replace(element, path=own_paths[element.path])
-            for element in self._raw[superclass.name].elements
-            if element.path in own_paths
-        }
+        if superclass is not None:
+            own_paths = {pair.there: pair.here for pair in superclass.identity}
+            for element in self._raw[superclass.name].elements:
+                if element.path in own_paths:
+                    yield replace(element, path=own_paths[element.path])
+
+
+def _by_name(elements: Iterable[InterchangeElement]) -> dict[str, Element]:
+    return {
+        element.name: Element(
+            element.kind, element.path.steps, _by_name(element.elements), element.target, element.identity
+        )
+        for element in elements
+    }
 
 
 def _without_inline(elements: tuple[InterchangeElement, ...]) -> Iterator[InterchangeElement]:

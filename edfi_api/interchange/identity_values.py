@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from edfi_api.documents.paths import values_at
 from edfi_api.documents.values import as_text
 from edfi_api.interchange.entities import Entities, identity_value_path
 from edfi_api.interchange.exceptions import UnreadableDocument
@@ -22,11 +21,19 @@ def reference_object(
     members: dict[str, Any] = {}
     for pair in identity:
         there = identity_value_path(entities, target.name, asked_as, pair.there)
-        for _, value in values_at(target.body, there.steps):
+        value = _value_at(target.body, there.steps)
+        if value is not None:
             member = pair.here.steps[-1]
             known = members.setdefault(member, value)
-            if as_text(known) != as_text(value):
+            if known != value and as_text(known) != as_text(value):
                 raise UnreadableDocument(
                     line, f"the {asked_as.resource} has two values for {member}: {as_text(known)!r}, {as_text(value)!r}"
                 )
     return members
+
+
+def _value_at(body: Any, steps: tuple[str, ...]) -> Any:
+    """None if there is no value; no array stands on the way to an identity."""
+    for step in steps:
+        body = body.get(step) if isinstance(body, dict) else None
+    return body

@@ -1,0 +1,89 @@
+"""`manage.py load_descriptors`, bundled and from XML."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from edfi_api.models import Document
+from tests.interchange.documents import descriptor, interchange, student
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*paths: Path, **options: Any) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command("load_descriptors", *map(str, paths), stdout=out, stderr=err, no_color=True, **options)
+    return out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "Descriptors.xml"
+    path.write_text(interchange(descriptor("Sex", "Green"), descriptor("GradeLevel", "Zero"), kind="Descriptors"))
+    return path
+
+
+def test_the_bundled_values_are_all_accepted_and_the_second_load_changes_nothing() -> None:
+    assert run()[0] == "descriptors: 3013 created, 0 updated, 0 unchanged, 0 refused\n"
+    assert run()[0] == "descriptors: 0 created, 0 updated, 3013 unchanged, 0 refused\n"
+
+
+def test_values_are_read_from_xml(file: Path) -> None:
+    out, _ = run(file)
+
+    assert out == "descriptors: 2 created, 0 updated, 0 unchanged, 0 refused\n"
+    body = Document.objects.get(resource_type__name="SexDescriptor").body
+    assert body == {
+        "codeValue": "Green",
+        "shortDescription": "Green",
+        "namespace": "uri://ed-fi.org/SexDescriptor",
+    }
+
+
+def test_a_changed_value_is_updated(file: Path) -> None:
+    run(file)
+    text = file.read_text().replace("<ShortDescription>Zero<", "<ShortDescription>Grade zero<")
+    file.write_text(text)
+
+    assert run(file)[0] == "descriptors: 0 created, 1 updated, 1 unchanged, 0 refused\n"
+
+
+def test_a_folder_of_files(file: Path) -> None:
+    assert run(file.parent)[0].startswith("descriptors: 2 created")
+
+
+def test_a_refused_value_is_named_and_fails_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "Sex.xml"
+    file.write_text(
+        interchange("<SexDescriptor><CodeValue>Green</CodeValue></SexDescriptor>", descriptor("Sex", "Red"))
+    )
+    err = io.StringIO()
+
+    with pytest.raises(CommandError, match="1 values or files were refused"):
+        call_command("load_descriptors", str(file), stdout=io.StringIO(), stderr=err, no_color=True)
+
+    assert err.getvalue().startswith(f"{file}:3: SexDescriptor: $.namespace: namespace is required.")
+    assert Document.objects.filter(resource_type__name="SexDescriptor").count() == 1
+
+
+def test_other_documents_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "Student.xml"
+    file.write_text(interchange(student("1")))
+
+    with pytest.raises(CommandError, match="1 values or files were refused"):
+        run(file)
+
+    assert Document.objects.filter(resource_type__name="Student").count() == 0
+
+
+def test_a_missing_path_is_a_reason(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="nowhere does not exist"):
+        run(tmp_path / "nowhere")
+
+
+def test_an_empty_folder_is_a_reason(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="no XML file in"):
+        run(tmp_path)

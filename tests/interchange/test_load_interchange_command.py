@@ -1,0 +1,118 @@
+"""`manage.py load_interchange`: what it prints, what it writes, how it ends."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.interchange.conftest import Write
+from tests.interchange.documents import interchange, student
+
+pytestmark = pytest.mark.django_db
+
+Stored = Callable[[str], list[dict[str, Any]]]
+
+INVALID = student("1", birth_date="yesterday")
+
+
+def run(*paths: Path, **options: Any) -> tuple[str, str]:
+    """What the command prints on stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    call_command("load_interchange", *map(str, paths), stdout=out, stderr=err, no_color=True, **options)
+    return out.getvalue(), err.getvalue()
+
+
+def test_a_table_counts_by_resource(write: Write) -> None:
+    file = write(interchange(student("1"), student("2"), INVALID, "<Teapot/>"))
+
+    out, _ = run(file)
+
+    assert out.splitlines()[:4] == [
+        "             created    updated  unchanged    refused",
+        "(unknown)          0          0          0          1",
+        "Student            2          0          0          1",
+        "total              2          0          0          2",
+    ]
+
+
+def test_refusals_are_listed_with_file_and_line(write: Write) -> None:
+    file = write(interchange(student("2"), INVALID))
+
+    _, err = run(file)
+
+    assert err == f"{file}:4: Student: $.birthDate: birthDate should be of type date.\n"
+
+
+def test_a_long_list_is_cut_and_counted(write: Write) -> None:
+    file = write(interchange(*["<Teapot/>"] * 60))
+
+    _, err = run(file)
+
+    assert len(err.splitlines()) == 51
+    assert err.splitlines()[-1] == "... and 10 more refusals"
+
+
+def test_the_report_has_all_refusals_and_the_counts(write: Write, tmp_path: Path) -> None:
+    file = write(interchange(*["<Teapot/>"] * 60, student("1")))
+
+    run(file, report=tmp_path / "report.json")
+
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert len(report["refusals"]) == 60
+    assert report["refusals"][59] == {
+        "file": str(file),
+        "line": 62,
+        "resource": None,
+        "reason": "unknown element Teapot",
+    }
+    assert report["summary"]["total"] == {"created": 1, "updated": 0, "unchanged": 0, "refused": 60}
+    assert report["summary"]["resources"][1] == {
+        "project": "Ed-Fi",
+        "resource": "Student",
+        "created": 1,
+        "updated": 0,
+        "unchanged": 0,
+        "refused": 0,
+    }
+
+
+def test_a_file_that_cannot_be_read_fails_the_command_after_the_rest(write: Write, stored: Stored) -> None:
+    broken = write("<InterchangeStudent>", "A.xml")
+    whole = write(interchange(student("1")), "B.xml")
+
+    with pytest.raises(CommandError, match="1 of 2 files could not be read to their end"):
+        run(broken, whole)
+
+    assert len(stored("Student")) == 1
+
+
+def test_strict_stops_at_the_first_refusal_and_writes_nothing_after_it(
+    write: Write, tmp_path: Path, stored: Stored
+) -> None:
+    file = write(interchange(student("1"), "<Teapot/>", "<Kettle/>"))
+
+    with pytest.raises(CommandError, match=r"stopped at the first refusal: .*Student\.xml:4: unknown element Teapot"):
+        run(file, strict=True, report=tmp_path / "report.json")
+
+    assert stored("Student") == []
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert ([refusal["line"] for refusal in report["refusals"]], report["summary"]) == ([4], None)
+
+
+def test_a_path_that_does_not_exist_is_a_reason(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"nowhere\.xml does not exist"):
+        run(tmp_path / "nowhere.xml")
+
+
+def test_a_folder_without_xml_is_a_reason(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="no XML file in"):
+        run(tmp_path)
+
+
+def test_a_report_that_cannot_be_written_is_a_reason(write: Write, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="No such file or directory"):
+        run(write(interchange()), report=tmp_path / "no" / "folder.json")

@@ -1,0 +1,187 @@
+"""Whole loads: order, what one mistake costs, and what a second load changes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from edfi_api.interchange.exceptions import NoSuchPath, NothingFound
+from edfi_api.interchange.files import interchange_files
+from edfi_api.surface.resource import ResourceName
+from tests.interchange.conftest import Loader, Write
+from tests.interchange.documents import (
+    SCHOOL_DESCRIPTORS,
+    descriptor,
+    interchange,
+    location,
+    school,
+    school_reference,
+    student,
+    uri,
+)
+
+Stored = Callable[[str], list[dict[str, Any]]]
+
+
+def counted(loader_result: Any, resource: str) -> dict[str, int]:
+    return dict(loader_result.counts[ResourceName("Ed-Fi", resource)])
+
+
+def agency(agency_id: int, parent: int | None = None) -> str:
+    name = "LocalEducationAgency"
+    identity = f"<{name}Identity><{name}Id>{parent}</{name}Id></{name}Identity>"
+    category = uri("EducationOrganizationCategory", "School")
+    return (
+        f"<{name}><NameOfInstitution>A</NameOfInstitution>"
+        f"<EducationOrganizationCategory>{category}</EducationOrganizationCategory>"
+        f"<{name}Id>{agency_id}</{name}Id>"
+        f"{f'<Parent{name}Reference>{identity}</Parent{name}Reference>' if parent else ''}"
+        f"<{name}Category>{uri('LocalEducationAgencyCategory', 'Other')}</{name}Category></{name}>"
+    )
+
+
+AGENCY_DESCRIPTORS = SCHOOL_DESCRIPTORS + descriptor("LocalEducationAgencyCategory", "Other")
+
+
+def test_values_end_up_in_their_type_s_form(loader: Loader, stored: Stored) -> None:
+    loader.documents(
+        SCHOOL_DESCRIPTORS,
+        school(1),
+        student("1", birth_date="2010-05-01").replace(
+            "</BirthData>", "<MultipleBirthStatus>1</MultipleBirthStatus></BirthData>"
+        ),
+        location("A", school_reference(1)).replace(
+            "<SchoolReference>", "<MaximumNumberOfSeats>20</MaximumNumberOfSeats><SchoolReference>"
+        ),
+    )
+
+    assert stored("Student") == [
+        {
+            "studentUniqueId": "1",
+            "firstName": "Ada",
+            "lastSurname": "1",
+            "birthDate": "2010-05-01",
+            "multipleBirthStatus": True,
+        }
+    ]
+    assert stored("Location")[0]["maximumNumberOfSeats"] == 20
+
+
+def test_targets_are_written_before_referrers_wherever_they_stand(loader: Loader, write: Write) -> None:
+    first = write(interchange(location("A", school_reference(1)), school(1)), "A.xml")
+    last = write(interchange(SCHOOL_DESCRIPTORS), "Z.xml")
+
+    result = loader.files(first, last)
+
+    assert loader.refused == []
+    assert [name.resource for name in result.counts if name] == [
+        "EducationOrganizationCategoryDescriptor",
+        "GradeLevelDescriptor",
+        "School",
+        "Location",
+    ]
+
+
+def test_documents_of_one_resource_wait_for_each_other(loader: Loader, stored: Stored) -> None:
+    loader.documents(agency(3, parent=2), agency(2, parent=1), agency(1), AGENCY_DESCRIPTORS)
+
+    assert loader.refused == []
+    assert [body["localEducationAgencyId"] for body in stored("LocalEducationAgency")] == [1, 2, 3]
+
+
+def test_waiting_ends_when_nothing_more_can_come(loader: Loader, stored: Stored) -> None:
+    result = loader.documents(agency(3, parent=2), agency(2, parent=9), agency(1), AGENCY_DESCRIPTORS)
+
+    assert [body["localEducationAgencyId"] for body in stored("LocalEducationAgency")] == [1]
+    assert counted(result, "LocalEducationAgency") == {"inserted": 1, "refused": 2}
+    assert loader.reasons == [
+        "$.parentLocalEducationAgencyReference: The referenced LocalEducationAgency item does not exist. "
+        '{"localEducationAgencyId":"2"}',
+        "$.parentLocalEducationAgencyReference: The referenced LocalEducationAgency item does not exist. "
+        '{"localEducationAgencyId":"9"}',
+    ]
+
+
+def test_a_document_that_waits_for_the_refused_is_refused_with_its_line(loader: Loader) -> None:
+    loader.documents(SCHOOL_DESCRIPTORS, location("A", school_reference(5)))
+
+    (refused,) = loader.refused
+    assert str(refused).endswith(
+        'Student.xml:4: Location: $.schoolReference: The referenced School item does not exist. {"schoolId":"5"}'
+    )
+
+
+def test_an_invalid_document_is_refused_in_the_words_of_the_api_and_stops_nothing(
+    loader: Loader, stored: Stored
+) -> None:
+    result = loader.documents(student("1", birth_date="yesterday"), student("2"))
+
+    assert loader.reasons == ["$.birthDate: birthDate should be of type date."]
+    assert [body["studentUniqueId"] for body in stored("Student")] == ["2"]
+    assert counted(result, "Student") == {"refused": 1, "inserted": 1}
+
+
+def test_an_unknown_descriptor_value_is_refused(loader: Loader) -> None:
+    loader.documents(school(1))
+
+    assert "does not exist." in loader.reasons[0]
+    assert "uri://ed-fi.org/gradeleveldescriptor#ninth grade" in loader.reasons[0]
+
+
+def test_an_unknown_element_refuses_its_document_and_stops_nothing(loader: Loader, stored: Stored) -> None:
+    result = loader.documents("<Teapot/>", student("1").replace("<Name>", "<Nickname/><Name>"), student("2"))
+
+    assert [(refused.line, refused.resource and refused.resource.resource) for refused in loader.refused] == [
+        (3, None),
+        (4, "Student"),
+    ]
+    assert counted(result, "Student") == {"refused": 1, "inserted": 1}
+    assert len(stored("Student")) == 1
+
+
+def test_a_malformed_file_ends_at_its_mistake_and_others_are_read(loader: Loader, write: Write, stored: Stored) -> None:
+    broken = write(interchange(student("1"), "<Student>", student("2")), "A.xml")
+    whole = write(interchange(student("3")), "B.xml")
+
+    result = loader.files(broken, whole)
+
+    assert [body["studentUniqueId"] for body in stored("Student")] == ["1", "3"]
+    assert [(refused.file, refused.line, refused.reason) for refused in result.unreadable] == [
+        (str(broken), 6, "malformed XML: mismatched tag")
+    ]
+
+
+def test_a_second_load_changes_nothing(loader: Loader) -> None:
+    everything = (SCHOOL_DESCRIPTORS, school(1), location("A", school_reference(1)), student("1"))
+    loader.documents(*everything)
+
+    again = loader.documents(*everything)
+
+    assert (again.total("inserted"), again.total("updated"), again.total("unchanged")) == (0, 0, 5)
+
+
+def test_another_load_updates_what_differs(loader: Loader, stored: Stored) -> None:
+    loader.documents(student("1"), student("2"))
+
+    again = loader.documents(student("1", birth_date="2011-01-01"), student("2"))
+
+    assert counted(again, "Student") == {"updated": 1, "unchanged": 1}
+    assert stored("Student")[0]["birthDate"] == "2011-01-01"
+
+
+def test_a_folder_stands_for_the_xml_files_in_and_below_it(write: Write, tmp_path: Any) -> None:
+    (tmp_path / "deep").mkdir()
+    for name in ("b.xml", "a.XML", "deep/c.xml", "readme.txt"):
+        write("<x/>", name)
+
+    assert [path.name for path in interchange_files([tmp_path, tmp_path / "b.xml"])] == ["a.XML", "b.xml", "c.xml"]
+
+
+def test_a_path_must_exist(tmp_path: Any) -> None:
+    with pytest.raises(NoSuchPath):
+        interchange_files([tmp_path / "nowhere"])
+
+
+def test_there_must_be_something_to_load(tmp_path: Any) -> None:
+    with pytest.raises(NothingFound):
+        interchange_files([tmp_path])
