@@ -1,11 +1,14 @@
 """What all tests share: the surface, documents made from it, and an authenticated client."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from edfi_api.documents import spelling
+from edfi_api.documents.incoming import Preparers
+from edfi_api.documents.integrity import disagreements
 from edfi_api.security.clients import create_client
 from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
@@ -79,10 +82,22 @@ def new_token(name: str = "tests") -> str:
     return Client().post("/oauth/token", form, content_type="application/json").json()["access_token"]
 
 
+@pytest.fixture(scope="session")
+def preparers(surface: Surface) -> Preparers:
+    return Preparers(surface)
+
+
 @pytest.fixture
-def api(db) -> ApiTestClient:
+def api_without_check(db) -> ApiTestClient:
     """A client with a valid token, in a database transaction that is rolled back after the test."""
     return ApiTestClient(new_token())
+
+
+@pytest.fixture
+def api(api_without_check: ApiTestClient, preparers: Preparers) -> Iterator[ApiTestClient]:
+    """The same; whatever the test wrote, bodies and rows must agree at its end."""
+    yield api_without_check
+    assert list(disagreements(preparers, "default")) == []
 
 
 @pytest.fixture

@@ -1,0 +1,84 @@
+"""Does what is stored agree with itself? Every body against its natural key, aliases and reference rows.
+
+The foreign keys hold rows to rows; that rows mean what the bodies say is the store's doing, and is looked at here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from edfi_api.documents import json_text, resource_types
+from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.documents.incoming import Preparer, Preparers
+from edfi_api.models import Document
+
+_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A document whose rows do not mean what its body says; `what` is for people."""
+
+    resource: str
+    natural_key: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.resource} {self.natural_key}: {self.what}"
+
+
+class _Row(NamedTuple):
+    """What the database has about one document."""
+
+    row: int
+    resource_type: int
+    natural_key: str
+    text: str
+    aliases: list[UUID | None]
+    references: list[UUID | None]
+
+
+def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
+    """All of them, document by document in the order of their rows, in bounded memory."""
+    last_row = 0
+    while batch := list(_batch(last_row, using)):
+        for stored in batch:
+            name = resource_types.names(using)[stored.resource_type]
+            for what in _compare(preparers[name], stored):
+                yield Disagreement(name.resource, stored.natural_key, what)
+        last_row = batch[-1].row
+
+
+def _batch(after: int, using: str) -> Iterator[_Row]:
+    rows = Document.objects.using(using).filter(id__gt=after).order_by("id")
+    columns = rows.values_list(
+        "id",
+        "resource_type_id",
+        "natural_key",
+        Cast("body", TextField()),
+        ArrayAgg("aliases", distinct=True, default=[]),
+        ArrayAgg("references__alias_id", distinct=True, default=[]),
+    )
+    return (_Row(*row) for row in columns[:_BATCH])
+
+
+def _compare(preparer: Preparer, stored: _Row) -> Iterator[str]:
+    try:
+        understood = preparer.understand(json_text.loads(stored.text.encode()))
+    except DataValidationFailed as failed:
+        yield f"its identity cannot be read: {failed.violations[0].message}"
+        return
+    if understood.identity.natural_key != stored.natural_key:
+        yield f"the body's natural key is {understood.identity.natural_key}"
+    if set(understood.identity.aliases) != set(stored.aliases) - {None}:
+        yield "its aliases are not those of its identity"
+    targets, references = set(understood.targets), set(stored.references) - {None}
+    if missing := targets - references:
+        yield f"{len(missing)} reference(s) of the body have no row"
+    if surplus := references - targets:
+        yield f"{len(surplus)} row(s) of references are not in the body"

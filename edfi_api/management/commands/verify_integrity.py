@@ -1,0 +1,31 @@
+"""`manage.py verify_integrity`"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.documents.incoming import Preparers
+from edfi_api.documents.integrity import disagreements
+from edfi_api.models import Document
+from edfi_api.startup import current_surface
+
+_SHOWN = 100
+
+
+class Command(BaseCommand):
+    help = "Compares every stored body with its natural key, its aliases and its references; changes nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--database", default=DEFAULT_DB_ALIAS, help="the database to look at")
+
+    def handle(self, *args: Any, database: str, **options: Any) -> None:
+        found = 0
+        for disagreement in disagreements(Preparers(current_surface()), database):
+            found += 1
+            if found <= _SHOWN:
+                self.stderr.write(str(disagreement))
+        if found:
+            raise CommandError(f"{found} disagreement(s) found")
+        self.stdout.write(f"{Document.objects.using(database).count()} documents agree with their rows")

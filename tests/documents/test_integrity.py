@@ -1,0 +1,61 @@
+"""`verify_integrity` finds every way in which rows and bodies can disagree."""
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from edfi_api.models import Document
+from references.models import Alias, Reference
+
+
+@pytest.fixture
+def association(api_without_check, documents, resource_named):
+    documents.store(resource_named("StudentSchoolAssociation"))
+    return Document.objects.get(resource_type__name="StudentSchoolAssociation")
+
+
+def complaint(capsys):
+    with pytest.raises(CommandError, match=r"^1 disagreement"):
+        call_command("verify_integrity")
+    return capsys.readouterr().err
+
+
+def test_what_the_api_wrote_agrees_with_itself(association, capsys):
+    call_command("verify_integrity")
+
+    assert capsys.readouterr().out == f"{Document.objects.count()} documents agree with their rows\n"
+
+
+def test_a_reference_without_a_row_is_found(association, capsys):
+    Reference.objects.filter(document=association, alias__document__natural_key="NK#studentUniqueId=Value").delete()
+
+    assert "1 reference(s) of the body have no row" in complaint(capsys)
+
+
+def test_a_row_without_a_reference_is_found(association, capsys):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO reference (document_id, alias_id) SELECT %s, referential_id FROM alias WHERE document_id = %s",
+            [association.pk, association.pk],
+        )
+
+    assert "1 row(s) of references are not in the body" in complaint(capsys)
+
+
+def test_a_missing_alias_is_found(association, capsys):
+    Alias.objects.filter(document=association).delete()
+
+    assert "its aliases are not those of its identity" in complaint(capsys)
+
+
+def test_a_natural_key_that_is_not_the_bodys_is_found(association, capsys):
+    Document.objects.filter(pk=association.pk).update(natural_key="NK#entryDate=2020-01-01")
+
+    assert f"the body's natural key is {association.natural_key}" in complaint(capsys)
+
+
+def test_a_body_without_its_identity_is_found(association, capsys):
+    body = {name: value for name, value in association.body.items() if name != "entryDate"}
+    Document.objects.filter(pk=association.pk).update(body=body)
+
+    assert "its identity cannot be read: entryDate is required." in complaint(capsys)
