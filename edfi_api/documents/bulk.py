@@ -11,13 +11,13 @@ from typing import Any, get_args
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.documents import store
-from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdentityConflict
+from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdentityConflict, TooMuchContention
 from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.store import Outcome
 from edfi_api.surface.resource import Resource, ResourceName
 from references.exceptions import UnresolvedReference
 
-Refusal = DataValidationFailed | ClientAssignedId | IdentityConflict | UnresolvedReference
+Refusal = DataValidationFailed | ClientAssignedId | IdentityConflict | UnresolvedReference | TooMuchContention
 _REFUSALS = get_args(Refusal)
 
 

@@ -1,5 +1,6 @@
 """What ends a loading command, as the one line that its user reads."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,5 +23,7 @@ def as_command_errors() -> Iterator[None]:
         raise CommandError(f"stopped at the first refusal: {error.refusal}") from error
     except (OperationalError, InterfaceError) as error:
         raise CommandError(f"the database cannot be reached or failed: {error}") from error
+    except sqlite3.Error as error:
+        raise CommandError(f"the temporary database that documents wait in failed: {error}") from error
     except OSError as error:
         raise CommandError(f"{error.filename}: {error.strerror}") from error

@@ -40,10 +40,11 @@ class DocumentReader:
     def read(self, element: XmlElement) -> ReadElement:
         """Understand an element that stands directly below the root; UnreadableDocument if that is impossible."""
         reading = _Reading(self._entities)
+        document = None
         if (entity := self._entities.document_in(element.name)) is not None:
             document = reading.document(element, entity)
         elif (target := self._entities.target_of(element.name)) is not None:
-            document = reading.template(element, target)
+            reading.template(element, target)
         else:
             raise UnreadableDocument(element.line, f"unknown element {element.name}")
         reading.raise_problems()

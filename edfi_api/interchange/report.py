@@ -1,7 +1,7 @@
 """A load told to people and to programs: refusals as they come, a table per resource, all of it as JSON."""
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
@@ -10,6 +10,7 @@ import orjson
 
 from edfi_api.interchange.exceptions import StoppedAtRefusal
 from edfi_api.interchange.results import COLUMNS, LoadResult, Refused
+from edfi_api.surface.resource import ResourceName
 
 _SHOWN = 50
 _UNKNOWN = "(unknown)"
@@ -44,7 +45,7 @@ class RefusalLog:
     def summarise(self, result: LoadResult) -> None:
         """What the report says in the end."""
         self._summary = {
-            "resources": [_named_counts(name and asdict(name), counter) for name, counter in result.counts.items()],
+            "resources": [_counts(name, counter) for name, counter in result.counts.items()],
             "total": {column: result.total(outcome) for column, outcome in COLUMNS.items()},
             "unreadableFiles": [_facts(refused) for refused in result.unreadable],
         }
@@ -80,8 +81,9 @@ def _facts(refused: Refused) -> dict[str, Any]:
     }
 
 
-def _named_counts(name: dict[str, str] | None, counter: Any) -> dict[str, Any]:
-    return (name or {"project": None, "resource": None}) | {c: counter[outcome] for c, outcome in COLUMNS.items()}
+def _counts(name: ResourceName | None, counter: Counter[str]) -> dict[str, Any]:
+    named = {"project": name.project if name else None, "resource": name.resource if name else None}
+    return named | {column: counter[outcome] for column, outcome in COLUMNS.items()}
 
 
 def _json(value: Any) -> str:
