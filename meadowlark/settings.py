@@ -135,7 +135,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.viewsets.renderers.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.viewsets.renderers.NoNegotiation",
     "DEFAULT_FILTER_BACKENDS": ["edfi_api.queries.filters.QueryByExampleFilter"],
-    "DEFAULT_PAGINATION_CLASS": "edfi_api.queries.pagination.LimitOffsetPagination",
+    "DEFAULT_PAGINATION_CLASS": "edfi_api.queries.pagination.EdFiPagination",
     "EXCEPTION_HANDLER": "edfi_api.problem_details.handler.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }

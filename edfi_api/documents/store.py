@@ -59,7 +59,8 @@ class Target:
 class StoredDocument:
     """The envelope of a document as the database has it; `text` is the body's JSON, empty after a write.
 
-    `targets` has what its reference objects mean, by referential id, if they were asked for.
+    `targets` has what its reference objects mean, by referential id, and `row` its place in the collection, if they
+    were asked for.
     """
 
     document_uuid: UUID
@@ -67,6 +68,7 @@ class StoredDocument:
     last_modified_at: datetime
     text: str = ""
     targets: Mapping[UUID, Target] = field(default_factory=dict)
+    row: int = 0
 
 
 def upsert(
@@ -231,12 +233,12 @@ def get_page(documents: QuerySet[Document], with_targets: bool) -> list[StoredDo
         parameters = {"rows": [row[0] for row in rows], "linked_types": resource_types.linked_numbers(using)}
         found = with_retries(lambda: execute(statements.TARGETS_OF_PAGE, parameters, using))
         targets = {row: _targets(columns, using) for row, *columns in found}
-    return [_stored(row[1:], targets.get(row[0], {})) for row in rows]
+    return [_stored(columns, targets.get(row, {}), row) for row, *columns in rows]
 
 
-def _stored(row: Sequence[Any], targets: Mapping[UUID, Target]) -> StoredDocument:
-    document_uuid, text, change_version, last_modified_at = row
-    return StoredDocument(document_uuid, change_version, last_modified_at, text, targets)
+def _stored(columns: Sequence[Any], targets: Mapping[UUID, Target], row: int = 0) -> StoredDocument:
+    document_uuid, text, change_version, last_modified_at = columns
+    return StoredDocument(document_uuid, change_version, last_modified_at, text, targets, row)
 
 
 def _targets(columns: Sequence[Any], using: str) -> dict[UUID, Target]:

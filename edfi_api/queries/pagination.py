@@ -1,57 +1,105 @@
-"""Limit, offset and totalCount. Source: http-api.md §9.1."""
+"""Which part of a collection is asked for: a window by limit and offset, or the next page of a walk by token.
+
+Walks cost the same at the end of a collection as at its beginning, since they start at a row instead of counting to
+it. Source: http-api.md §9.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 
 from edfi_api.conf import api_settings
+from edfi_api.models import Document
 from edfi_api.queries.exceptions import ParameterValidationFailed
-from edfi_api.queries.parameters import last_values
+from edfi_api.queries.page_tokens import LAST_ROW, PageToken
+from edfi_api.queries.parameters import is_natural_number, last_values
+from edfi_api.queries.partitions import partition, read_number
 
-# Beyond this PostgreSQL's OFFSET has no number any more.
-_LARGEST_OFFSET = 2**63 - 1
 _BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
-class PageRequest:
-    """Which part of a collection is asked for."""
+class Page:
+    """At most `size` documents of the rows that `rows` names, after `offset` others."""
 
-    limit: int
-    offset: int
-    wants_total: bool
+    size: int
+    offset: int = 0
+    wants_total: bool = False
+    rows: PageToken | None = None
 
-    @property
-    def window(self) -> slice:
-        return slice(self.offset, self.offset + self.limit)
+    def cut(self, documents: QuerySet[Document]) -> QuerySet[Document]:
+        """The documents of this page."""
+        if self.rows is not None:
+            documents = documents.filter(id__gte=self.rows.first, id__lte=self.rows.last)
+        return documents[self.offset : self.offset + self.size]
+
+    def next_token(self, last_row: int) -> PageToken:
+        """Where the walk goes on behind the last row of this page."""
+        return PageToken(last_row + 1, self.rows.last if self.rows else LAST_ROW)
 
 
-class LimitOffsetPagination(BasePagination):
-    """Reads the paging parameters; the viewset cuts the window and counts."""
+class EdFiPagination(BasePagination):
+    """Reads the paging parameters; the viewset cuts the page and counts."""
 
-    def read(self, request: Request) -> PageRequest:
-        """The page that the query string asks for; ParameterValidationFailed names all that is wrong with it."""
+    def read(self, request: Request) -> Page:
+        """The page that the query string asks for; ParameterValidationFailed says what is wrong with it."""
         given = {name: value for name, (_, value) in last_values(request.query_params).items()}
-        if messages := list(_problems(given)):
-            raise ParameterValidationFailed(messages)
-        return PageRequest(
-            limit=int(given.get("limit", api_settings.DEFAULT_PAGE_SIZE)),
-            offset=int(given.get("offset", 0)),
-            wants_total=_BOOLEANS[given.get("totalcount", "false").lower()],
-        )
+        return _next_page(given) if "pagetoken" in given or "pagesize" in given else _window(given)
+
+    def partition(self, request: Request, documents: QuerySet[Document]) -> list[str]:
+        """Tokens for as many independent walks as the query string asks for."""
+        return [str(token) for token in partition(documents, read_number(request.query_params))]
 
 
-def _problems(given: Mapping[str, str]) -> Iterator[str]:
+def _window(given: Mapping[str, str]) -> Page:
+    if messages := list(_window_problems(given)):
+        raise ParameterValidationFailed(messages)
+    return Page(
+        size=int(given.get("limit", api_settings.DEFAULT_PAGE_SIZE)),
+        offset=int(given.get("offset", 0)),
+        wants_total=_BOOLEANS[given.get("totalcount", "false").lower()],
+    )
+
+
+def _window_problems(given: Mapping[str, str]) -> Iterator[str]:
     largest = api_settings.MAX_PAGE_SIZE
-    if not _is_number(given.get("offset", "0"), _LARGEST_OFFSET - largest):
+    if not is_natural_number(given.get("offset", "0"), LAST_ROW - largest):
         yield "Offset must be a numeric value greater than or equal to 0."
-    if not _is_number(given.get("limit", "0"), largest):
+    if not is_natural_number(given.get("limit", "0"), largest):
         yield f"Limit must be omitted or set to a numeric value between 0 and {largest}."
     if given.get("totalcount", "false").lower() not in _BOOLEANS:
         yield "TotalCount must be a boolean value."
 
 
-def _is_number(text: str, largest: int) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= largest
+def _next_page(given: Mapping[str, str]) -> Page:
+    token = PageToken.parse(given.get("pagetoken", ""))
+    if message := next(_walk_problems(given, token), None):
+        raise ParameterValidationFailed([message])
+    return Page(size=int(given.get("pagesize", api_settings.MAX_PAGE_SIZE)), rows=token)
+
+
+def _walk_problems(given: Mapping[str, str], token: PageToken | None) -> Iterator[str]:
+    """In the order of http-api.md §9.2, where only the first is told."""
+    largest, total = api_settings.MAX_PAGE_SIZE, given.get("totalcount", "false").lower()
+    if "pagetoken" not in given:
+        if "offset" in given and "limit" not in given:
+            yield "Use limit instead of pageSize when using limit/offset paging."
+        yield "PageToken is required when pageSize is specified."
+    if token is None:
+        yield "The page token provided was invalid."
+    if "offset" in given:
+        yield (
+            "Both offset and pageToken parameters were provided, but they support alternative paging approaches and "
+            "cannot be used together."
+        )
+    if "limit" in given:
+        yield "Use pageSize instead of limit when using cursor paging with pageToken."
+    if total == "true":
+        yield "The totalCount parameter cannot be set to true when using cursor paging with pageToken."
+    if not is_natural_number(given.get("pagesize", "0"), largest):
+        yield f"PageSize must be a value between 0 and {largest}."
+    if total not in _BOOLEANS:
+        yield "TotalCount must be a boolean value."

@@ -1,6 +1,6 @@
 """Query string → typed filters, checked against the query fields of a resource. Source: http-api.md §10."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -9,7 +9,9 @@ from edfi_api.documents import coercion
 from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues, UnknownQueryField
 from edfi_api.surface.resource import QueryField, QueryType, Resource
 
-PAGING_PARAMETERS = frozenset({"limit", "offset", "totalcount"})
+PAGING_PARAMETERS = frozenset({"limit", "offset", "totalcount", "pagesize", "pagetoken"})
+# A resource's own field called `number` cannot be asked for there.
+PARTITION_PARAMETERS = PAGING_PARAMETERS | {"number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +27,15 @@ def last_values(query: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     return {name.lower(): (name, query[name]) for name in query}
 
 
-def read_filters(resource: Resource, query: Mapping[str, str]) -> list[Filter]:
-    """All filters of a query string; paging parameters are left to `pagination`.
+def read_filters(
+    resource: Resource, query: Mapping[str, str], other: Collection[str] = PAGING_PARAMETERS
+) -> list[Filter]:
+    """All filters of a query string; `other` names, in lower case, what is no filter.
 
     Raises UnknownQueryField for the first unknown name, InvalidQueryValues for all unreadable values.
     """
     fields = {field.name.lower(): field for field in resource.query_fields}
-    asked = {key: given for key, given in last_values(query).items() if key not in PAGING_PARAMETERS}
+    asked = {key: given for key, given in last_values(query).items() if key not in other}
     for key, (name, _) in asked.items():
         if key not in fields:
             raise UnknownQueryField(name)
@@ -46,6 +50,11 @@ def read_filters(resource: Resource, query: Mapping[str, str]) -> list[Filter]:
     if invalid:
         raise InvalidQueryValues(invalid)
     return filters
+
+
+def is_natural_number(text: str, largest: int) -> bool:
+    """Whether a parameter is a whole number from 0 to `largest`."""
+    return text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= largest
 
 
 def _is_number(value: Any) -> bool:

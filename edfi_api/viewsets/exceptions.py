@@ -16,10 +16,10 @@ class InvalidDocumentId(Exception):
 
 @dataclass
 class MethodNotAllowed(Exception):
-    """This method does not exist on a collection, or on an item."""
+    """This method does not exist on a collection, on an item, or (None) on a route that is neither."""
 
     method: str
-    is_item: bool
+    is_item: bool | None
     allowed: list[str] = field(default_factory=list)
 
 

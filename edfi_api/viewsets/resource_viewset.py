@@ -38,7 +38,8 @@ class EdFiView(GenericAPIView):
     """What all data routes share: the four methods, and the refusal of all others after authentication."""
 
     http_method_names = ["get", "post", "put", "delete"]
-    detail = False
+    # Whether the route names one document, or the collection; None where it names neither.
+    detail: bool | None = False
 
     @property
     def default_response_headers(self) -> dict[str, str]:
@@ -46,7 +47,7 @@ class EdFiView(GenericAPIView):
 
     def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         allowed = [method for method in self.allowed_methods if method != "OPTIONS"]
-        raise MethodNotAllowed(request.method, is_item=bool(self.detail), allowed=allowed)
+        raise MethodNotAllowed(request.method, is_item=self.detail, allowed=allowed)
 
 
 class UnknownResourceView(EdFiView):
@@ -89,9 +90,16 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """A page of documents; filters are the resource's query fields."""
         page = self.paginator.read(request)
         documents = self.filter_queryset(self.get_queryset())
-        headers = {"Total-Count": str(documents.count())} if page.wants_total else None
-        found = store.get_page(documents[page.window], self.serves_links)
+        headers = {"Total-Count": str(documents.count())} if page.wants_total else {}
+        found = store.get_page(page.cut(documents), self.serves_links)
+        if found:
+            headers["Next-Page-Token"] = str(page.next_token(found[-1].row))
         return Response(self.representation.collection(found), headers=headers)
+
+    def partitions(self, request: Request, **kwargs: Any) -> Response:
+        """Page tokens from which several clients can walk through the collection side by side."""
+        documents = self.filter_queryset(self.get_queryset())
+        return Response({"pageTokens": self.paginator.partition(request, documents)})
 
     def create(self, request: Request, prefix: str, **kwargs: Any) -> Response:
         """Upsert by natural key: 201 when the document is new, 200 when it replaced one."""

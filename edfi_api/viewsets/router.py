@@ -17,9 +17,10 @@ from edfi_api.viewsets.resource_viewset import UnknownResourceView
 View = Callable[..., HttpResponse]
 
 # Words in the place of an id: features that other Ed-Fi servers have.
-_NOT_SERVED_YET = ("partitions", "deletes", "keychanges")
+_NOT_SERVED_YET = ("deletes", "keychanges")
 _COLLECTION = {"get": "list", "post": "create"}
 _ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
+_PARTITIONS = {"get": "partitions"}
 
 
 class DataRouter:
@@ -30,16 +31,20 @@ class DataRouter:
         self._unknown = UnknownResourceView.as_view()
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}
+        self._partitions: dict[tuple[str, str], View] = {}
         for key, resource in surface.by_endpoint.items():
             viewset = viewset_class(resource, surface, preparers)
             self._collections[key] = viewset.as_view(_COLLECTION, detail=False)
             self._items[key] = viewset.as_view(_ITEM, detail=True)
+            self._partitions[key] = viewset.as_view(_PARTITIONS, detail=None)
 
     def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
         """`path` is what follows the prefix; one trailing slash is tolerated."""
         match path.removesuffix("/").split("/"):
             case [project, endpoint]:
                 return self._dispatch(self._collections, request, project, endpoint, prefix=prefix)
+            case [project, endpoint, third] if third.lower() == "partitions":
+                return self._dispatch(self._partitions, request, project, endpoint, prefix=prefix)
             case [_, _, third] if third.lower() in _NOT_SERVED_YET:
                 return self._unknown(request)
             case [project, endpoint, document_id]:
