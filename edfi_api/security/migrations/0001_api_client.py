@@ -1,3 +1,5 @@
+"""API clients, and the link from the toolkit's tokens to them."""
+
 import django.contrib.postgres.fields
 import django.core.validators
 import django.db.models.deletion
