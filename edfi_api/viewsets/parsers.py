@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, UnreadablePostError
+from django.http import HttpRequest
 from rest_framework.parsers import BaseParser
 
 from edfi_api.conf import api_settings
@@ -63,10 +63,12 @@ def _read(request: HttpRequest) -> bytes:
         body = _read_chunked(request, limit) if "HTTP_TRANSFER_ENCODING" in request.META else request.body
     except RequestDataTooBig as error:
         raise BodyTooLarge(limit) from error
-    except UnreadablePostError as error:
-        raise MalformedJson("the body ended early") from error
+    except OSError as error:  # the connection broke, or the chunks are none
+        raise MalformedJson("the body did not come as announced") from error
     if len(body) > limit:
         raise BodyTooLarge(limit)
+    if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
+        raise MalformedJson("the body ended early")
     return body
 
 

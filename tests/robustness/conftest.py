@@ -1,11 +1,13 @@
 """Requests as a hostile or broken client sends them, and what every answer must be nevertheless."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 from hypothesis import HealthCheck, settings
+
+from tests.robustness.real_server import RealServer
 
 # The same inputs in every run; the database is rolled back after the test, not after each input.
 anything = settings(
@@ -48,3 +50,9 @@ def assert_is_an_answer(response: Any, method: str) -> None:
         assert set(MEMBERS) - set(problem) <= ({"validationErrors"} if response.status_code == 401 else set())
         assert problem["status"] == response.status_code
         assert problem["type"].startswith("urn:ed-fi:api:")
+
+
+@pytest.fixture(scope="session")
+def real_server(tmp_path_factory) -> Iterator[RealServer]:
+    with RealServer(tmp_path_factory.mktemp("server")) as server:
+        yield server

@@ -1,0 +1,141 @@
+"""A whole Meadowlark for tests: its own PostgreSQL with everything on disk, gunicorn before it, and HTTP clients."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import psutil
+import psycopg
+
+from meadowlark.embedded_postgres import EmbeddedPostgres
+
+TOP = Path(__file__).parents[2]
+_START_SECONDS = 60
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class RealServer:
+    """Started on entering. `stop_database` and `start_database` may be called in between."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.port = _free_port()
+        self.log = home / "gunicorn.log"
+        self.token = ""
+        self._database = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as until_up:
+            until_up.callback(self._database_ends)
+            self.start_database()
+            self._manage("migrate", "--verbosity=0")
+            client = self._manage("create_api_client", "tests", "--claim-set", "tests", "--format", "json")
+            self.gunicorn = until_up.enter_context(self._running_gunicorn())
+            self.token = self._token(**json.loads(client))
+            self._undo = until_up.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._undo.close()
+
+    def start_database(self) -> None:
+        postgres = self._database.enter_context(EmbeddedPostgres(self.home))
+        self.database_url = postgres.url
+
+    def kill_database(self, number: signal.Signals) -> None:
+        """SIGQUIT is PostgreSQL's immediate shutdown; SIGKILL is the machine's."""
+        pid = int((self.home / "postgres" / "postmaster.pid").read_text().split()[0])
+        psutil.Process(pid).send_signal(number)
+        self._database_ends()
+
+    def _database_ends(self) -> None:
+        self._database.close()
+
+    def workers(self) -> list[psutil.Process]:
+        return psutil.Process(self.gunicorn.pid).children()
+
+    def stored_student_ids(self) -> set[str]:
+        with psycopg.connect(self.database_url) as connection:
+            rows = connection.execute("SELECT body ->> 'studentUniqueId' FROM document").fetchall()
+        return {row[0] for row in rows}
+
+    @contextmanager
+    def client(self) -> Iterator["RealClient"]:
+        with closing(RealClient(self.port, self.token)) as client:
+            yield client
+
+    def _manage(self, *arguments: str) -> str:
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(command, cwd=TOP, env=self._environment(), check=True, stdout=subprocess.PIPE).stdout
+
+    @contextmanager
+    def _running_gunicorn(self) -> Iterator[subprocess.Popen[bytes]]:
+        settings = ["--config", "python:meadowlark.gunicorn_conf", "--bind", f"127.0.0.1:{self.port}"]
+        command = [sys.executable, "-m", "gunicorn", *settings, "meadowlark.wsgi:application"]
+        with self.log.open("wb") as log:
+            process = subprocess.Popen(command, cwd=TOP, env=self._environment(), stdout=log, stderr=log)
+        try:
+            self._wait_until_it_answers(process)
+            yield process
+        finally:
+            process.terminate()
+            process.wait(30)
+
+    def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        with socket.socket() as probe:
+            while probe.connect_ex(("127.0.0.1", self.port)):
+                assert process.poll() is None, self.log.read_text()
+                assert time.monotonic() < deadline, self.log.read_text()
+                time.sleep(0.05)
+
+    def _environment(self) -> dict[str, str]:
+        own = {"DATABASE_URL": self.database_url, "MEADOWLARK_HOME": str(self.home)}
+        return os.environ | own | {"MEADOWLARK_WORKERS": "2", "MEADOWLARK_THREADS": "4"}
+
+    def _token(self, key: str, secret: str, **_: object) -> str:
+        form = {"grant_type": "client_credentials", "client_id": key, "client_secret": secret}
+        with self.client() as client:
+            return json.loads(client.ask("POST", "/oauth/token", form).body)["access_token"]
+
+
+class RealClient:
+    """One connection, made anew where the server has closed it."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        authorization = {"Authorization": f"Bearer {token}"} if token else {}
+        self._headers = authorization | {"Content-Type": "application/json"}
+
+    def ask(self, method: str, path: str, body: object = None) -> Answer:
+        """Raises OSError or HTTPException if there is no answer; whether the request was carried out is then open."""
+        try:
+            self._connection.request(method, path, None if body is None else json.dumps(body), self._headers)
+            response = self._connection.getresponse()
+            return Answer(response.status, dict(response.getheaders()), response.read())
+        except (OSError, http.client.HTTPException):
+            self._connection.close()
+            raise
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

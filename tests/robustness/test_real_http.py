@@ -1,0 +1,78 @@
+"""HTTP as no client library would send it, to the real server over a real socket."""
+
+import gzip
+import json
+import socket
+
+import pytest
+
+BODY = b'{"studentUniqueId": "http", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}'
+
+
+def exchange(server, head, body, ends=True):
+    """The status and the body of the answer to these bytes; the sending side is closed after them."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        text = f"POST /data/ed-fi/students HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
+        connection.sendall(f"{text}Connection: close\r\n{head}\r\n\r\n".encode() + body)
+        if ends:
+            connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    first, _, rest = answer.partition(b"\r\n")
+    return (int(first.split()[1]) if first else None), rest.partition(b"\r\n\r\n")[2]
+
+
+def chunked(*chunks):
+    return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
+
+
+def test_a_chunked_body_is_read(real_server):
+    status, _ = exchange(real_server, "Transfer-Encoding: chunked", chunked(BODY[:10], BODY[10:]))
+
+    assert status in (200, 201)
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        (f"Content-Length: {len(BODY) + 50}", BODY),
+        (f"Content-Length: {len(BODY) - 5}", BODY),
+        ("Content-Length: 0", BODY),
+        ("Content-Length: -1", BODY),
+        ("Content-Length: 1e3", BODY),
+        ("Content-Length: 99999999999999999999", BODY),
+        (f"Content-Length: {len(BODY)}\r\nContent-Length: 3", BODY),
+        ("Transfer-Encoding: chunked", BODY),
+        ("Transfer-Encoding: chunked", chunked(BODY)[:-7]),
+        ("Transfer-Encoding: chunked", b"-5\r\n" + BODY),
+        ("Transfer-Encoding: chunked", b"5\r\n" + BODY + b"\r\n0\r\n\r\n"),
+        ("Transfer-Encoding: chunked", b"ffffffffffffffffffff\r\n" + BODY),
+        ("Transfer-Encoding: chunked", b"zz\r\n"),
+        ("Transfer-Encoding: chunked", b""),
+        ("Transfer-Encoding: gzip, chunked", chunked(gzip.compress(BODY))),
+        ("Transfer-Encoding: identity", BODY),
+        ("Transfer-Encoding: ", BODY),
+        ("Transfer-Encoding: chunked\r\nContent-Length: 4", chunked(BODY)),
+        ("X-Bad Header: 1", BODY),
+        ("X: " + "a" * 9000, BODY),
+    ],
+)
+def test_a_body_that_is_not_as_announced_is_the_clients_mistake(real_server, head, body):
+    status, answer = exchange(real_server, head, body)
+
+    assert status is None or 400 <= status < 500 or status == 501, answer
+
+
+def test_a_body_that_ends_early_is_a_problem(real_server):
+    status, answer = exchange(real_server, "Content-Length: 500", BODY)
+
+    assert status == 400
+    assert json.loads(answer)["validationErrors"].keys() == {"$."}
+
+
+def test_a_chunked_body_over_the_limit_is_refused(real_server):
+    chunk = b" " * 1_000_000
+
+    status, answer = exchange(real_server, "Transfer-Encoding: chunked", chunked(*[chunk] * 11, BODY))
+
+    assert status == 413
+    assert json.loads(answer)["type"] == "urn:ed-fi:api:content-too-large"
