@@ -28,6 +28,8 @@ DEFAULTS: dict[str, Any] = {
     "DEFAULT_PAGE_SIZE": 25,
     # Whether reference objects are served with a link to the document they mean.
     "LINKS": True,
+    # Whether /metrics is served, which shows everyone how much which resources are used.
+    "METRICS": True,
     # Request header whose value becomes the correlation id of logs and problem details.
     "CORRELATION_HEADER": "correlationid",
     # For how long a token that was valid is trusted without looking again: revocation works within this time.

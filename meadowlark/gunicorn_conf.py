@@ -2,6 +2,8 @@
 
 import gc
 import os
+import shutil
+import tempfile
 from types import FrameType
 
 from django.db import connections
@@ -48,6 +50,16 @@ limit_request_field_size = 8190
 loglevel = "warning"
 # It would lie in the account's home folder, where two servers would find each other's.
 control_socket_disable = True
+
+
+# Where all workers write what they count; set before the application is loaded, for its metrics look at it then.
+_METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+os.environ[_METRICS_FOLDER] = tempfile.mkdtemp(prefix="meadowlark-metrics-")
+
+
+def on_exit(server: Arbiter) -> None:
+    """Counts begin at zero with each start."""
+    shutil.rmtree(os.environ[_METRICS_FOLDER], ignore_errors=True)
 
 
 def when_ready(server: Arbiter) -> None:

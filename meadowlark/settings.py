@@ -35,6 +35,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "rest_framework",
     "oauth2_provider",
+    "drf_spectacular_sidecar",
     "references",
     "edfi_api",
     "edfi_api.security",
@@ -44,7 +45,10 @@ INSTALLED_APPS = [
 # Sessions, CSRF and users concern the admin alone; data routes pass these by (see meadowlark/middleware.py).
 MIDDLEWARE = [
     "meadowlark.correlation.CorrelationIdMiddleware",
+    "edfi_api.observability.middleware.RequestMetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    # Style sheets and scripts of the admin and of /docs; without it only a proxy in front could serve them.
+    "whitenoise.middleware.WhiteNoiseMiddleware",
     # Content-Length, without which every answer would go out in chunks.
     "django.middleware.common.CommonMiddleware",
     "meadowlark.middleware.AdminSessionMiddleware",
@@ -99,7 +103,8 @@ USE_I18N = False
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
-STATIC_ROOT = HOME / "static"
+# Straight from the packages that bring them: nothing has to be collected before the start.
+WHITENOISE_USE_FINDERS = True
 
 EDFI_API = {
     "DATA_STANDARD": env.str("MEADOWLARK_DATA_STANDARD", default="3.3.1-b"),
@@ -109,6 +114,7 @@ EDFI_API = {
     "MAX_PAGE_SIZE": env.int("MEADOWLARK_MAX_PAGE_SIZE", default=500),
     "DEFAULT_PAGE_SIZE": env.int("MEADOWLARK_DEFAULT_PAGE_SIZE", default=25),
     "LINKS": env.bool("MEADOWLARK_LINKS", default=True),
+    "METRICS": env.bool("MEADOWLARK_METRICS", default=True),
     "CORRELATION_HEADER": env.str("MEADOWLARK_CORRELATION_HEADER", default="correlationid"),
     "TOKEN_CACHE_SECONDS": env.int("MEADOWLARK_TOKEN_CACHE_SECONDS", default=10),
 }
@@ -144,9 +150,20 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"correlation_id": {"()": "meadowlark.correlation.CorrelationIdFilter"}},
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} [{correlation_id}] {message}", "style": "{"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name} [{correlation_id}] {message}", "style": "{"},
+        "json": {
+            "()": "pythonjsonlogger.orjson.OrjsonFormatter",
+            "format": ["asctime", "levelname", "name", "correlation_id", "message"],
+            "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
+        },
+    },
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["correlation_id"]},
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": env.str("MEADOWLARK_LOG_FORMAT", default="line"),
+            "filters": ["correlation_id"],
+        },
     },
     "root": {"handlers": ["console"], "level": env.str("MEADOWLARK_LOG_LEVEL", default="INFO")},
     # A refused request is the client's business, not the operator's.

@@ -155,6 +155,17 @@ def _(error: security.AuthenticationFailed) -> Problem:
     )
 
 
+@problem_of.register
+def _(error: security.UnusableToken) -> Problem:
+    return Problem(
+        status=400,
+        type="bad-request",
+        title="Bad Request",
+        detail="An invalid token was provided",
+        errors=[error.reason],
+    )
+
+
 # --- 404 (§5) ----------------------------------------------------------------------------------------------------
 
 

@@ -7,3 +7,11 @@ class AuthenticationFailed(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class UnusableToken(Exception):
+    """The token to be looked into is missing, or is not the caller's own. `reason` is the Ed-Fi API's sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

@@ -1,13 +1,12 @@
-"""The token endpoint's address: with or without a slash at its end, in any case, as clients have it hard-coded."""
+"""The addresses of the token endpoints."""
 
-from django.urls import re_path
+from edfi_api import addresses
+from edfi_api.addresses import fixed_path
 
+from .introspection import TokenInfoView
 from .oauth import TokenView
 
-
-def _in_any_case(path: str) -> str:
-    """A regular expression for `path`. Django cannot reverse the flag that would say the same."""
-    return "".join(f"[{letter}{letter.upper()}]" if letter.isalpha() else letter for letter in path)
-
-
-urlpatterns = [re_path(rf"^{_in_any_case('oauth/token')}/?\Z", TokenView.as_view(), name="oauth-token")]
+urlpatterns = [
+    fixed_path(addresses.OAUTH, TokenView.as_view(), "oauth-token"),
+    fixed_path(addresses.INTROSPECTION, TokenInfoView.as_view(), "oauth-token-info"),
+]

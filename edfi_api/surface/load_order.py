@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from edfi_api.surface.resource import AbstractResource, Resource, ResourceName
 
-_Edges = dict[ResourceName, set[ResourceName]]
+# For each resource the others that it waits for.
+Targets = Mapping[ResourceName, Set[ResourceName]]
 
 
 def load_batches(
@@ -18,21 +19,44 @@ def load_batches(
     Where references form a circle, the optional ones in it are disregarded.
     """
     by_name = {resource.name: resource for resource in resources}
-    subclasses = _subclasses(by_name.values(), abstract_resources)
-    required = _edges(by_name, subclasses, only_required=True)
-    waiting_for = _without_circles(_edges(by_name, subclasses, only_required=False), required)
-    batches = []
+    required, all_targets = (targets_of(by_name, abstract_resources, only_required=only) for only in (True, False))
+    return batches(by_name, without_circles(all_targets, required))
+
+
+def batches(resources: Mapping[ResourceName, Resource], targets: Targets) -> tuple[tuple[Resource, ...], ...]:
+    """Groups of resources, each waiting only for earlier groups; `targets` has no circles."""
+    waiting_for = dict(targets)
+    found = []
     while waiting_for:
-        ready = [name for name, targets in waiting_for.items() if not targets & waiting_for.keys()]
-        batches.append(tuple(sorted((by_name[name] for name in ready), key=lambda resource: resource.url_path)))
+        ready = [name for name, others in waiting_for.items() if not others & waiting_for.keys()]
+        found.append(tuple(sorted((resources[name] for name in ready), key=lambda resource: resource.url_path)))
         for name in ready:
             del waiting_for[name]
-    return tuple(batches)
+    return tuple(found)
 
 
 def in_load_order(resources: Iterable[Resource], abstract: Iterable[AbstractResource]) -> tuple[Resource, ...]:
     """All resources, batch after batch."""
     return tuple(resource for batch in load_batches(resources, abstract) for resource in batch)
+
+
+def targets_of(
+    resources: Mapping[ResourceName, Resource],
+    abstract_resources: Iterable[AbstractResource],
+    *,
+    only_required: bool,
+) -> Targets:
+    """What each resource refers to, all subclasses of a superclass included; there may be circles."""
+    subclasses = _subclasses(resources.values(), abstract_resources)
+    return {
+        name: {
+            concrete
+            for target in _targets(resource, only_required=only_required)
+            for concrete in (target, *subclasses.get(target, ()))
+            if concrete in resources and concrete != name
+        }
+        for name, resource in resources.items()
+    }
 
 
 def _subclasses(
@@ -45,24 +69,6 @@ def _subclasses(
     return found
 
 
-def _edges(
-    resources: Mapping[ResourceName, Resource],
-    subclasses: Mapping[ResourceName, set[ResourceName]],
-    *,
-    only_required: bool,
-) -> _Edges:
-    """For each resource the others that it refers to."""
-    return {
-        name: {
-            concrete
-            for target in _targets(resource, only_required=only_required)
-            for concrete in (target, *subclasses.get(target, ()))
-            if concrete in resources and concrete != name
-        }
-        for name, resource in resources.items()
-    }
-
-
 def _targets(resource: Resource, *, only_required: bool) -> Iterator[ResourceName]:
     for reference in resource.references:
         if reference.is_required or not only_required:
@@ -72,32 +78,32 @@ def _targets(resource: Resource, *, only_required: bool) -> Iterator[ResourceNam
             yield descriptor.target
 
 
-def _without_circles(edges: _Edges, required: _Edges) -> _Edges:
+def without_circles(targets: Targets, required: Targets) -> Targets:
     """First the optional edges inside each circle go; where required ones form a circle still, they go too: documents
     of a superclass can require one another without a circle among the documents."""
-    for kept_inside in (required, {name: set[ResourceName]() for name in edges}):
-        for circle in _circles(edges):
+    for kept_inside in (required, {name: set[ResourceName]() for name in targets}):
+        for circle in _circles(targets):
             for name in circle:
-                edges = {**edges, name: (edges[name] - circle) | (edges[name] & circle & kept_inside[name])}
-    return edges
+                targets = {**targets, name: (targets[name] - circle) | (targets[name] & circle & kept_inside[name])}
+    return targets
 
 
-def _circles(edges: _Edges) -> Iterator[set[ResourceName]]:
+def _circles(targets: Targets) -> Iterator[set[ResourceName]]:
     """The strongly connected groups of more than one resource."""
-    reachable = {name: _reachable(name, edges) for name in edges}
+    reachable = {name: _reachable(name, targets) for name in targets}
     seen: set[ResourceName] = set()
-    for name in edges:
+    for name in targets:
         circle = {other for other in reachable[name] if name in reachable[other]}
         if name not in seen and len(circle) > 1:
             yield circle
         seen |= circle
 
 
-def _reachable(start: ResourceName, edges: _Edges) -> set[ResourceName]:
+def _reachable(start: ResourceName, targets: Targets) -> set[ResourceName]:
     found: set[ResourceName] = set()
     open_ends = [start]
     while open_ends:
-        new = edges[open_ends.pop()] - found
+        new = targets[open_ends.pop()] - found
         found |= new
         open_ends.extend(new)
     return found

@@ -17,11 +17,12 @@ _EDGE = {"edfi_api.startup", "edfi_api.viewsets", "edfi_api.security", "edfi_api
 LAYERS = {
     "meadowlark": {"descriptors", "edfi_api", "references"},
     "descriptors": {"edfi_api.admin", "edfi_api.interchange", *_EDGE},
-    "edfi_api.metadata": _EDGE,
+    "edfi_api.metadata": {"edfi_api.addresses", *_EDGE},
+    "edfi_api.observability": {"edfi_api.addresses", *_EDGE},
     "edfi_api.change_queries": _EDGE,
     "edfi_api.apps": {"edfi_api.checks", *_EDGE},
-    "edfi_api.checks": {"edfi_api.metaed", *_EDGE},
-    "edfi_api.management": {"edfi_api.interchange", "edfi_api.metaed", *_EDGE},
+    "edfi_api.checks": {"edfi_api.apischema", "edfi_api.metaed", *_EDGE},
+    "edfi_api.management": {"edfi_api.apischema", "edfi_api.interchange", "edfi_api.metaed", *_EDGE},
     "edfi_api.admin": _DJANGO_SIDE,
     # A refusal reads in a report as it does in an answer.
     "edfi_api.interchange": {"edfi_api.problem_details.catalog", *_DJANGO_SIDE},
@@ -34,15 +35,17 @@ LAYERS = {
         "references.exceptions",
     },
     "edfi_api.viewsets": _DJANGO_SIDE,
-    "edfi_api.security": _DJANGO_SIDE,
+    "edfi_api.security": {"edfi_api.addresses", *_DJANGO_SIDE},
     "edfi_api.queries": _DJANGO_SIDE,
-    "edfi_api.startup": {"edfi_api.metaed", *_DJANGO_SIDE},
+    "edfi_api.startup": {"edfi_api.apischema", "edfi_api.metaed", *_DJANGO_SIDE},
     "edfi_api.documents": {"edfi_api.models", "references", "edfi_api.surface"},
     "edfi_api.migrations": set(),
     "edfi_api.models": {"references", "edfi_api.surface"},
     "references": set(),
+    "edfi_api.apischema": {"edfi_api.surface"},
     "edfi_api.surface": {"edfi_api.metaed"},
     "edfi_api.metaed": set(),
+    "edfi_api.addresses": set(),
     "edfi_api.conf": set(),
 }
 
@@ -53,6 +56,7 @@ UNAWARE = {
     "edfi_api.documents": _HTTP,
     "edfi_api.models": _HTTP,
     "references": _HTTP,
+    "edfi_api.apischema": _FRAMEWORKS,
     "edfi_api.surface": _FRAMEWORKS,
     "edfi_api.metaed": _FRAMEWORKS,
     "meadowlark.embedded_postgres": _FRAMEWORKS,  # settings.py imports it before Django is there.

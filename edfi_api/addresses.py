@@ -1,0 +1,39 @@
+"""The fixed addresses below the root of the server, which many clients have hard-coded, and how they are matched."""
+
+import re
+from collections.abc import Callable
+
+from django.http import HttpResponseBase
+from django.urls import URLPattern, re_path
+
+DATA = "data"
+OAUTH = "oauth/token"
+INTROSPECTION = "oauth/token_info"
+DISCOVERY = ""
+METADATA = "metadata"
+SPECIFICATIONS = "metadata/specifications"
+RESOURCES_SPECIFICATION = "metadata/specifications/resources-spec.json"
+DESCRIPTORS_SPECIFICATION = "metadata/specifications/descriptors-spec.json"
+DISCOVERY_SPECIFICATION = "metadata/specifications/discovery-spec.json"
+DEPENDENCIES = "metadata/dependencies"
+XSD = "metadata/xsd"
+HEALTH = "health"
+
+_PARAMETER = re.compile(r"<(\w+)>")
+
+
+def fixed_path(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
+    """A route that matches in any case, with or without a slash at its end; `<name>` in it stands for any segment."""
+    return re_path(rf"^{_pattern(address)}/?\Z", view, name=name)
+
+
+def _pattern(address: str) -> str:
+    fixed_and_parameters = _PARAMETER.split(address)
+    fixed_and_parameters[::2] = map(_in_any_case, fixed_and_parameters[::2])
+    fixed_and_parameters[1::2] = [f"(?P<{name}>[^/]+)" for name in fixed_and_parameters[1::2]]
+    return "".join(fixed_and_parameters)
+
+
+def _in_any_case(text: str) -> str:
+    """A regular expression for `text`. Django cannot reverse the flag that would say the same."""
+    return "".join(f"[{letter}{letter.upper()}]" if letter.islower() else re.escape(letter) for letter in text)

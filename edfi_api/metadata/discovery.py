@@ -1,0 +1,59 @@
+"""What clients read first: which standard is served, in which version, and where everything is. Source: http-api.md §2.
+
+The members are those of both official servers together, since clients look for one or the other.
+"""
+
+from typing import Any
+
+from edfi_api import addresses
+from edfi_api.surface.resource import Surface
+
+# Clients decide by this what the server can do: from 7.3 on they page by cursor, which is not served yet.
+ODS_VERSION = "7.2"
+_BUILD = "7.2.0.0"
+_SUITE = "3"
+_APPLICATION = "Ed-Fi API"
+_INFORMATIONAL_VERSION = "Meadowlark"
+
+
+def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
+    """The answer to a request for `root` itself."""
+    return {
+        "version": ODS_VERSION,
+        "informationalVersion": _INFORMATIONAL_VERSION,
+        "suite": _SUITE,
+        "build": _BUILD,
+        "applicationName": _APPLICATION,
+        "dataModels": [
+            {"name": project.name, "version": project.version, "informationalVersion": project.description}
+            for project in sorted(surface.projects, key=lambda project: project.name)
+        ],
+        "urls": {
+            "dependencies": f"{root}/{addresses.DEPENDENCIES}",
+            "openApiMetadata": f"{root}/{addresses.SPECIFICATIONS}",
+            "oauth": f"{root}/{addresses.OAUTH}",
+            "tokenInfo": f"{root}/{addresses.INTROSPECTION}",
+            "oauthTokenIntrospection": f"{root}/{addresses.INTROSPECTION}",
+            "dataManagementApi": f"{root}/{addresses.DATA}",
+            "xsdMetadata": f"{root}/{addresses.XSD}",
+        },
+    }
+
+
+def metadata_index(surface: Surface, root: str) -> dict[str, str]:
+    """What metadata there is."""
+    return {
+        "dependencies": f"{root}/{addresses.DEPENDENCIES}",
+        "specifications": f"{root}/{addresses.SPECIFICATIONS}",
+        "xsdMetadata": f"{root}/{addresses.XSD}",
+    }
+
+
+def specifications(surface: Surface, root: str) -> list[dict[str, str]]:
+    """The OpenAPI documents; clients look for the names `Resources` and `Descriptors`."""
+    found = (
+        ("Resources", addresses.RESOURCES_SPECIFICATION, ""),
+        ("Descriptors", addresses.DESCRIPTORS_SPECIFICATION, ""),
+        ("Discovery", addresses.DISCOVERY_SPECIFICATION, "Other"),
+    )
+    return [{"name": name, "endpointUri": f"{root}/{address}", "prefix": prefix} for name, address, prefix in found]

@@ -1,0 +1,69 @@
+"""Surface → OpenAPI 3.0 documents: one of the resources, one of the descriptors. Source: http-api.md §3.1."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from edfi_api import addresses
+from edfi_api.metadata.components import ComponentNames, schemas
+from edfi_api.metadata.parameters import shared_parameters
+from edfi_api.metadata.paths import path_items
+from edfi_api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, shared_responses
+from edfi_api.surface.resource import Resource, Surface
+
+OpenApi = dict[str, Any]
+
+VERSION = "3.0.3"
+_SECURITY_SCHEME = "oauth2_client_credentials"
+
+
+def resources_document(surface: Surface, root: str) -> OpenApi:
+    """Everything but descriptors, for a server that is reached by `root`."""
+    return _document(surface, root, "resources", [each for each in surface.resources if not each.is_descriptor])
+
+
+def descriptors_document(surface: Surface, root: str) -> OpenApi:
+    """The descriptors."""
+    return _document(surface, root, "descriptors", [each for each in surface.resources if each.is_descriptor])
+
+
+def _document(surface: Surface, root: str, subject: str, resources: Iterable[Resource]) -> OpenApi:
+    in_order = sorted(resources, key=lambda resource: resource.url_path)
+    names = ComponentNames(surface)
+    core = surface.core_project
+    paths = [path_items(resource, names, core.name) for resource in in_order]
+    return {
+        "openapi": VERSION,
+        "info": {
+            "title": f"Ed-Fi API: {subject}",
+            "version": core.version,
+            "description": f"The {subject} of {_and(project.name for project in surface.projects)}.",
+        },
+        "servers": [{"url": f"{root}/{addresses.DATA}"}],
+        "security": [{_SECURITY_SCHEME: []}],
+        "tags": _tags(in_order),
+        "paths": {path: item for found in paths for path, item in found.items()},
+        "components": {
+            "schemas": schemas(in_order, names) | {PROBLEM: PROBLEM_SCHEMA},
+            "parameters": shared_parameters(),
+            "responses": shared_responses(),
+            "securitySchemes": {_SECURITY_SCHEME: _client_credentials(root)},
+        },
+    }
+
+
+def _tags(resources: Iterable[Resource]) -> list[dict[str, str]]:
+    """One for each endpoint; two projects may have one of the same name."""
+    descriptions = {resource.endpoint: resource.documentation for resource in resources}
+    return [{"name": name, "description": description} for name, description in descriptions.items()]
+
+
+def _client_credentials(root: str) -> dict[str, Any]:
+    return {
+        "type": "oauth2",
+        "description": "A bearer token, which a client gets for its key and secret.",
+        "flows": {"clientCredentials": {"tokenUrl": f"{root}/{addresses.OAUTH}", "scopes": {}}},
+    }
+
+
+def _and(names: Iterable[str]) -> str:
+    return " and ".join(names)

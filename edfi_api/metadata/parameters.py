@@ -1,0 +1,85 @@
+"""The parameters of operations: shared ones by name, and the query parameters that only one resource has."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from edfi_api.conf import api_settings
+from edfi_api.metadata.components import IDENTITY, Schema, property_deprecation, scalar_schema
+from edfi_api.surface.query_fields import ID_FIELD
+from edfi_api.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource
+
+Parameter = dict[str, Any]
+
+PAGING = ("offset", "limit", "totalCount")
+
+
+def parameter_reference(name: str) -> Parameter:
+    """The way to a shared parameter."""
+    return {"$ref": f"#/components/parameters/{name}"}
+
+
+def shared_parameters() -> dict[str, Parameter]:
+    """The parameters that operations of all resources have; page sizes are those of the settings."""
+    return {
+        "offset": _query(
+            "offset",
+            "How many items to leave out from the beginning.",
+            {"type": "integer", "format": "int32", "minimum": 0, "default": 0},
+        ),
+        "limit": _query(
+            "limit",
+            "How many items to answer with at most.",
+            {
+                "type": "integer",
+                "format": "int32",
+                "minimum": 0,
+                "maximum": api_settings.MAX_PAGE_SIZE,
+                "default": api_settings.DEFAULT_PAGE_SIZE,
+            },
+        ),
+        "totalCount": _query(
+            "totalCount",
+            "Whether to tell in the header Total-Count how many items there are in all.",
+            {"type": "boolean", "default": False},
+        ),
+        "id": {
+            "name": "id",
+            "in": "path",
+            "required": True,
+            "description": "The identifier that the server gave the item.",
+            "schema": {"type": "string", "format": "uuid"},
+        },
+        "IfMatch": _header("If-Match", "The ETag that the item must have still, so that no other change is lost."),
+        "IfNoneMatch": _header("If-None-Match", "The ETag of the version that the client has already."),
+    }
+
+
+def query_parameters(resource: Resource) -> Iterator[Parameter]:
+    """A parameter for each query field, with the type and the description of the property that it is compared with."""
+    for field in resource.query_fields:
+        schema = _property(resource, field)
+        yield {
+            **_query(field.name, schema.get("description", ""), scalar_schema(schema)),
+            **(IDENTITY if set(field.paths) & set(resource.identity) else {}),
+            **property_deprecation(schema),
+        }
+
+
+def _property(resource: Resource, field: QueryField) -> Schema:
+    if field == ID_FIELD:
+        return {"type": "string", "description": "The identifier that the server gave the item."}
+    return _schema_at(resource.json_schema, field.paths[0])
+
+
+def _schema_at(schema: Schema, path: JsonPath) -> Schema:
+    for step in path.steps:
+        schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]
+    return schema
+
+
+def _query(name: str, description: str, schema: Schema) -> Parameter:
+    return {"name": name, "in": "query", "description": description, "schema": schema}
+
+
+def _header(name: str, description: str) -> Parameter:
+    return {"name": name, "in": "header", "description": description, "schema": {"type": "string"}}

@@ -1,0 +1,83 @@
+"""Metadata over HTTP: open to everyone, read only."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import get_script_prefix
+from rest_framework.request import Request
+
+from edfi_api import addresses
+from edfi_api.metadata.discovery import specifications
+from edfi_api.metadata.publication import respond
+from edfi_api.metadata.publications import GRAPHML, Publish
+from edfi_api.surface.resource import Surface
+from edfi_api.viewsets.open_view import OpenView
+
+
+def root_of(request: HttpRequest) -> str:
+    """The address by which the client reaches this server, without a slash at its end."""
+    return request.build_absolute_uri(get_script_prefix()).rstrip("/")
+
+
+class PublishedView(OpenView):
+    """Answers with a published document."""
+
+    publish: Publish | None = None
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        return self.respond_with(self.publish)
+
+    def respond_with(self, publish: Publish) -> HttpResponse:
+        request = self.request._request
+        return respond(request, publish(root_of(request)))
+
+
+class DiscoveryView(PublishedView):
+    """The discovery document, or a page with links to everything for who came with a browser."""
+
+    surface: Surface | None = None
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        if "text/html" not in request.headers.get("Accept", ""):
+            return super().get(request)
+        root = root_of(request._request)
+        context = {
+            "projects": self.surface.projects,
+            "token_url": f"{root}/{addresses.OAUTH}",
+            "data_url": f"{root}/{addresses.DATA}",
+        }
+        return render(request._request, "edfi_api/home.html", context)
+
+
+class DocsView(OpenView):
+    """Swagger UI over all specifications."""
+
+    surface: Surface | None = None
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        found = specifications(self.surface, root_of(request._request))
+        context = {"specifications": [{"name": each["name"], "url": each["endpointUri"]} for each in found]}
+        return render(request._request, "edfi_api/docs.html", context)
+
+
+class DependenciesView(PublishedView):
+    """The load order as JSON, or as a graph for who asks for one."""
+
+    publish_graph: Publish | None = None
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        wants_graph = GRAPHML in request.headers.get("Accept", "").lower()
+        return self.respond_with(self.publish_graph if wants_graph else self.publish)
+
+
+class XsdFilesView(PublishedView):
+    """The files of one project; unknown projects are an unknown section."""
+
+    names: frozenset[str] = frozenset()
+
+    def get(self, request: Request, name: str, **kwargs: str) -> HttpResponse:
+        return super().get(request) if name.lower() in self.names else unknown_section(request._request)
+
+
+def unknown_section(request: HttpRequest, **kwargs: str) -> HttpResponse:
+    """Metadata that does not exist, in the words of Ed-Fi's servers."""
+    return HttpResponse("Invalid resource path", status=404, content_type="text/plain; charset=utf-8")

@@ -1,0 +1,75 @@
+"""Whether the server can do its work. Source of the form: http-api.md §5."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db import DatabaseError, InterfaceError, connections
+from django.db.migrations.executor import MigrationExecutor
+
+
+class Status(StrEnum):
+    """The words that Ed-Fi's servers use."""
+
+    HEALTHY = "Healthy"
+    UNHEALTHY = "Unhealthy"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one check found."""
+
+    name: str
+    status: Status
+    description: str
+
+
+def readiness(using: str = "default") -> list[Result]:
+    """The results of all checks; what depends on a database that does not answer is not asked."""
+    database = _checked("Database", _database, using)
+    if database.status is Status.UNHEALTHY:
+        return [database]
+    return [database, _checked("Migrations", _migrations, using)]
+
+
+def is_healthy(results: list[Result]) -> bool:
+    return all(result.status is Status.HEALTHY for result in results)
+
+
+def health_document(results: list[Result]) -> dict[str, object]:
+    """The answer to a request for the health of the server."""
+    return {
+        "Status": Status.HEALTHY if is_healthy(results) else Status.UNHEALTHY,
+        "Results": [
+            {"Name": result.name, "Status": result.status, "Description": result.description} for result in results
+        ],
+    }
+
+
+class _Unhealthy(Exception):
+    """A check failed; the text says how."""
+
+
+def _checked(name: str, check: Callable[[str], str], using: str) -> Result:
+    try:
+        return Result(name, Status.HEALTHY, check(using))
+    except _Unhealthy as reason:
+        return Result(name, Status.UNHEALTHY, str(reason))
+
+
+def _database(using: str) -> str:
+    """Everyone may ask, so what the database itself says about its failure stays in the server."""
+    try:
+        with connections[using].cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (DatabaseError, InterfaceError):
+        raise _Unhealthy("The database does not answer.") from None
+    return "The database answers."
+
+
+def _migrations(using: str) -> str:
+    executor = MigrationExecutor(connections[using])
+    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if pending:
+        raise _Unhealthy(f"{len(pending)} migrations have to be applied: manage.py migrate.")
+    return "All migrations are applied."

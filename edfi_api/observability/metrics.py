@@ -1,0 +1,77 @@
+"""What Prometheus reads: requests as each worker counts them, and the database as it is when asked.
+
+Several worker processes write their counts to files in PROMETHEUS_MULTIPROC_DIR, which the web server's configuration
+makes; whichever of them is asked adds up all. Without that folder a process speaks for itself.
+"""
+
+import os
+from collections.abc import Iterator
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.utils import timezone
+from oauth2_provider.models import get_access_token_model
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+REQUESTS = Counter("meadowlark_requests", "Requests answered.", ["method", "route", "status"])
+# By view only: buckets for every resource would be tens of thousands of series.
+SECONDS = Histogram(
+    "meadowlark_request_seconds",
+    "How long requests took.",
+    ["method", "view"],
+    buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+
+_CONNECTIONS = """
+    SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = current_setting('application_name')
+    GROUP BY 1
+"""
+
+
+class DatabaseCollector(Collector):
+    """Connections of all servers to the database, and the tokens that are valid now."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        connections = GaugeMetricFamily(
+            "meadowlark_database_connections", "Connections to the database.", labels=["state"]
+        )
+        tokens = GaugeMetricFamily("meadowlark_valid_tokens", "Tokens that have not expired.")
+        is_up = GaugeMetricFamily("meadowlark_database_up", "Whether the database answers.")
+        try:
+            for state, count in _connection_states():
+                connections.add_metric([state], count)
+            tokens.add_metric([], _valid_tokens())
+            is_up.add_metric([], 1)
+        except (DatabaseError, InterfaceError):
+            is_up.add_metric([], 0)
+        yield from (is_up, connections, tokens)
+
+
+_DATABASE = CollectorRegistry()
+_DATABASE.register(DatabaseCollector())
+
+
+def exposition() -> bytes:
+    """All metrics in Prometheus' text format."""
+    return generate_latest(_requests()) + generate_latest(_DATABASE)
+
+
+def _requests() -> CollectorRegistry:
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return REGISTRY
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)
+    return registry
+
+
+def _connection_states() -> list[tuple[str, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_CONNECTIONS)
+        return cursor.fetchall()
+
+
+def _valid_tokens() -> int:
+    return get_access_token_model().objects.filter(expires__gt=timezone.now()).count()

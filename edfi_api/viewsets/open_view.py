@@ -1,0 +1,11 @@
+"""Routes that are open to everyone and only read."""
+
+from edfi_api.viewsets.resource_viewset import EdFiView
+
+
+class OpenView(EdFiView):
+    """Asks for no token; everything but GET is refused in the words of the data routes."""
+
+    authentication_classes = []
+    permission_classes = []
+    http_method_names = ["get"]
