@@ -47,8 +47,7 @@ class Preparer:
 
     def prepare_new(self, sent: dict[str, Any]) -> IncomingDocument:
         """A body to insert or to replace by natural key; ClientAssignedId if it brings an id."""
-        if any(value is not None for name, value in sent.items() if name.lower() == "id"):
-            raise ClientAssignedId
+        _refuse_client_assigned_id(sent)
         return self.prepare(sent)
 
     def prepare_replacement(self, sent: dict[str, Any], document_uuid: UUID) -> IncomingDocument:
@@ -66,6 +65,14 @@ class Preparer:
         body = self._coerce(sent)
         self._validator.validate_schema(body)
         return self._prepare_values(body, using)
+
+    def prepare_new_as_spelt(self, sent: dict[str, Any]) -> IncomingDocument:
+        """As `prepare_new` but without the database: descriptors stay in the letters that were sent."""
+        _refuse_client_assigned_id(sent)
+        body = self._coerce(sent)
+        self._validator.validate_schema(body)
+        self._validator.validate_values(body)
+        return self.understand(body)
 
     def _validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
         try:
@@ -97,6 +104,11 @@ class Preparer:
         if _NUL in text:
             _refuse_nul(body)
         return IncomingDocument(self.resource, body, text, self.extractor.identity(body), references)
+
+
+def _refuse_client_assigned_id(sent: Mapping[str, Any]) -> None:
+    if any(value is not None for name, value in sent.items() if name.lower() == "id"):
+        raise ClientAssignedId
 
 
 class Preparers:

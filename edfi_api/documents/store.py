@@ -4,7 +4,7 @@ Integrity is the database's: what its constraints refuse is translated here, and
 `documents` and `references`. A write that met a concurrent one is run again a bounded number of times.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -298,12 +298,15 @@ def _raise_unresolved(incoming: IncomingDocument, using: str) -> None:
 
 def _unresolved(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
     missing = resolution.missing(incoming.targets, using)
-    unresolved = [reference for reference in incoming.references if reference.referential_id in missing]
-    if not unresolved:
-        return None
-    descriptors = [reference for reference in unresolved if reference.value is not None]
+    return unresolved(incoming, missing, using) if missing else None
+
+
+def unresolved(incoming: IncomingDocument, missing: Set[UUID], using: str) -> UnresolvedReference:
+    """What to tell of the references to these ids, which no document has."""
+    references = [reference for reference in incoming.references if reference.referential_id in missing]
+    descriptors = [reference for reference in references if reference.value is not None]
     return UnresolvedReference(
-        documents=[reference.as_missing() for reference in unresolved if reference.value is None],
+        documents=[reference.as_missing() for reference in references if reference.value is None],
         descriptors=[reference.as_missing(_is_of_another_type(reference, using)) for reference in descriptors],
     )
 
