@@ -5,14 +5,17 @@ cache, the counts, and the documents that wait for another of their own round (s
 files hold does not matter.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
-from edfi_api.documents.bulk import BulkWriter, Candidate, bulk_writer
+from edfi_api.documents.bulk import BulkWriter, Candidate, Written, bulk_writer
 from edfi_api.documents.store import Outcome
 from edfi_api.interchange.document_reader import DocumentReader
 from edfi_api.interchange.entities import Entities
@@ -135,23 +138,33 @@ class _Writing:
             self._refuse(self._resources[rank], refused)
 
     def _round(self, writer: BulkWriter, queue: Iterable[Waiting]) -> None:
+        """One resource after the other, so that look-ups find what stands before in load order."""
         self._waiting, self._awaited = {}, set()
-        for waiting in queue:
-            self._write(writer, waiting)
+        for _, of_resource in groupby(queue, key=attrgetter("rank")):
+            taken: deque[Waiting] = deque()
+            for written in writer.write(self._candidates(of_resource, taken)):
+                self._take_result(taken.popleft(), written)
 
-    def _write(self, writer: BulkWriter, waiting: Waiting) -> None:
-        resource = self._resources[waiting.rank]
-        file = str(self.files[waiting.file])
-        try:
-            body = self._resolver.body(waiting.fragment, waiting.file)
-        except UnreadableDocument as problem:
-            self._refuse(resource, Refused(file, problem.line, resource.name, problem.reason))
-            return
-        written = writer.write(Candidate(resource, body, f"{file}:{waiting.line}"))
+    def _candidates(self, queue: Iterable[Waiting], taken: deque[Waiting]) -> Iterator[Candidate]:
+        """Those whose references mean something; `taken` remembers which of the queue they were."""
+        for waiting in queue:
+            resource = self._resources[waiting.rank]
+            file = str(self.files[waiting.file])
+            try:
+                body = self._resolver.body(waiting.fragment, waiting.file)
+            except UnreadableDocument as problem:
+                self._refuse(resource, Refused(file, problem.line, resource.name, problem.reason))
+            else:
+                taken.append(waiting)
+                yield Candidate(resource, body, f"{file}:{waiting.line}")
+
+    def _take_result(self, waiting: Waiting, written: Written) -> None:
+        resource = written.candidate.resource
         if isinstance(written.result, Outcome):
             self.result.count(resource.name, written.result)
             return
-        refused = Refused(file, waiting.line, resource.name, refusal_reason(written, written.result))
+        reason = refusal_reason(written, written.result)
+        refused = Refused(str(self.files[waiting.file]), waiting.line, resource.name, reason)
         if isinstance(written.result, UnresolvedReference) and self._may_still_come(waiting.rank, written.result):
             self._wait(waiting, resource, refused)
         else:

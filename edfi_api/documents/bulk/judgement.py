@@ -1,0 +1,53 @@
+"""Which rows of a batch would be refused if they were written one after the other, and which repeat earlier ones.
+
+A batch is written at once, so its rows do not see each other come: a document that two rows spell out, a row that
+refers to another of the batch, two subclass documents with one superclass identity. What one-after-the-other would
+have made of these is worked out here from the ids alone.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Judgement:
+    """By position in the batch; rows that are nowhere in it are written in the first wave.
+
+    `missing` has the targets that a refused row refers to in vain; `taken` are the rows whose superclass identity
+    another document has; `later` the wave in which the repetition of an accepted row is written.
+    """
+
+    missing: dict[int, set[bytes]] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
+    later: dict[int, int] = field(default_factory=dict)
+
+    def wave_sizes(self, rows: int) -> list[int]:
+        """How many of so many rows are written in each wave."""
+        sizes = Counter(self.later.values())
+        first = rows - len(self.later) - len(self.taken) - len(self.missing)
+        return [first, *(sizes[wave] for wave in sorted(sizes))]
+
+
+def judge(aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]], taken: set[int]) -> Judgement:
+    """`aliases` are the ids of each row, its own first, in order; `not_stored` the targets of rows that no stored
+    document has; `taken` the rows that are new although another stored document has their superclass identity."""
+    judgement = Judgement(taken=set(taken))
+    provided: set[bytes] = set()
+    occurrences: Counter[bytes] = Counter()
+    for position, (own, *above) in aliases.items():
+        is_new = own not in provided
+        if is_new and not provided.isdisjoint(above):
+            judgement.taken.add(position)
+        if position in judgement.taken:
+            continue
+        # A document may refer to itself, as what it is or as its superclass.
+        missing = not_stored.get(position, set()) - provided - {own, *above}
+        if missing:
+            judgement.missing[position] = missing
+            continue
+        provided.update((own, *above))
+        occurrences[own] += 1
+        if not is_new:
+            judgement.later[position] = occurrences[own]
+    return judgement

@@ -1,0 +1,96 @@
+"""The SQL of a batch. `WRITE` does for every staged row of a wave what `documents.statements.UPSERT` does for one.
+
+All run in one transaction at READ COMMITTED. Targets and superclass identities are looked at before, so that rows
+which cannot be written do not stop the others; foreign keys and the primary key of `alias` still have the last word.
+"""
+
+# Positions and waves of a row are the batch's; the other columns are what a write needs to know.
+STAGE = """
+CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
+    position integer NOT NULL,
+    document_uuid uuid NOT NULL,
+    resource_type_id smallint NOT NULL,
+    natural_key text NOT NULL,
+    referential_id uuid NOT NULL,
+    superclass_id uuid,
+    targets uuid[] NOT NULL,
+    body jsonb NOT NULL,
+    wave integer NOT NULL DEFAULT 1
+);
+TRUNCATE staged_document
+"""
+
+COPY = """
+COPY staged_document (position, document_uuid, resource_type_id, natural_key, referential_id, superclass_id,
+                      targets, body)
+FROM STDIN
+"""
+
+# Without it the planner takes the table for a handful of rows and joins by nested loops.
+ANALYZE = "ANALYZE staged_document (position, document_uuid, referential_id, superclass_id, wave)"
+
+NOT_STORED = """
+WITH missing AS (
+    SELECT target FROM (SELECT DISTINCT unnest(targets) AS target FROM staged_document) wanted
+     WHERE NOT EXISTS (SELECT FROM alias WHERE referential_id = target)
+)
+SELECT s.position, target FROM staged_document s CROSS JOIN unnest(s.targets) AS target
+ WHERE target IN (SELECT target FROM missing)
+"""
+
+TAKEN = """
+SELECT s.position FROM staged_document s JOIN alias above ON above.referential_id = s.superclass_id
+ WHERE NOT EXISTS (SELECT FROM alias own WHERE own.referential_id = s.referential_id)
+"""
+
+# A wave of 0 is never written.
+SET_WAVES = """
+UPDATE staged_document s SET wave = judged.wave
+  FROM unnest(%(positions)s::integer[], %(waves)s::integer[]) AS judged (position, wave)
+ WHERE s.position = judged.position
+"""
+
+WRITE = """
+WITH existing AS (
+    SELECT s.position, d.id, d.change_version, d.body = s.body AS is_same_body
+      FROM staged_document s
+      JOIN alias a ON a.referential_id = s.referential_id
+      JOIN document d ON d.id = a.document_id
+     WHERE s.wave = %(wave)s
+), inserted AS (
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by)
+    SELECT document_uuid, resource_type_id, natural_key, body, %(created_by)s::bigint
+      FROM staged_document s
+     WHERE wave = %(wave)s AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position)
+     ORDER BY position
+    RETURNING id, document_uuid
+), new AS (
+    SELECT i.id, s.position, s.referential_id, s.superclass_id, s.targets
+      FROM inserted i JOIN staged_document s ON s.document_uuid = i.document_uuid
+), updated AS (
+    -- As in UPSERT: a row that changed since the snapshot is left alone, and appears in no outcome.
+    UPDATE document d
+       SET body = s.body, natural_key = s.natural_key,
+           last_modified_at = now(), change_version = nextval('change_version')
+      FROM existing e JOIN staged_document s ON s.position = e.position
+     WHERE d.id = e.id AND NOT e.is_same_body AND d.change_version = e.change_version
+    RETURNING d.id, s.position, s.targets
+), new_aliases AS (
+    INSERT INTO alias (referential_id, document_id)
+    SELECT referential_id, id FROM new
+     UNION ALL
+    SELECT superclass_id, id FROM new WHERE superclass_id IS NOT NULL
+), references_of_new AS (
+    INSERT INTO reference (document_id, alias_id) SELECT id, unnest(targets) FROM new
+), references_of_updated AS (
+    INSERT INTO reference (document_id, alias_id) SELECT id, unnest(targets) FROM updated
+    ON CONFLICT DO NOTHING
+), old_references AS (
+    DELETE FROM reference r USING updated u WHERE r.document_id = u.id AND r.alias_id <> ALL (u.targets)
+)
+SELECT position, 'inserted' FROM new
+ UNION ALL
+SELECT position, 'updated' FROM updated
+ UNION ALL
+SELECT position, 'unchanged' FROM existing WHERE is_same_body
+"""

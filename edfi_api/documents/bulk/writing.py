@@ -1,0 +1,145 @@
+"""One prepared batch into the database: staged by COPY, judged, written by set-based statements.
+
+What a concurrent writer gets in the way of is written by `store.upsert`, one document after the other, as any client
+would write it.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from uuid import UUID
+
+from django.db import IntegrityError, OperationalError, connections, transaction
+from psycopg import Cursor, errors
+from psycopg.rows import TupleRow
+
+from edfi_api.documents import resource_types, spelling, store
+from edfi_api.documents.bulk import statements
+from edfi_api.documents.bulk.batches import Batch
+from edfi_api.documents.bulk.candidates import REFUSALS, Candidate, Refusal
+from edfi_api.documents.bulk.judgement import Judgement, judge
+from edfi_api.documents.bulk.preparation import Prepared, Row, row
+from edfi_api.documents.exceptions import IdentityConflict
+from edfi_api.documents.incoming import IncomingDocument, Preparer
+from edfi_api.documents.store import Outcome
+from edfi_api.surface.resource import Resource, ResourceName
+
+Results = dict[int, Outcome | Refusal]
+
+_WRITTEN_IN_NO_WAVE = 0
+_ATTEMPTS = 3
+_CONCURRENT = (errors.DeadlockDetected, errors.SerializationFailure)
+
+
+class _MetConcurrentWrites(Exception):
+    """The batch as a whole was refused because of another transaction; it left nothing behind."""
+
+
+class BatchWriter:
+    """Writes the batches of one load."""
+
+    def __init__(self, using: str, created_by: int | None = None) -> None:
+        self._using = using
+        self._created_by = created_by
+        self._preparers: dict[ResourceName, Preparer] = {}
+
+    def write(self, batch: Batch, prepared: Prepared) -> Results:
+        """The result of each candidate by its position, the same as one after the other would have had."""
+        self._adopt_spellings(batch, prepared)
+        judgement, outcomes = self._write_at_once(prepared.rows)
+        results: Results = {**prepared.refusals, **outcomes, **dict(self._refusals(batch, judgement))}
+        for position in sorted(prepared.rows.keys() - results.keys()):
+            results[position] = self._write_alone(batch.candidates[position])
+        return results
+
+    def _adopt_spellings(self, batch: Batch, prepared: Prepared) -> None:
+        """Descriptor values that are stored in other letters are rare; their documents are prepared anew."""
+        stored = spelling.stored_spellings({id_ for id_, _ in prepared.spellings}, self._using)
+        for (id_, sent), positions in prepared.spellings.items():
+            if stored.get(id_, sent) != sent:
+                for position in positions:
+                    candidate = batch.candidates[position]
+                    number = resource_types.numbers(self._using)[candidate.resource.name]
+                    prepared.rows[position] = row(self._incoming(candidate), number)
+
+    def _write_at_once(self, rows: Mapping[int, Row]) -> tuple[Judgement, dict[int, Outcome]]:
+        for _ in range(_ATTEMPTS if rows else 0):
+            try:
+                with _one_transaction(self._using) as cursor:
+                    return _write_rows(cursor, rows, self._created_by)
+            except _MetConcurrentWrites:
+                continue
+        return Judgement(), {}
+
+    def _refusals(self, batch: Batch, judgement: Judgement) -> Iterator[tuple[int, Refusal]]:
+        for position in judgement.taken:
+            incoming = self._incoming(batch.candidates[position])
+            yield position, IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
+        for position, missing in judgement.missing.items():
+            incoming = self._incoming(batch.candidates[position])
+            yield position, store.unresolved(incoming, {UUID(bytes=id_) for id_ in missing}, self._using)
+
+    def _write_alone(self, candidate: Candidate) -> Outcome | Refusal:
+        try:
+            return store.upsert(self._incoming(candidate), self._created_by, using=self._using)[1]
+        except REFUSALS as refusal:
+            return refusal
+
+    def _incoming(self, candidate: Candidate) -> IncomingDocument:
+        return self._preparer(candidate.resource).prepare(candidate.body, self._using)
+
+    def _preparer(self, resource: Resource) -> Preparer:
+        if resource.name not in self._preparers:
+            self._preparers[resource.name] = Preparer(resource)
+        return self._preparers[resource.name]
+
+
+@contextmanager
+def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
+    """A cursor of the driver in a transaction, or below a savepoint where the caller has opened one."""
+    connection = connections[using]
+    try:
+        with transaction.atomic(using), connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+            yield cursor
+    except IntegrityError as error:
+        raise _MetConcurrentWrites from error
+    except OperationalError as error:
+        if isinstance(error.__cause__, _CONCURRENT):
+            raise _MetConcurrentWrites from error
+        raise
+
+
+def _write_rows(
+    cursor: Cursor[TupleRow], rows: Mapping[int, Row], created_by: int | None
+) -> tuple[Judgement, dict[int, Outcome]]:
+    _stage(cursor, rows)
+    judgement = _judge(cursor, rows)
+    outcomes: dict[int, Outcome] = {}
+    for wave, size in enumerate(judgement.wave_sizes(len(rows)), start=1):
+        written = cursor.execute(statements.WRITE, {"wave": wave, "created_by": created_by}).fetchall()
+        outcomes |= {position: Outcome(outcome) for position, outcome in written}
+        if len(written) < size:
+            break  # A document that changed meanwhile is written alone, and then its repetitions must come after it.
+    return judgement, outcomes
+
+
+def _stage(cursor: Cursor[TupleRow], rows: Mapping[int, Row]) -> None:
+    cursor.execute(statements.STAGE)
+    with cursor.copy(statements.COPY) as copy:
+        copy.write("".join([f"{position}\t{row.line}\n" for position, row in rows.items()]))
+    cursor.execute(statements.ANALYZE)
+
+
+def _judge(cursor: Cursor[TupleRow], rows: Mapping[int, Row]) -> Judgement:
+    not_stored: dict[int, set[bytes]] = {}
+    for position, target in cursor.execute(statements.NOT_STORED).fetchall():
+        not_stored.setdefault(position, set()).add(target.bytes)
+    taken = {position for (position,) in cursor.execute(statements.TAKEN).fetchall()}
+    judgement = judge({position: row.aliases for position, row in sorted(rows.items())}, not_stored, taken)
+    _set_waves(cursor, judgement)
+    return judgement
+
+
+def _set_waves(cursor: Cursor[TupleRow], judgement: Judgement) -> None:
+    waves = judgement.later | dict.fromkeys([*judgement.taken, *judgement.missing], _WRITTEN_IN_NO_WAVE)
+    if waves:
+        cursor.execute(statements.SET_WAVES, {"positions": list(waves), "waves": list(waves.values())})
