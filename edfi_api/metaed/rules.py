@@ -331,11 +331,12 @@ def common_extensions_stand_where_the_common_is_used(model: Model) -> Iterator[P
         if entity.kind not in EXTENDING_ENTITY_KINDS:
             yield error(prop.place, "'common extension' stands only in additions to a domain entity or an association")
         elif entity.base is not None and prop.target is not None:
-            yield from _wrong_common_extension(prop, model.entities[entity.base])
+            yield from _wrong_common_extension(prop, model.entities[entity.base], model)
 
 
-def _wrong_common_extension(prop: Property, extended: Entity) -> Iterator[Problem]:
-    uses = [used for used in extended.properties if used.type is prop.type and used.target == prop.target]
+def _wrong_common_extension(prop: Property, extended: Entity, model: Model) -> Iterator[Problem]:
+    repeated = (used for ancestor in model.lineage(extended) for used in ancestor.properties)
+    uses = [used for used in repeated if used.type is prop.type and used.target == prop.target]
     if not uses:
         yield warning(prop.place, f"'{extended.name}' has no common '{prop.name}'; the extension is without effect")
     elif prop.cardinality not in {used.cardinality for used in uses}:

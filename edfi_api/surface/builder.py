@@ -23,7 +23,7 @@ from edfi_api.surface.members import Document, Documents
 from edfi_api.surface.organizations import organization_hierarchy
 from edfi_api.surface.path_table import PathTable, additions_tables, document_table
 from edfi_api.surface.query_fields import query_fields
-from edfi_api.surface.references import ReferenceReader
+from edfi_api.surface.references import ReferenceReader, extensions_last
 from edfi_api.surface.resource import (
     AbstractResource,
     EqualityConstraint,
@@ -98,7 +98,7 @@ class _Compilation:
             yield AbstractResource(
                 name=self.declarations.resource_name(entity),
                 identity=self._identity(entity),
-                subclasses=tuple(self.declarations.resource_name(s) for s in self.declarations.subclasses(entity)),
+                subclasses=tuple(sorted(map(self.declarations.resource_name, self.declarations.subclasses(entity)))),
             )
 
     def resources(self) -> Iterator[Resource]:
@@ -123,8 +123,8 @@ class _Compilation:
             identity=self._identity(entity),
             superclass=self._superclass(entity),
             allows_identity_updates=entity.allows_primary_key_updates,
-            references=tuple(self.references.references(terminals, schema)),
-            descriptors=tuple(self.references.descriptors(terminals, schema)),
+            references=extensions_last(self.references.references(terminals, schema)),
+            descriptors=extensions_last(self.references.descriptors(terminals, schema)),
             equality_constraints=tuple(self._equality_constraints(entity, document, added)),
             array_uniqueness=array_uniqueness(terminals),
             query_fields=self._query_fields(entity),

@@ -13,7 +13,7 @@ from typing import Any
 from edfi_api.metaed.model import Project, PublishedDeviation
 from edfi_api.surface.json_schema import JsonSchema
 from edfi_api.surface.references import is_required
-from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, JsonPath, KeyPair, Resource, ResourceName
+from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, JsonPath, KeyPair, Resource, ResourceName, ValuePaths
 
 _Rewrite = Callable[[JsonPath], JsonPath]
 
@@ -88,7 +88,12 @@ def _renamed(resource: Resource, path: JsonPath, new_name: str) -> Resource:
         return JsonPath((*path.steps[:-1], new_name, *other.steps[length:])) if is_affected else other
 
     changes = {f.name: _rewritten(getattr(resource, f.name), rewrite) for f in fields(resource)}
-    return replace(resource, **changes)
+    renamed = replace(resource, **changes)
+    return replace(renamed, value_paths=_in_order(renamed.value_paths))
+
+
+def _in_order(values: ValuePaths) -> ValuePaths:
+    return ValuePaths(**{f.name: tuple(sorted(getattr(values, f.name), key=str)) for f in fields(values)})
 
 
 def _rewritten(value: Any, rewrite: _Rewrite) -> Any:
@@ -112,4 +117,5 @@ def _rewritten_array(uniqueness: ArrayUniqueness, rewrite: _Rewrite) -> ArrayUni
     """Item paths are relative, so they are rewritten as what they are below their array."""
     items = (*uniqueness.array.steps, ALL_ITEMS)
     whole = (rewrite(JsonPath((*items, *path.steps))) for path in uniqueness.item_paths)
-    return ArrayUniqueness(rewrite(uniqueness.array), tuple(JsonPath(path.steps[len(items) :]) for path in whole))
+    item_paths = (JsonPath(path.steps[len(items) :]) for path in whole)
+    return ArrayUniqueness(rewrite(uniqueness.array), tuple(sorted(item_paths, key=str)))

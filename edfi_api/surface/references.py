@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from edfi_api.metaed.model import Entity, PropertyType
 from edfi_api.surface.declarations import Declarations
-from edfi_api.surface.json_schema import JsonSchema
+from edfi_api.surface.json_schema import EXTENSIONS, JsonSchema
 from edfi_api.surface.path_table import PathTable, Terminal
 from edfi_api.surface.resource import ALL_ITEMS, DescriptorPath, JsonPath, KeyPair, ReferencePath
 
 SCHOOL_YEAR_IDENTITY = JsonPath(("schoolYear",))
+
+P = TypeVar("P", ReferencePath, DescriptorPath)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,17 @@ class ReferenceReader:
             for there in target_table.values_at(value.leaf.path)
         }
         return tuple(sorted(pairs, key=lambda pair: (str(pair.there), str(pair.here))))
+
+
+def extensions_last(paths: Iterable[P]) -> tuple[P, ...]:
+    """The places of the document's own members in their order, then those of each project that adds some."""
+    return tuple(sorted(paths, key=lambda place: extension_of(place.path) or ""))
+
+
+def extension_of(path: JsonPath) -> str | None:
+    """The key below `_ext` of the project that added what is at this path; None for the document's own members."""
+    steps = path.steps
+    return steps[steps.index(EXTENSIONS) + 1] if EXTENSIONS in steps[:-1] else None
 
 
 def is_required(path: JsonPath, schema: JsonSchema) -> bool:

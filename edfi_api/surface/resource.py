@@ -47,7 +47,7 @@ class ResourceKind(StrEnum):
     SCHOOL_YEAR = "school year"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class ResourceName:
     """A resource, or an abstract one, across projects: `Ed-Fi`, `School`."""
 
