@@ -1,0 +1,174 @@
+"""The members of the current format (version 1) that are needed, as msgspec structs: names, types, defaults.
+
+Whatever is not here is ignored. Values with members of free names stay undecoded (`Any`) and are read one by one, so
+that a complaint can name the member.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, field
+
+MAJOR_VERSION = "1"
+VERSION = "1.0.0"
+
+PathText = Annotated[str, Meta(pattern=r"^\$(\.[^.\[\]]+(\[\*\])?)*$")]
+# Names become classes, URL segments and headers.
+PlainName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+UrlSegment = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+ProjectName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_. -]*$")]
+HeaderText = Annotated[str, Meta(pattern=r"^[ -~]+$")]
+
+
+class File(Struct, rename="camel"):
+    """The top level."""
+
+    project_schema: Any
+    api_schema_version: str = VERSION
+
+
+class AbstractEntry(Struct, rename="camel"):
+    """A reference target without an endpoint. Early files call its identity `identityPathOrder`."""
+
+    identity_json_paths: list[PathText] | None = None
+    identity_path_order: list[PathText] | None = None
+
+
+class Project(Struct, rename="camel"):
+    """`projectSchema`."""
+
+    project_name: ProjectName
+    project_version: HeaderText
+    project_endpoint_name: UrlSegment
+    resource_schemas: dict[UrlSegment, Any]
+    description: str = ""
+    is_extension_project: bool = False
+    domains: list[str] = []
+    abstract_resources: dict[PlainName, Any] = {}
+    education_organization_types: list[str] = []
+    education_organization_hierarchy: dict[str, dict[str, PathText]] = {}
+
+
+class PathPair(Struct, rename="camel"):
+    """One value of a reference: where it stands in the reference object, and where in the document meant."""
+
+    reference_json_path: PathText
+    identity_json_path: PathText
+
+
+class PathEntry(Struct, rename="camel"):
+    """An entry of `documentPathsMapping`; what it must have depends on what it is."""
+
+    is_reference: bool
+    is_descriptor: bool = False
+    path: PathText | None = None
+    project_name: ProjectName = "Ed-Fi"
+    resource_name: PlainName | None = None
+    reference_json_paths: list[PathPair] = []
+
+
+class EqualityEntry(Struct, rename="camel"):
+    """Two places of one value."""
+
+    source_json_path: PathText
+    target_json_path: PathText
+
+
+class UniquenessEntry(Struct, rename="camel"):
+    """What tells the items of an array apart, and in `nested_constraints` those of arrays inside the items."""
+
+    paths: list[PathText] = []
+    base_path: PathText = "$"
+    nested_constraints: list[UniquenessEntry] = []
+
+
+class DecimalEntry(Struct, rename="camel"):
+    """How many digits a decimal may have."""
+
+    path: PathText
+    total_digits: Annotated[int, Meta(ge=1, le=100)] | None = None
+    decimal_places: Annotated[int, Meta(ge=0, le=100)] = 0
+
+
+class OrganizationEntry(Struct, rename="camel"):
+    """A securable education organization id."""
+
+    meta_ed_name: str
+    json_path: PathText
+
+
+class SecurableEntry(Struct, rename="pascal", frozen=True):
+    """Where the values stand that authorization looks at."""
+
+    namespace: list[PathText] = []
+    education_organization: list[OrganizationEntry] = []
+    student: list[PathText] = []
+    contact: list[PathText] = []
+    staff: list[PathText] = []
+
+
+class QueryEntry(Struct, rename="camel"):
+    """One place that a query parameter is compared with."""
+
+    path: PathText
+    type: str = "string"
+
+
+class SchemaOfAdditions(Struct):
+    """The root of the schema of additions, which is no schema of a body."""
+
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+
+
+class OverrideEntry(Struct, rename="camel"):
+    """An `_ext` for the objects of a common, hung into the core schema at some places."""
+
+    insertion_locations: list[PathText]
+    schema_fragment: Any
+
+
+class Component(Struct):
+    """An OpenAPI schema, of which only the marks of deprecation are of interest: they stand nowhere else."""
+
+    is_deprecated: Any = field(name="x-Ed-Fi-isDeprecated", default=False)
+    reasons: Any = field(name="x-Ed-Fi-deprecatedReasons", default="")
+
+
+class Components(Struct, frozen=True):
+    """The schemas of a fragment by name: `EdFi_LearningObjective`."""
+
+    schemas: dict[str, Component] = {}
+
+
+class Fragment(Struct):
+    """The OpenAPI part of a resource."""
+
+    components: Components = Components()
+
+
+class ResourceEntry(Struct, rename="camel"):
+    """A member of `resourceSchemas`: a resource, or additions to one of the core."""
+
+    resource_name: PlainName
+    json_schema_for_insert: Any
+    is_descriptor: bool = False
+    is_school_year_enumeration: bool = False
+    is_resource_extension: bool = False
+    is_subclass: bool = False
+    superclass_project_name: ProjectName = "Ed-Fi"
+    superclass_resource_name: PlainName | None = None
+    superclass_identity_json_path: PathText | None = None
+    allow_identity_updates: bool = False
+    domains: list[str] = []
+    identity_json_paths: list[PathText] = []
+    document_paths_mapping: dict[str, Any] = {}
+    equality_constraints: list[EqualityEntry] = []
+    array_uniqueness_constraints: list[UniquenessEntry] = []
+    decimal_property_validation_infos: list[DecimalEntry] = []
+    securable_elements: SecurableEntry = SecurableEntry()
+    authorization_pathways: list[str] = []
+    query_field_mapping: dict[str, list[QueryEntry]] = {}
+    common_extension_overrides: list[Any] = []
+    open_api_fragments: dict[str, Fragment] = {}

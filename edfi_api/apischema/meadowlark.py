@@ -1,0 +1,218 @@
+"""The older form of the original Meadowlark, brought into the current one.
+
+There, a reference names its values as the target names its own, and the places of both follow from that. What the old
+form does not say (array uniqueness, security, decimals, hierarchy) stays unsaid.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from edfi_api.apischema import format as f
+from edfi_api.apischema.node import Node
+from edfi_api.surface.json_schema import EXTENSIONS
+
+JsonObject = dict[str, Any]
+# Name of an identity value → where it stands in a document.
+_Places = Mapping[str, list[str]]
+
+
+class OldFile(Struct, rename="camel"):
+    """All projects, by their URL segment."""
+
+    project_schemas: dict[f.UrlSegment, Any]
+
+
+class OldProject(Struct, rename="camel"):
+    """The project members are those of today, but fewer."""
+
+    project_name: f.ProjectName
+    project_version: f.HeaderText
+    resource_schemas: dict[f.UrlSegment, Any]
+    description: str = ""
+    is_extension_project: bool = False
+    abstract_resources: dict[f.PlainName, Any] = {}
+
+
+class OldAbstract(Struct, rename="camel"):
+    """Names of members, not paths."""
+
+    identity_path_order: list[f.PlainName]
+
+
+class OldPaths(Struct, rename="camel"):
+    """An entry of `documentPathsMapping`: name → path."""
+
+    is_reference: bool
+    is_descriptor: bool = False
+    project_name: f.ProjectName = "Ed-Fi"
+    resource_name: f.PlainName | None = None
+    paths: dict[str, f.PathText] = {}
+
+
+class OldResource(Struct, rename="camel"):
+    """The members that were different; the others are taken over as they are."""
+
+    resource_name: f.PlainName
+    json_schema_for_insert: JsonObject
+    json_schema_for_query: JsonObject = {}
+    is_descriptor: bool = False
+    is_subclass: bool = False
+    superclass_project_name: f.ProjectName = "Ed-Fi"
+    superclass_resource_name: f.PlainName | None = None
+    superclass_identity_document_key: f.PlainName | None = None
+    identity_fullnames: list[str] = []
+    document_paths_mapping: dict[str, OldPaths] = {}
+
+
+_Key = tuple[str, str | None]
+_UNCHANGED = (
+    "resourceName",
+    "isDescriptor",
+    "isSchoolYearEnumeration",
+    "isSubclass",
+    "superclassProjectName",
+    "superclassResourceName",
+    "equalityConstraints",
+    "allowIdentityUpdates",
+)
+
+
+def in_current_format(whole: Node) -> Iterator[Node]:
+    """A node in the current format for each project, the core first. All projects that belong together are in here."""
+    nodes = [whole / "projectSchemas" / segment for segment in whole.read(OldFile).project_schemas]
+    projects = [(node, node.read(OldProject)) for node in nodes]
+    resources: dict[_Key, OldResource] = {
+        (project.project_name, resource.resource_name): resource
+        for node, project in projects
+        for resource in (place.read(OldResource) for place in (node / "resourceSchemas").members())
+    }
+    targets = dict(_targets(projects, resources))
+    for node, project in projects:
+        segment = node.path.rpartition(".")[2]
+        yield Node(node.file, node.path, _Translation(node, project, targets).project(segment))
+
+
+def _targets(
+    projects: list[tuple[Node, OldProject]], resources: Mapping[_Key, OldResource]
+) -> Iterator[tuple[_Key, _Places]]:
+    """The identity values of everything that can be referred to."""
+    for key, resource in resources.items():
+        yield key, _identity(resource)
+    for node, project in projects:
+        for name in project.abstract_resources:
+            abstract = (node / "abstractResources" / name).read(OldAbstract)
+            own = {member: [f"$.{member}"] for member in abstract.identity_path_order}
+            yield (project.project_name, name), _as_subclasses_say(resources, (project.project_name, name)) or own
+
+
+def _as_subclasses_say(resources: Mapping[_Key, OldResource], name: _Key) -> _Places | None:
+    """Subclasses that rename nothing have the paths, of which the abstract resource knows only the names."""
+    for resource in resources.values():
+        superclass = (resource.superclass_project_name, resource.superclass_resource_name)
+        if resource.is_subclass and superclass == name and resource.superclass_identity_document_key is None:
+            return _identity(resource)
+    return None
+
+
+def _identity(resource: OldResource) -> _Places:
+    places: dict[str, list[str]] = defaultdict(list)
+    for full_name in resource.identity_fullnames:
+        if mapped := resource.document_paths_mapping.get(full_name):
+            for member, path in mapped.paths.items():
+                places[member].append(path)
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class _Translation:
+    """Of one project, whose references may lead into all others."""
+
+    node: Node
+    old: OldProject
+    targets: Mapping[_Key, _Places]
+
+    def project(self, segment: str) -> JsonObject:
+        name = self.old.project_name
+        return {
+            "projectName": name,
+            "projectVersion": self.old.project_version,
+            "projectEndpointName": segment,
+            "description": self.old.description,
+            "isExtensionProject": self.old.is_extension_project,
+            "resourceSchemas": {
+                endpoint: self._resource(self.node / "resourceSchemas" / endpoint)
+                for endpoint in self.old.resource_schemas
+            },
+            "abstractResources": {
+                abstract: {"identityJsonPaths": _all_paths(self.targets[name, abstract])}
+                for abstract in self.old.abstract_resources
+            },
+        }
+
+    def _resource(self, place: Node) -> JsonObject:
+        old = place.read(OldResource)
+        new = {member: place.value[member] for member in _UNCHANGED if member in place.value}
+        if old.superclass_identity_document_key is not None:
+            new["superclassIdentityJsonPath"] = f"$.{old.superclass_identity_document_key}"
+        return new | {
+            "jsonSchemaForInsert": _without_extensions(old.json_schema_for_insert),
+            "identityJsonPaths": _all_paths(_identity(old)),
+            "documentPathsMapping": {
+                key: self._mapped(place / "documentPathsMapping" / key, mapped)
+                for key, mapped in old.document_paths_mapping.items()
+            },
+            "queryFieldMapping": dict(_query_fields(old.json_schema_for_query)),
+        }
+
+    def _mapped(self, place: Node, old: OldPaths) -> JsonObject:
+        target = {"projectName": old.project_name, "resourceName": old.resource_name}
+        if not old.is_reference:
+            return {"isReference": False}
+        if old.is_descriptor:
+            return {"isReference": True, "isDescriptor": True, **target, "path": next(iter(old.paths.values()), None)}
+        return {"isReference": True, **target, "referenceJsonPaths": self._pairs(place, old)}
+
+    def _pairs(self, place: Node, old: OldPaths) -> list[JsonObject]:
+        """The value of a name stands for all of that name in the target."""
+        target = self.targets.get((old.project_name, old.resource_name))
+        if target is None:
+            raise place.refusal(f"refers to {old.resource_name} of {old.project_name}, which is not in this file")
+        pairs = [
+            {"referenceJsonPath": here, "identityJsonPath": there}
+            for member, here in old.paths.items()
+            for there in target.get(member, ())
+        ]
+        return sorted(pairs, key=lambda pair: pair["identityJsonPath"])
+
+
+def _without_extensions(schema: JsonObject) -> JsonObject:
+    """Every old schema has an `_ext` that takes anything."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return schema
+    return {**schema, "properties": {name: part for name, part in properties.items() if name != EXTENSIONS}}
+
+
+def _query_fields(schema: JsonObject) -> Iterator[tuple[str, list[JsonObject]]]:
+    """The scalars at the top of the query schema, under their own names."""
+    properties = schema.get("properties")
+    for name, part in properties.items() if isinstance(properties, dict) else ():
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind in ("integer", "number", "boolean", "string"):
+            yield name, [{"path": f"$.{name}", "type": _query_type(kind, part.get("format"))}]
+
+
+def _query_type(kind: str, text_format: Any) -> str:
+    if kind == "string":
+        return text_format if text_format in ("date", "date-time", "time") else "string"
+    return "boolean" if kind == "boolean" else "number"
+
+
+def _all_paths(places: _Places) -> list[str]:
+    return sorted({path for paths in places.values() for path in paths})

@@ -1,0 +1,44 @@
+"""Files to read."""
+
+import json
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edfi_api.apischema.reader import read_api_schemas
+from edfi_api.surface.resource import Surface
+
+
+@pytest.fixture
+def surface_of_files(tmp_path: Path) -> Callable[..., Surface]:
+    """Writes each content into a file and reads all of them together."""
+    numbers = count()
+
+    def read(*contents: Any) -> Surface:
+        files = [tmp_path / f"ApiSchema{next(numbers)}.json" for _ in contents]
+        for file, content in zip(files, contents, strict=True):
+            file.write_text(json.dumps(content))
+        return read_api_schemas(files)
+
+    return read
+
+
+def changed(content: Any, path: str, value: Any) -> Any:
+    """A copy with another value at a place such as `projectSchema/projectName`; `...` takes it away."""
+    copy = json.loads(json.dumps(content))  # Unlike deepcopy, which keeps shared parts shared.
+    *way, last = path.split("/")
+    holder = copy
+    for step in way:
+        holder = holder[_index(holder, step)]
+    if value is ...:
+        del holder[_index(holder, last)]
+    else:
+        holder[_index(holder, last)] = value
+    return copy
+
+
+def _index(holder: Any, step: str) -> int | str:
+    return int(step) if isinstance(holder, list) else step
