@@ -4,13 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run test check lock
+.PHONY: help run test check bench lock
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
 	@echo 'make test   lint, types and all tests; TESTS=tests/house runs some of them'
 	@echo 'make check  lint, format and types alone'
+	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
 	@echo 'make lock   write the lock files after a change of requirements.txt or tests/requirements.txt'
 
 run: $(VENV)/ready
@@ -25,6 +26,10 @@ check: $(VENV)/ready-for-tests
 	$(BIN)/python -m ruff check
 	$(BIN)/python -m ruff format --check
 	$(BIN)/python -m mypy
+
+# More arguments: make bench BENCH='--quick --json new.json --baseline old.json'
+bench: $(VENV)/ready-for-tests
+	@$(BIN)/python -m tests.benchmarks $(BENCH)
 
 lock: $(VENV)/ready
 	$(BIN)/python -m pip install -qq pip-tools==7.6.2

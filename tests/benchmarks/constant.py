@@ -1,0 +1,23 @@
+"""The ceiling of reads: a Django view that returns a constant, without middleware, database or REST framework.
+
+Served by gunicorn with the settings of the real server, so what is left between the two is ours.
+"""
+
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+# As long as a student school association with its links.
+_ANSWER = b'{"text":"' + b"x" * 700 + b'"}'
+
+
+def constant(request: HttpRequest, rest: str) -> HttpResponse:
+    """The same answer to every request."""
+    return HttpResponse(_ANSWER, content_type="application/json", headers={"Content-Length": str(len(_ANSWER))})
+
+
+urlpatterns = [path("<path:rest>", constant)]
+
+settings.configure(ROOT_URLCONF=__name__, MIDDLEWARE=[], ALLOWED_HOSTS=["127.0.0.1"], USE_TZ=True)
+application = get_wsgi_application()

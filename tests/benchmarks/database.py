@@ -1,0 +1,102 @@
+"""What is asked of the database itself: the write statement bare, as the ceiling of writes, and rows to delete."""
+
+import re
+import subprocess
+import tempfile
+from uuid import UUID
+
+import psycopg
+
+from edfi_api.documents import statements
+from meadowlark.embedded_postgres import binaries
+from tests.benchmarks.load import Measured
+
+_POOL = 500
+# pgbench would take `:true` for one of its variables, so a blank follows each colon.
+_BODY = (
+    '{"studentReference": {"studentUniqueId": "%s"}, "schoolReference": {"schoolId": 1}, "entryDate": "2025-08-20",'
+    ' "entryGradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade",'
+    ' "entryTypeDescriptor": "uri://ed-fi.org/EntryTypeDescriptor#Other", "primarySchool": true}'
+)
+_TARGETS = """
+SELECT d.resource_type_id, array_agg(r.alias_id) FROM document d
+  JOIN resource_type t ON t.id = d.resource_type_id JOIN reference r ON r.document_id = d.id
+ WHERE t.name = 'StudentSchoolAssociation' GROUP BY d.id LIMIT %s
+"""
+_COPY_STUDENTS = """
+WITH model AS (
+    SELECT d.id, d.resource_type_id, d.body FROM document d JOIN resource_type t ON t.id = d.resource_type_id
+     WHERE t.name = 'Student' LIMIT 1
+), copied AS (
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
+    SELECT gen_random_uuid(), resource_type_id, 'NK#copy', body FROM model, generate_series(1, %s)
+    RETURNING id, document_uuid
+), aliases AS (
+    INSERT INTO alias (referential_id, document_id) SELECT gen_random_uuid(), id FROM copied
+), refs AS (
+    INSERT INTO reference (document_id, alias_id)
+    SELECT copied.id, r.alias_id FROM copied, model JOIN reference r ON r.document_id = model.id
+)
+SELECT document_uuid FROM copied
+"""
+
+
+def copied_students(database_url: str, documents: int) -> list[UUID]:
+    """Ids of that many new students to whom nothing refers."""
+    with psycopg.connect(database_url) as connection:
+        return [id_ for (id_,) in connection.execute(_COPY_STUDENTS, [documents])]
+
+
+def bare_statement(database_url: str, connections: int, seconds: float) -> Measured:
+    """The upsert of new associations by pgbench, prepared, one statement a transaction."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
+        script.write(_script(database_url))
+        script.flush()
+        load = [
+            "-n",
+            "-M",
+            "prepared",
+            "-c",
+            str(connections),
+            "-j",
+            str(min(connections, 2)),
+            "-T",
+            str(round(seconds)),
+        ]
+        command = [str(binaries() / "pgbench"), *load, "-f", script.name, database_url]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return Measured(
+        requests=int(_number(r"actually processed: (\d+)", told)),
+        errors=int(_number(r"failed transactions: (\d+)", told)),
+        per_second=_number(r"tps = ([\d.]+)", told),
+        p50=_number(r"latency average = ([\d.]+)", told),
+        p99=None,
+        generator_share=None,
+    )
+
+
+def _script(database_url: str) -> str:
+    with psycopg.connect(database_url) as connection:
+        found = connection.execute(_TARGETS, [_POOL]).fetchall()
+    rows = ",".join("{" + ",".join(map(str, targets)) + "}" for _, targets in found)
+    row = f"(1 + :n::bigint % {len(found)})::int"
+    parameters = {
+        "resource_type": f"{found[0][0]}",
+        "referential_id": "md5(:n::text)::uuid",
+        "natural_key": "('NK#' || :n::text)",
+        "aliases": "ARRAY[md5(:n::text)::uuid]",
+        # One row of a two-dimensional array; unnest and ALL take it for a list.
+        "targets": f"('{{{rows}}}'::uuid[])[{row} : {row}]",
+        "body": "('" + _BODY.replace("%s", "' || :n::text || '") + "')",
+        "document_uuid": "md5('id' || :n::text)::uuid",
+        "created_by": "1",
+        "expected_version": "NULL",
+    }
+    return f"\\set n random(1, 1000000000000000)\n{statements.UPSERT.strip() % parameters};\n"
+
+
+def _number(pattern: str, text: str) -> float:
+    found = re.search(pattern, text)
+    if found is None:
+        raise RuntimeError(f"pgbench told nothing of {pattern}: {text}")
+    return float(found[1])

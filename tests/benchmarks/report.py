@@ -1,0 +1,130 @@
+"""Measurements → a table, ratios to the ceilings, JSON, and the comparison with an earlier run."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+from tests.benchmarks.load import Measured
+
+STATEMENT = "bare statement (pgbench)"
+CONSTANT = "constant Django view"
+RESPONDER = "trivial responder"
+
+
+@dataclass(frozen=True)
+class Row:
+    """All rounds of one operation with so many connections, as their medians; errors are added up."""
+
+    operation: str
+    connections: int
+    per_second: float
+    p50: float | None
+    p99: float | None
+    errors: int
+    generator_share: float | None
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """An operation to its ceiling, both with 16 connections; the median of the rounds, and the least and greatest."""
+
+    operation: str
+    ceiling: str
+    target: float | None
+    value: float
+    least: float
+    greatest: float
+
+
+# What the project aims at; without a number it is told for interest.
+RATIOS: list[tuple[str, str, float | None]] = [
+    ("POST association", STATEMENT, 0.40),
+    ("POST student", STATEMENT, None),
+    ("GET association by id", CONSTANT, 0.55),
+    ("GET student by id", CONSTANT, 0.55),
+    ("POST association again", "POST association", 1.5),
+]
+
+# Rounds of one operation with one number of connections.
+Rounds = Mapping[tuple[str, int], list[Measured]]
+
+
+def rows(rounds: Rounds) -> list[Row]:
+    return [_row(operation, connections, measured) for (operation, connections), measured in rounds.items()]
+
+
+def ratios(rounds: Rounds, connections: int) -> list[Ratio]:
+    """Round by round, since other work on the machine slows operation and ceiling of one round alike."""
+    found = []
+    for operation, ceiling, target in RATIOS:
+        pairs = zip(rounds[operation, connections], rounds[ceiling, connections], strict=True)
+        values = [ours.per_second / theirs.per_second for ours, theirs in pairs]
+        found.append(Ratio(operation, ceiling, target, median(values), min(values), max(values)))
+    return found
+
+
+def text(found: Iterable[Row], against: Iterable[Ratio], baseline: Path | None) -> str:
+    """For a person; with a baseline, how each figure compares with it."""
+    before = _baseline(baseline) if baseline else {}
+    lines = [f"{'':28}{'conn.':>6}{'req/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'errors':>8}{'generator':>11}"]
+    lines += [_line(row) + _change(before.get((row.operation, row.connections)), row.per_second) for row in found]
+    lines += ["", f"{'':28}{'':28}{'ratio':>7}{'least':>8}{'most':>7}{'target':>8}"]
+    lines += [
+        _ratio_line(ratio) + _change(before.get((ratio.operation, ratio.ceiling)), ratio.value) for ratio in against
+    ]
+    return "\n".join(lines)
+
+
+def as_json(found: Iterable[Row], against: Iterable[Ratio], generator: str) -> str:
+    """What `--baseline` reads again."""
+    document = {
+        "generator": generator,
+        "rows": [asdict(row) for row in found],
+        "ratios": [asdict(ratio) for ratio in against],
+    }
+    return json.dumps(document, indent=1)
+
+
+def _row(operation: str, connections: int, measured: list[Measured]) -> Row:
+    return Row(
+        operation,
+        connections,
+        per_second=median(each.per_second for each in measured),
+        p50=_median([each.p50 for each in measured]),
+        p99=_median([each.p99 for each in measured]),
+        errors=sum(each.errors for each in measured),
+        generator_share=_median([each.generator_share for each in measured]),
+    )
+
+
+def _median(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _baseline(file: Path) -> dict[tuple[str, int | str], float]:
+    document = json.loads(file.read_text())
+    figures = {(row["operation"], row["connections"]): row["per_second"] for row in document["rows"]}
+    return figures | {(ratio["operation"], ratio["ceiling"]): ratio["value"] for ratio in document["ratios"]}
+
+
+def _line(row: Row) -> str:
+    share = "-" if row.generator_share is None else f"{row.generator_share:.0%}"
+    times = f"{_time(row.p50):>9}{_time(row.p99):>9}"
+    return f"{row.operation:28}{row.connections:>6}{row.per_second:>9,.0f}{times}{row.errors:>8}{share:>11}"
+
+
+def _time(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _ratio_line(ratio: Ratio) -> str:
+    target = "-" if ratio.target is None else f"{ratio.target:.2f}"
+    spread = f"{ratio.value:>7.2f}{ratio.least:>8.2f}{ratio.greatest:>7.2f}"
+    return f"{ratio.operation:28}{'to ' + ratio.ceiling:28}{spread}{target:>8}"
+
+
+def _change(before: float | None, now: float) -> str:
+    return f"{now / before - 1:>+8.0%}" if before else ""

@@ -1,0 +1,90 @@
+"""The servers that are measured: Meadowlark as `make run` starts it, in a home of its own, and the constant view."""
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from meadowlark import embedded_postgres
+
+ADDRESS = "127.0.0.1"
+_TOP = Path(__file__).parents[2]
+_START_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where Meadowlark answers, a token for it, and the database behind it."""
+
+    port: int
+    token: str
+    database_url: str
+
+
+@contextlib.contextmanager
+def meadowlark(home: Path) -> Iterator[Server]:
+    """Runs `python -m meadowlark.run` with PostgreSQL's usual durability until the block ends."""
+    port = _free_port()
+    inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    ours = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_PORT": str(port), "MEADOWLARK_TOKEN_SECONDS": "86400"}
+    log = home.with_suffix(".log")
+    with _running([sys.executable, "-m", "meadowlark.run"], inherited | ours, log) as process:
+        _wait(process, log, lambda: "A first request" in log.read_text())
+        yield Server(port, _token(port, log.read_text()), embedded_postgres.url(home))
+
+
+@contextlib.contextmanager
+def constant_view(home: Path) -> Iterator[int]:
+    """Runs gunicorn, with Meadowlark's settings, on the constant view; the port is yielded."""
+    port = _free_port()
+    settings = ["--config", "python:meadowlark.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
+    command = [sys.executable, "-m", "gunicorn", *settings, "tests.benchmarks.constant:application"]
+    log = home.with_suffix(".constant.log")
+    with _running(command, dict(os.environ), log) as process:
+        _wait(process, log, lambda: _is_answering(port))
+        yield port
+
+
+@contextlib.contextmanager
+def _running(command: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=_TOP, env=environment, stdout=output, stderr=output)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def _wait(process: subprocess.Popen[bytes], log: Path, is_up) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while not is_up():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"A server did not start: {log.read_text()}")
+        time.sleep(0.05)
+
+
+def _token(port: int, told: str) -> str:
+    [key] = re.findall(r"^  key +(\S+)$", told, re.MULTILINE)
+    [secret] = re.findall(r"^  secret +(\S+)$", told, re.MULTILINE)
+    form = {"grant_type": "client_credentials"}
+    return httpx.post(f"http://{ADDRESS}:{port}/oauth/token", auth=(key, secret), data=form).json()["access_token"]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((ADDRESS, 0))
+        return probe.getsockname()[1]
+
+
+def _is_answering(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((ADDRESS, port)) == 0

@@ -1,0 +1,142 @@
+"""What is sent: the documents of the benchmark, and the requests made from them, ready for the wire."""
+
+import json
+from collections.abc import Iterable, Iterator
+from http.client import HTTPConnection
+from itertools import count
+from typing import Any
+
+from tests.benchmarks.server import ADDRESS, Server
+
+SCHOOLS = range(1, 11)
+_DESCRIPTORS = "uri://ed-fi.org"
+_DATA = "/data/ed-fi"
+
+Body = dict[str, Any]
+
+
+class Workloads:
+    """Requests for one server. Students are numbered through; each association has a student of its own."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._students = count(1)
+
+    def seed(self, documents: int) -> None:
+        """Schools, and students with an association each: what is repeated, changed and read."""
+        connection = HTTPConnection(ADDRESS, self._server.port)
+        for school in SCHOOLS:
+            self._written(connection, "schools", _school(school))
+        self.seeded = [next(self._students) for _ in range(documents)]
+        self._student_ids = [self._written(connection, "students", _student(n)) for n in self.seeded]
+        self._association_ids = [
+            self._written(connection, "studentSchoolAssociations", _association(n)) for n in self.seeded
+        ]
+
+    def new_students(self, documents: int) -> list[bytes]:
+        return [self._request("POST", "/students", _student(next(self._students))) for _ in range(documents)]
+
+    def new_associations(self, documents: int) -> list[bytes]:
+        """Second associations of the seeded students, at other dates: the key is student, school and date."""
+        dates = _dates()
+        bodies = (_association(n, entryDate=date) for date in dates for n in self.seeded)
+        return [self._request("POST", "/studentSchoolAssociations", next(bodies)) for _ in range(documents)]
+
+    def same_associations(self) -> list[bytes]:
+        return [self._request("POST", "/studentSchoolAssociations", _association(n)) for n in self.seeded]
+
+    def changed_associations(self) -> list[bytes]:
+        """Every request changes what the one before it, a whole round ago, has left."""
+        return [
+            self._request("POST", "/studentSchoolAssociations", _association(n, primarySchool=primary))
+            for primary in (False, True)
+            for n in self.seeded
+        ]
+
+    def replaced_associations(self) -> list[bytes]:
+        return [
+            self._request(
+                "PUT", f"/studentSchoolAssociations/{id_}", _association(n, primarySchool=primary) | {"id": id_}
+            )
+            for primary in (False, True)
+            for n, id_ in zip(self.seeded, self._association_ids, strict=True)
+        ]
+
+    def student_by_id(self) -> list[bytes]:
+        return [self._request("GET", f"/students/{id_}") for id_ in self._student_ids]
+
+    def association_by_id(self) -> list[bytes]:
+        return [self._request("GET", f"/studentSchoolAssociations/{id_}") for id_ in self._association_ids]
+
+    def association_by_student(self) -> list[bytes]:
+        return [
+            self._request("GET", f"/studentSchoolAssociations?studentUniqueId={_unique_id(n)}&entryDate=2025-08-20")
+            for n in self.seeded
+        ]
+
+    def page_of_associations(self) -> list[bytes]:
+        return [self._request("GET", "/studentSchoolAssociations?limit=25")]
+
+    def deletions(self, ids: Iterable[str]) -> list[bytes]:
+        return [self._request("DELETE", f"/students/{id_}") for id_ in ids]
+
+    def _written(self, connection: HTTPConnection, endpoint: str, body: Body) -> str:
+        """The id of the document that was made."""
+        connection.request("POST", f"{_DATA}/{endpoint}", json.dumps(body), self._headers)
+        answer = connection.getresponse()
+        told = answer.read()
+        if answer.status != 201:
+            raise RuntimeError(f"seeding failed: {answer.status} {told.decode()}")
+        return answer.headers["Location"].rpartition("/")[2]
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._server.token}", "Content-Type": "application/json"}
+
+    def _request(self, method: str, path: str, body: Body | None = None) -> bytes:
+        content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
+        head = [f"{method} {_DATA}{path} HTTP/1.1", f"Host: {ADDRESS}:{self._server.port}"]
+        head += [f"Authorization: Bearer {self._server.token}", "Accept: application/json"]
+        if body is not None:
+            head += ["Content-Type: application/json", f"Content-Length: {len(content)}"]
+        return "\r\n".join([*head, "", ""]).encode() + content
+
+
+def _school(number: int) -> Body:
+    category = f"{_DESCRIPTORS}/EducationOrganizationCategoryDescriptor#School"
+    return {
+        "schoolId": number,
+        "nameOfInstitution": f"Lark Meadow School {number}",
+        "educationOrganizationCategories": [{"educationOrganizationCategoryDescriptor": category}],
+        "gradeLevels": [{"gradeLevelDescriptor": f"{_DESCRIPTORS}/GradeLevelDescriptor#Ninth grade"}],
+    }
+
+
+def _student(number: int) -> Body:
+    return {
+        "studentUniqueId": _unique_id(number),
+        "birthDate": "2010-01-13",
+        "birthSexDescriptor": f"{_DESCRIPTORS}/SexDescriptor#Female",
+        "firstName": "Mae",
+        "middleName": "Elena",
+        "lastSurname": f"Ortiz{number % 997}",
+    }
+
+
+def _association(number: int, **changes: Any) -> Body:
+    return {
+        "studentReference": {"studentUniqueId": _unique_id(number)},
+        "schoolReference": {"schoolId": SCHOOLS[number % len(SCHOOLS)]},
+        "entryDate": "2025-08-20",
+        "entryGradeLevelDescriptor": f"{_DESCRIPTORS}/GradeLevelDescriptor#Ninth grade",
+        "entryTypeDescriptor": f"{_DESCRIPTORS}/EntryTypeDescriptor#Other",
+        "primarySchool": True,
+    } | changes
+
+
+def _unique_id(number: int) -> str:
+    return f"{number:08d}"
+
+
+def _dates() -> Iterator[str]:
+    return (f"{year}-{month:02d}-{day:02d}" for year in count(1990) for month in range(1, 13) for day in range(1, 29))
