@@ -3,16 +3,18 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CLIENTS := .venv-clients
 
-.PHONY: help run test check bench lock
+.PHONY: help run test test-clients check bench lock
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
 	@echo 'make test   lint, types and all tests; TESTS=tests/house runs some of them'
+	@echo 'make test-clients  the programs of others that speak to Ed-Fi APIs, against a server'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
-	@echo 'make lock   write the lock files after a change of requirements.txt or tests/requirements.txt'
+	@echo 'make lock   write the lock files after a change of one of the requirements.txt'
 
 run: $(VENV)/ready
 	@$(BIN)/python -m meadowlark.run
@@ -21,6 +23,9 @@ run: $(VENV)/ready
 test: check
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=worksteal $(TESTS)
+
+test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
+	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/clients
 
 check: $(VENV)/ready-for-tests
 	$(BIN)/python -m ruff check
@@ -35,6 +40,7 @@ lock: $(VENV)/ready
 	$(BIN)/python -m pip install -qq pip-tools==7.6.2
 	$(compile) requirements.txt --output-file requirements.lock
 	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
+	$(compile) --allow-unsafe tests/clients/requirements.txt --output-file tests/clients/requirements.lock
 
 compile := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/python -m piptools compile --quiet --no-config --generate-hashes --strip-extras \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
@@ -44,6 +50,7 @@ install := $(BIN)/python -m pip install -qq --disable-pip-version-check --requir
 locks := requirements.lock requirements.fast.lock
 $(shell test -x $(BIN)/python && cat $(locks) | cmp -s - $(VENV)/ready || rm -f $(VENV)/ready)
 $(shell cmp -s tests/requirements.lock $(VENV)/ready-for-tests || rm -f $(VENV)/ready-for-tests)
+$(shell cmp -s tests/clients/requirements.lock $(CLIENTS)/ready || rm -f $(CLIENTS)/ready)
 
 $(VENV)/ready:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
@@ -60,3 +67,9 @@ $(VENV)/ready-for-tests: $(VENV)/ready
 	@echo 'Installing test tools into $(VENV) ...'
 	@$(install) -r tests/requirements.lock
 	@cp tests/requirements.lock $@
+
+$(CLIENTS)/ready:
+	@echo 'Installing clients into $(CLIENTS) ...'
+	@$(PYTHON) -m venv --clear $(CLIENTS)
+	@$(CLIENTS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/clients/requirements.lock
+	@cp tests/clients/requirements.lock $@

@@ -1,0 +1,65 @@
+"""A server of Data Standard 5.2 with a home of its own, and the programs that `make test-clients` installed."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.house.test_make_run import Run
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The clients' environment, and the server that they are told to speak to."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def run(self, program: str, *arguments: str, may_fail: bool = False, **variables: str) -> str:
+        """What the program says, on both channels; it must succeed, unless it may fail."""
+        done = subprocess.run(
+            [str(self.folder / program), *arguments],
+            cwd=HERE,
+            env=self.environment | variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert may_fail or done.returncode == 0, done.stdout
+        return done.stdout
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Programs]:
+    folder = os.environ.get("MEADOWLARK_CLIENTS")
+    if not folder:
+        pytest.skip("needs the programs that `make test-clients` installs")
+    run = Run(tmp_path_factory.mktemp("clients") / "home", _free_port(), MEADOWLARK_DATA_STANDARD="5.2")
+    try:
+        run.wait_until_served()
+        yield Programs(Path(folder), _environment(run))
+    finally:
+        run.stop(signal.SIGTERM)
+
+
+def _environment(run: Run) -> dict[str, str]:
+    [key] = re.findall(r"^  key +(\S+)$", run.told, re.MULTILINE)
+    [secret] = re.findall(r"^  secret +(\S+)$", run.told, re.MULTILINE)
+    told = {"BASE_URL": run.address, "API_KEY": key, "API_SECRET": secret}
+    return {"PATH": os.environ["PATH"], **told}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
