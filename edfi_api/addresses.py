@@ -27,6 +27,11 @@ def fixed_path(address: str, view: Callable[..., HttpResponseBase], name: str) -
     return re_path(rf"^{_pattern(address)}/?\Z", view, name=name)
 
 
+def below(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
+    """A route for everything below an address that no other route has matched."""
+    return re_path(rf"^{_pattern(address)}/", view, name=name)
+
+
 def _pattern(address: str) -> str:
     fixed_and_parameters = _PARAMETER.split(address)
     fixed_and_parameters[::2] = map(_in_any_case, fixed_and_parameters[::2])

@@ -98,7 +98,7 @@ def coerce_boolean(value: Any) -> Any:
 def coerce_integer(value: Any) -> Any:
     if isinstance(value, str):
         value = coerce_number(value)
-    if isinstance(value, float | Decimal) and value % 1 == 0:
+    if isinstance(value, float | Decimal) and _is_whole(Decimal(value)):
         return as_integer(value)
     return value
 
@@ -107,10 +107,15 @@ def coerce_number(value: Any) -> Any:
     if not isinstance(value, str) or not _NUMBER.fullmatch(value):
         return value
     number = Decimal(value)
-    if number % 1 == 0:
+    if _is_whole(number):
         return as_integer(number)
     # A double holds fifteen digits; longer numbers keep theirs.
     return float(number) if len(number.as_tuple().digits) <= _DIGITS_OF_A_DOUBLE else number
+
+
+def _is_whole(number: Decimal) -> bool:
+    """Not by a remainder, which Decimal refuses to work out for more digits than its context has."""
+    return number == number.to_integral_value()
 
 
 def coerce_date(value: Any) -> Any:

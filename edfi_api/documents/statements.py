@@ -107,27 +107,22 @@ SELECT id FROM document
 """
 
 GET = """
-SELECT document_uuid, body::text, change_version, last_modified_at
+SELECT id, document_uuid, body::text, change_version, last_modified_at
   FROM document
  WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
 """
 
 # The targets that a link can lead to are those of reference objects; descriptors are left out by their types.
-_TARGETS = """
+TARGETS = """
 SELECT array_agg(r.alias_id) AS aliases, array_agg(t.resource_type_id) AS types, array_agg(t.document_uuid) AS uuids
   FROM reference r JOIN alias a ON a.referential_id = r.alias_id JOIN document t ON t.id = a.document_id
  WHERE r.document_id = d.id AND t.resource_type_id = ANY (%(linked_types)s::smallint[])
 """
 
 GET_WITH_TARGETS = f"""
-SELECT d.document_uuid, d.body::text, d.change_version, d.last_modified_at, targets.*
-  FROM document d CROSS JOIN LATERAL ({_TARGETS}) targets
+SELECT d.id, d.document_uuid, d.body::text, d.change_version, d.last_modified_at, targets.*
+  FROM document d CROSS JOIN LATERAL ({TARGETS}) targets
  WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
-"""
-
-TARGETS_OF_PAGE = f"""
-SELECT d.id, targets.*
-  FROM unnest(%(rows)s::bigint[]) AS d (id) CROSS JOIN LATERAL ({_TARGETS}) targets
 """
 
 # --- The cascade of an identity change; all within one transaction ---

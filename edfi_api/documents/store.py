@@ -4,16 +4,12 @@ Integrity is the database's: what its constraints refuse is translated here, and
 `documents` and `references`. A write that met a concurrent one is run again a bounded number of times.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Mapping, Set
 from enum import StrEnum
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, transaction
-from django.db.models import QuerySet, TextField
-from django.db.models.functions import Cast
 from psycopg import errors
 from psycopg.rows import TupleRow
 from uuid_utils.compat import uuid7
@@ -29,8 +25,8 @@ from edfi_api.documents.exceptions import (
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
 from edfi_api.documents.extraction import DocumentReference, descriptor_id
 from edfi_api.documents.incoming import IncomingDocument, Preparers
-from edfi_api.models import Document
-from edfi_api.surface.resource import Resource, ResourceName
+from edfi_api.documents.stored import StoredDocument, stored_document
+from edfi_api.surface.resource import Resource
 from references import resolution
 from references.exceptions import UnresolvedReference
 from references.models import Alias
@@ -45,30 +41,6 @@ class Outcome(StrEnum):
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     OTHER_IDENTITY = "other identity"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A document that another refers to, by what it really is: a School, not an EducationOrganization."""
-
-    name: ResourceName
-    document_uuid: UUID
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """The envelope of a document as the database has it; `text` is the body's JSON, empty after a write.
-
-    `targets` has what its reference objects mean, by referential id, and `row` its place in the collection, if they
-    were asked for.
-    """
-
-    document_uuid: UUID
-    change_version: int
-    last_modified_at: datetime
-    text: str = ""
-    targets: Mapping[UUID, Target] = field(default_factory=dict)
-    row: int = 0
 
 
 def upsert(
@@ -209,7 +181,7 @@ def get(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) 
     """The document of this resource with this id, or None."""
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
     rows = with_retries(lambda: execute(statements.GET, parameters, using))
-    return _stored(rows[0], {}) if rows else None
+    return stored_document(rows[0], using) if rows else None
 
 
 def get_with_targets(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> StoredDocument | None:
@@ -220,37 +192,7 @@ def get_with_targets(resource: Resource, document_uuid: UUID, using: str = DEFAU
         "linked_types": resource_types.linked_numbers(using),
     }
     rows = with_retries(lambda: execute(statements.GET_WITH_TARGETS, parameters, using))
-    return _stored(rows[0][:4], _targets(rows[0][4:], using)) if rows else None
-
-
-def get_page(documents: QuerySet[Document], with_targets: bool) -> list[StoredDocument]:
-    """The documents of a query set, in its order; the targets of all of them cost one more round trip."""
-    columns = ("id", "document_uuid", Cast("body", TextField()), "change_version", "last_modified_at")
-    rows = list(documents.values_list(*columns))
-    targets: dict[int, dict[UUID, Target]] = {}
-    if with_targets and rows:
-        using = documents.db
-        parameters = {"rows": [row[0] for row in rows], "linked_types": resource_types.linked_numbers(using)}
-        found = with_retries(lambda: execute(statements.TARGETS_OF_PAGE, parameters, using))
-        targets = {row: _targets(columns, using) for row, *columns in found}
-    return [_stored(columns, targets.get(row, {}), row) for row, *columns in rows]
-
-
-def _stored(columns: Sequence[Any], targets: Mapping[UUID, Target], row: int = 0) -> StoredDocument:
-    document_uuid, text, change_version, last_modified_at = columns
-    return StoredDocument(document_uuid, change_version, last_modified_at, text, targets, row)
-
-
-def _targets(columns: Sequence[Any], using: str) -> dict[UUID, Target]:
-    """From three parallel arrays, which are NULL where there is nothing: aliases, resource types, document UUIDs."""
-    aliases, types, uuids = columns
-    if aliases is None:
-        return {}
-    names = resource_types.names(using)
-    return {
-        alias: Target(names[number], document_uuid)
-        for alias, number, document_uuid in zip(aliases, types, uuids, strict=True)
-    }
+    return stored_document(rows[0], using) if rows else None
 
 
 def _number(resource: Resource, using: str) -> int:

@@ -145,12 +145,8 @@ def _largest(limit: DecimalLimit) -> Decimal:
 
 
 def _distinct(body: dict[str, Any], *paths: Path) -> list[Any]:
-    found: list[Any] = []
-    for path in paths:
-        for _, value in values_at(body, path):
-            if value not in found:
-                found.append(value)
-    return found
+    """The scalar values at these paths, each once, in order of appearance."""
+    return list(dict.fromkeys(value for path in paths for _, value in values_at(body, path)))
 
 
 def _unequal(rule: EqualityConstraint, values: list[Any]) -> Iterator[Violation]:

@@ -1,9 +1,9 @@
 """The addresses of all metadata, those of the older official server included, which generators of clients know."""
 
-from django.urls import URLPattern, re_path
+from django.urls import URLPattern
 
 from edfi_api import addresses
-from edfi_api.addresses import fixed_path
+from edfi_api.addresses import below, fixed_path
 from edfi_api.metadata.dependencies import graphml, load_steps
 from edfi_api.metadata.discovery import discovery_document, metadata_index, specifications
 from edfi_api.metadata.discovery_openapi import discovery_openapi
@@ -51,5 +51,5 @@ urlpatterns = [
     fixed_path(f"{_OLDER}/dependencies", _dependencies, "older-dependencies"),
     _published(addresses.XSD, xsd_projects, "xsd"),
     fixed_path(f"{addresses.XSD}/<name>/files", _xsd_files, "xsd-files"),
-    re_path(r"^(?i:metadata)/", unknown_section, name="unknown-metadata"),
+    below(addresses.METADATA, unknown_section, "unknown-metadata"),
 ]

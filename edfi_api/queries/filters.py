@@ -1,18 +1,16 @@
 """The DRF filter backend that joins query string, query fields and bodies."""
 
-from django.db.models import QuerySet
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
-from edfi_api.models import Document
+from edfi_api.documents.collection import Selection
 from edfi_api.queries.parameters import PAGING_PARAMETERS, PARTITION_PARAMETERS, read_filters
-from edfi_api.queries.query_by_example import conditions
+from edfi_api.queries.query_by_example import narrow
 
 
 class QueryByExampleFilter(BaseFilterBackend):
     """Keeps the documents that have every value the query string asks for."""
 
-    def filter_queryset(self, request: Request, queryset: QuerySet[Document], view) -> QuerySet[Document]:
+    def filter_queryset(self, request: Request, queryset: Selection, view) -> Selection:
         beside = PARTITION_PARAMETERS if view.action == "partitions" else PAGING_PARAMETERS
-        filters = read_filters(view.resource, request.query_params, beside)
-        return queryset.filter(*conditions(view.resource, filters, queryset.db))
+        return narrow(queryset, view.resource, read_filters(view.resource, request.query_params, beside))

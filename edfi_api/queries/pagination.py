@@ -7,14 +7,13 @@ it. Source: http-api.md §9.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 
 from edfi_api.conf import api_settings
-from edfi_api.models import Document
+from edfi_api.documents.collection import LAST_ROW, Selection
 from edfi_api.queries.exceptions import ParameterValidationFailed
-from edfi_api.queries.page_tokens import LAST_ROW, PageToken
+from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import is_natural_number, last_values
 from edfi_api.queries.partitions import partition, read_number
 
@@ -30,11 +29,9 @@ class Page:
     wants_total: bool = False
     rows: PageToken | None = None
 
-    def cut(self, documents: QuerySet[Document]) -> QuerySet[Document]:
-        """The documents of this page."""
-        if self.rows is not None:
-            documents = documents.filter(id__gte=self.rows.first, id__lte=self.rows.last)
-        return documents[self.offset : self.offset + self.size]
+    def rows_of(self, documents: Selection) -> Selection:
+        """The documents from which the page is cut."""
+        return documents if self.rows is None else documents.between(self.rows.first, self.rows.last)
 
     def next_token(self, last_row: int) -> PageToken:
         """Where the walk goes on behind the last row of this page."""
@@ -49,7 +46,7 @@ class EdFiPagination(BasePagination):
         given = {name: value for name, (_, value) in last_values(request.query_params).items()}
         return _next_page(given) if "pagetoken" in given or "pagesize" in given else _window(given)
 
-    def partition(self, request: Request, documents: QuerySet[Document]) -> list[str]:
+    def partition(self, request: Request, documents: Selection) -> list[str]:
         """Tokens for as many independent walks as the query string asks for."""
         return [str(token) for token in partition(documents, read_number(request.query_params))]
 

@@ -5,14 +5,11 @@ so a descriptor is asked for in the spelling of the stored one, which bodies hav
 """
 
 from collections.abc import Iterable, Mapping
-from functools import reduce
-from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BooleanField, F, Func, Q, Value
-
 from edfi_api.documents import json_text
+from edfi_api.documents.collection import Condition, Selection
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.documents.spelling import stored_spellings
 from edfi_api.queries.parameters import Filter
@@ -21,38 +18,49 @@ from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceNam
 ID_FIELD = "id"
 
 
-class _Contains(Func):
-    """Django's own `contains` would write the example with Python's json, which has no exact decimals."""
+def narrow(selection: Selection, resource: Resource, filters: Iterable[Filter]) -> Selection:
+    """The documents of the selection that have every value asked for.
 
-    template = "(%(expressions)s::jsonb)"
-    arg_joiner = " @> "
-    output_field = BooleanField()
-
-
-def conditions(resource: Resource, filters: Iterable[Filter], using: str) -> list[Q]:
-    """One condition per filter; all must hold. A field with several paths matches at any of them."""
+    A field with several paths matches at any of them.
+    """
     descriptors = {entry.path: entry.target for entry in (*resource.descriptors, *resource.key_descriptors)}
-    return [_condition(filter_, descriptors, using) for filter_ in filters]
+    for number, filter_ in enumerate(filters):
+        if filter_.field.name == ID_FIELD:
+            selection = selection.where(_has_id(filter_.value, selection))
+        else:
+            selection = selection.where(_has_value(filter_, f"filter_{number}", descriptors, selection))
+    return selection
 
 
-def _condition(filter_: Filter, descriptors: Mapping[JsonPath, ResourceName], using: str) -> Q:
-    if filter_.field.name == ID_FIELD:
-        return _has_id(filter_.value)
-    return reduce(or_, (_has_value(path, filter_.value, descriptors, using) for path in filter_.field.paths))
+def _has_value(
+    filter_: Filter, name: str, descriptors: Mapping[JsonPath, ResourceName], selection: Selection
+) -> Condition:
+    """Names the parameters `filter_0_0`, and `filter_0_0_scoped` for the index, which has the resource in its keys."""
+    parameters, plain, indexed = {}, [], []
+    for number, path in enumerate(filter_.field.paths):
+        parameter = f"{name}_{number}"
+        value = _stored_value(path, filter_.value, descriptors, selection.using)
+        parameters[parameter] = _json(example(path, value))
+        parameters[f"{parameter}_scoped"] = _json({str(selection.resource_type): example(path, value)})
+        plain.append(f"d.body @> %({parameter})s::jsonb")
+        indexed.append(f"scoped_body(d.resource_type_id, d.body) @> %({parameter}_scoped)s::jsonb")
+    return Condition(f"({' OR '.join(plain)})", f"({' OR '.join(indexed)})", parameters)
 
 
-def _has_value(path: JsonPath, value: Any, descriptors: Mapping[JsonPath, ResourceName], using: str) -> Q:
-    if path in descriptors:
-        id_ = descriptor_id(descriptors[path], value)
-        value = stored_spellings([id_], using).get(id_, value)
-    return Q(_Contains(F("body"), Value(json_text.dumps(example(path, value)).decode())))
+def _stored_value(path: JsonPath, value: Any, descriptors: Mapping[JsonPath, ResourceName], using: str) -> Any:
+    if path not in descriptors:
+        return value
+    id_ = descriptor_id(descriptors[path], value)
+    return stored_spellings([id_], using).get(id_, value)
 
 
-def _has_id(text: str) -> Q:
+def _has_id(text: str, selection: Selection) -> Condition:
     try:
-        return Q(document_uuid=UUID(text))
+        asked: UUID | None = UUID(text)
     except ValueError:
-        return Q(pk__in=())
+        asked = None  # equal to nothing
+    sql = "d.document_uuid = %(id)s::uuid AND d.resource_type_id = %(type)s"
+    return Condition(sql, sql, {"id": asked})
 
 
 def example(path: JsonPath, value: Any) -> Any:
@@ -60,3 +68,7 @@ def example(path: JsonPath, value: Any) -> Any:
     for step in reversed(path.steps):
         value = [value] if step == ALL_ITEMS else {step: value}
     return value
+
+
+def _json(value: Any) -> str:
+    return json_text.dumps(value).decode()

@@ -17,7 +17,7 @@ from edfi_api.surface.resource import (
     ValuePaths,
 )
 
-NO_BLANK_AT_EITHER_END = r"^(?!\s).*(?<!\s)$"
+NO_BLANK_AT_EITHER_END = r"^(?!\s)[\s\S]*(?<!\s)$"
 
 
 def descriptor_resource(entity: Entity, project: Project, domains: tuple[str, ...]) -> Resource:

@@ -21,8 +21,9 @@ FIRST_SCHOOL_YEAR = 1900
 LAST_SCHOOL_YEAR = 2100
 EXTENSIONS = "_ext"
 
-NO_BLANK_AT_EITHER_END = r"^(?!\s)(.*\S)$"
-NOT_ONLY_BLANKS = r"^(?!\s*$).+"
+# The official patterns say `.`, which would refuse line breaks inside a text as blanks at its ends.
+NO_BLANK_AT_EITHER_END = r"^(?!\s)([\s\S]*\S)$"
+NOT_ONLY_BLANKS = r"^(?!\s*$)[\s\S]+"
 
 _INTEGERS = (PropertyType.INTEGER, PropertyType.SHARED_INTEGER)
 _SHORTS = (PropertyType.SHORT, PropertyType.SHARED_SHORT)

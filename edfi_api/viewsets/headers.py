@@ -5,7 +5,7 @@ import re
 from django.http import HttpRequest
 
 from edfi_api.documents.conditions import AnyVersion, Versions, WriteCondition
-from edfi_api.documents.store import StoredDocument
+from edfi_api.documents.stored import StoredDocument
 from edfi_api.surface.resource import Resource
 from edfi_api.viewsets.representation import etag
 

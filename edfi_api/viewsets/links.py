@@ -5,7 +5,7 @@ What a reference points at was read together with the document; nothing is asked
 
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.store import StoredDocument, Target
+from edfi_api.documents.stored import StoredDocument, Target
 from edfi_api.surface.resource import Surface
 
 

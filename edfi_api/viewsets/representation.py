@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from edfi_api.conf import api_settings
 from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.store import StoredDocument
+from edfi_api.documents.stored import StoredDocument
 from edfi_api.surface.resource import Surface
 from edfi_api.viewsets.links import linked_text
 

@@ -8,7 +8,6 @@ import re
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,10 +21,10 @@ from rest_framework.status import (
 from rest_framework.viewsets import ViewSetMixin
 
 from edfi_api.conf import api_settings
-from edfi_api.documents import resource_types, store
+from edfi_api.documents import collection, store
+from edfi_api.documents.collection import Selection, all_documents
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome
-from edfi_api.models import Document
 from edfi_api.surface.resource import ProjectFacts, Resource
 from edfi_api.viewsets.exceptions import InvalidDocumentId, MethodNotAllowed, ResourceNotFound
 from edfi_api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
@@ -82,16 +81,16 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     def serves_links(self) -> bool:
         return api_settings.LINKS and bool(self.resource.references)
 
-    def get_queryset(self) -> QuerySet[Document]:
-        """The documents of this resource in insertion order."""
-        return Document.objects.filter(resource_type_id=resource_types.numbers()[self.resource.name]).order_by("id")
+    def get_queryset(self) -> Selection:
+        """What DRF's filter classes narrow."""
+        return all_documents(self.resource)
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """A page of documents; filters are the resource's query fields."""
         page = self.paginator.read(request)
         documents = self.filter_queryset(self.get_queryset())
-        headers = {"Total-Count": str(documents.count())} if page.wants_total else {}
-        found = store.get_page(page.cut(documents), self.serves_links)
+        headers = {"Total-Count": str(collection.count(documents))} if page.wants_total else {}
+        found = collection.page(page.rows_of(documents), page.size, page.offset, self.serves_links)
         if found:
             headers["Next-Page-Token"] = str(page.next_token(found[-1].row))
         return Response(self.representation.collection(found), headers=headers)

@@ -1,8 +1,6 @@
 """Reference objects are served with a link to the document they mean."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from edfi_api.models import Document
 
@@ -66,16 +64,3 @@ def test_links_can_be_switched_off(api, association, settings):
 
     assert "link" not in response.json()["studentReference"]
     assert response["ETag"] != with_links
-
-
-def test_a_page_costs_the_same_queries_however_many_references_it_has(api, association, documents, resource_named):
-    for number in range(5):
-        api.post("/students", documents.minimal_body(resource_named("Student"), studentUniqueId=str(number)))
-        body = association.body | {"studentReference": {"studentUniqueId": str(number)}}
-        assert api.post("/studentEducationOrganizationAssociations", body).status_code == 201
-
-    with CaptureQueriesContext(connection) as queries:
-        response = api.get("/studentEducationOrganizationAssociations")
-
-    assert len(response.json()) == 6
-    assert len([query for query in queries if "document" in query["sql"]]) == 1

@@ -40,6 +40,7 @@ def test_unknown_members_are_dropped_at_any_depth(api):
         ({"middleName": None, "otherNames": []}, {}),
         ({"otherNames": [{}]}, {}),
         ({"middleName": " kept as sent "}, {"middleName": " kept as sent "}),
+        ({"firstName": "A\nB"}, {"firstName": "A\nB"}),
     ],
 )
 def test_values_are_brought_into_their_types_form(api, sent, kept):

@@ -53,8 +53,8 @@ STATEMENTS = {
     "update by key": 1,
     "update by id": 1,
     "get": 1,
-    "list": 2,  # the page, and whom its references link to
-    "count": 3,
+    "list": 1,
+    "count": 2,  # the page, and the total
 }
 
 

@@ -96,7 +96,6 @@ def test_a_number_like_no_other_in_a_member_without_bounds(send, documents, reso
     send("POST", "/data/ed-fi/assessments", json_text(body).encode())
 
 
-@pytest.mark.xfail(strict=True, reason="documents/coercion.py: `% 1` raises beyond the 28 digits of decimal's context")
 @pytest.mark.parametrize("sent", [Raw("9" * 29), "9" * 29, "1e28"])
 def test_a_whole_number_of_very_many_digits_is_refused_where_it_does_not_fit(send, documents, resource_named, sent):
     body = documents.minimal_body(resource_named("School"), schoolId=sent)

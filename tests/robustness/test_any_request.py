@@ -79,7 +79,6 @@ CHARSETS_THAT_READ_OTHERWISE = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="viewsets/router.py: Django reads the query in the charset of Content-Type")
 @pytest.mark.parametrize("charset", CHARSETS_THAT_READ_OTHERWISE)
 def test_a_charset_in_the_content_type_changes_nothing(send, charset):
     path = f"/data/ed-fi/students?{CHARSETS_THAT_READ_OTHERWISE[charset]}"
@@ -90,7 +89,6 @@ def test_a_charset_in_the_content_type_changes_nothing(send, charset):
     assert answer.status_code == plain.status_code
 
 
-@pytest.mark.xfail(strict=True, reason="documents/coercion.py: `% 1` raises beyond the 28 digits of decimal's context")
 @pytest.mark.parametrize("digits", [29, 40])
 def test_a_whole_number_of_very_many_digits_in_a_query(send, digits):
     assert send("GET", f"/data/ed-fi/schools?schoolId={'9' * digits}").status_code == 200

@@ -108,7 +108,7 @@ Descriptor Color
     properties = named(surface, "Thing").json_schema["properties"]
 
     assert {name: {k: v for k, v in schema.items() if k != "description"} for name, schema in properties.items()} == {
-        "thingCode": {"type": "string", "minLength": 2, "maxLength": 12, "pattern": r"^(?!\s)(.*\S)$"},
+        "thingCode": {"type": "string", "minLength": 2, "maxLength": 12, "pattern": r"^(?!\s)([\s\S]*\S)$"},
         "flag": {"type": "boolean"},
         "price": {"type": "number"},
         "day": {"type": "string", "format": "date"},
@@ -120,7 +120,7 @@ Descriptor Color
         "share": {"type": "number"},
         "small": {"type": "integer", "minimum": 1, "maximum": 5},
         "remark": {"type": "string", "maxLength": 60},
-        "title": {"type": "string", "maxLength": 60, "pattern": r"^(?!\s*$).+"},
+        "title": {"type": "string", "maxLength": 60, "pattern": r"^(?!\s*$)[\s\S]+"},
         "noon": {"type": "string", "format": "time"},
         "vintage": {"type": "integer"},
         "note": {"type": "string", "minLength": 1, "maxLength": 20},

@@ -1,0 +1,140 @@
+"""Reading collections: a page, a count, a partition, each in one statement.
+
+A `Selection` says which documents are meant; filters and authorization narrow it. In insertion order a page could be
+found by walking along the rows of the resource, which is quick when matches are frequent and hopeless when they are
+rare or lie at the far end, or through the GIN index, which is the other way round. PostgreSQL would have to guess,
+and guesses wrong where matches cluster, as those of one school do. So a filtered page looks at the nearest rows
+first and asks the index only if they do not fill it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.documents import resource_types
+from edfi_api.documents.execution import execute, with_retries
+from edfi_api.documents.statements import TARGETS
+from edfi_api.documents.stored import StoredDocument, stored_document
+from edfi_api.surface.resource import Resource
+
+LAST_ROW = 2**63 - 1
+
+# Looking at these costs some milliseconds. Values that one row in two hundred has, or more, fill a page from them;
+# of rarer ones the index has to bring few enough rows.
+_NEAR_ROWS = 5_000
+
+_PAGE = """
+SELECT d.id, d.document_uuid, d.body::text, d.change_version, d.last_modified_at{targets}
+  FROM (SELECT * FROM ({found}) d ORDER BY d.id LIMIT %(size)s OFFSET %(offset)s) d {join}
+ ORDER BY d.id
+"""
+
+_UNFILTERED = "SELECT * FROM document WHERE resource_type_id = %(type)s AND id BETWEEN %(first)s AND %(last)s"
+
+# The first `wanted` matches: from the nearest rows if these have so many, otherwise from the index. `id + 0` keeps
+# the second part from walking along the rows again.
+_FILTERED = f"""
+WITH near AS MATERIALIZED (
+    SELECT * FROM ({_UNFILTERED} ORDER BY id LIMIT {_NEAR_ROWS}) d WHERE {{each_row}} ORDER BY id LIMIT %(wanted)s
+)
+SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
+UNION ALL
+(SELECT * FROM document d
+  WHERE (SELECT count(*) FROM near) < %(wanted)s AND {{index}} AND d.id BETWEEN %(first)s AND %(last)s
+  ORDER BY d.id + 0 LIMIT %(wanted)s)
+"""
+
+_COUNT = """
+SELECT count(*) FROM document d WHERE {index} AND d.id BETWEEN %(first)s AND %(last)s
+"""
+
+_PARTITION = """
+WITH matching AS (
+    SELECT d.id, row_number() OVER (ORDER BY d.id) - 1 AS place, count(*) OVER () AS total
+      FROM document d WHERE {index} AND d.id BETWEEN %(first)s AND %(last)s
+)
+SELECT id FROM matching
+ WHERE mod(place, greatest(ceil(total / %(number)s::numeric)::bigint, %(smallest)s)) = 0
+ ORDER BY id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """SQL about a document `d`, with its parameters, whose names no other condition of a selection has.
+
+    `sql` is quick for one row; `indexed_sql`, which means the same, is what an index answers.
+    """
+
+    sql: str
+    indexed_sql: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Documents of one resource, from one row to another, for which all conditions hold."""
+
+    resource_type: int
+    conditions: tuple[Condition, ...] = ()
+    first_row: int = 0
+    last_row: int = LAST_ROW
+    using: str = DEFAULT_DB_ALIAS
+
+    def where(self, *conditions: Condition) -> "Selection":
+        return replace(self, conditions=self.conditions + conditions)
+
+    def between(self, first_row: int, last_row: int) -> "Selection":
+        return replace(self, first_row=first_row, last_row=last_row)
+
+
+def all_documents(resource: Resource, using: str = DEFAULT_DB_ALIAS) -> Selection:
+    """Every document of a resource."""
+    return Selection(resource_types.numbers(using)[resource.name], using=using)
+
+
+def page(selection: Selection, size: int, offset: int, with_targets: bool) -> list[StoredDocument]:
+    """`size` documents in insertion order behind `offset` others; their targets too if they are asked for."""
+    found = _FILTERED.format(**_clauses(selection)) if selection.conditions else _UNFILTERED
+    parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
+    if with_targets:
+        statement = _PAGE.format(found=found, targets=", targets.*", join=f"CROSS JOIN LATERAL ({TARGETS}) targets")
+        parameters["linked_types"] = resource_types.linked_numbers(selection.using)
+    else:
+        statement = _PAGE.format(found=found, targets="", join="")
+    return [stored_document(row, selection.using) for row in _run(selection, statement, parameters)]
+
+
+def count(selection: Selection) -> int:
+    """How many documents there are."""
+    statement = _COUNT.format(**_clauses(selection))
+    return _run(selection, statement, _parameters(selection))[0][0]
+
+
+def partition(selection: Selection, number: int, smallest: int) -> list[int]:
+    """The first rows of at most `number` parts of about equal size, none but the last with less than `smallest`."""
+    statement = _PARTITION.format(**_clauses(selection))
+    parameters = _parameters(selection) | {"number": number, "smallest": smallest}
+    return [row for (row,) in _run(selection, statement, parameters)]
+
+
+def _clauses(selection: Selection) -> dict[str, str]:
+    """What each row is asked, and what an index is asked. An indexed condition is about its resource alone."""
+    conditions = selection.conditions
+    return {
+        "each_row": " AND ".join(condition.sql for condition in conditions),
+        "index": " AND ".join(condition.indexed_sql for condition in conditions) or "d.resource_type_id = %(type)s",
+    }
+
+
+def _parameters(selection: Selection) -> dict[str, Any]:
+    parameters = {"type": selection.resource_type, "first": selection.first_row, "last": selection.last_row}
+    for condition in selection.conditions:
+        parameters |= condition.parameters
+    return parameters
+
+
+def _run(selection: Selection, statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    return with_retries(lambda: execute(statement, parameters, selection.using))
