@@ -1,0 +1,72 @@
+"""The same candidates one after the other and in bulk, each from the same start; what the database has after each."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from django.db import connection, transaction
+
+from edfi_api.documents import spelling, store
+from edfi_api.documents.bulk import Candidate, write_documents
+from edfi_api.documents.bulk.candidates import REFUSALS
+from edfi_api.documents.incoming import Preparers
+from edfi_api.documents.integrity import disagreements
+
+Result = TypeVar("Result")
+
+_DOCUMENTS = """
+SELECT t.name, d.natural_key, d.body::text, d.created_by,
+       ARRAY(SELECT referential_id::text FROM alias WHERE document_id = d.id ORDER BY 1),
+       ARRAY(SELECT alias_id::text FROM reference WHERE document_id = d.id ORDER BY 1)
+  FROM document d JOIN resource_type t ON t.id = d.resource_type_id
+ ORDER BY t.name, d.natural_key
+"""
+
+
+def stored() -> list[tuple[Any, ...]]:
+    """All three tables by natural key, without what no two loads share: ids, dates and versions."""
+    with connection.cursor() as cursor:
+        return cursor.execute(_DOCUMENTS).fetchall()
+
+
+def one_after_the_other(candidates: Iterable[Candidate], preparers: Preparers) -> list[Any]:
+    """As the API writes them: an outcome or the refusal of each."""
+    return [_write(candidate, preparers) for candidate in candidates]
+
+
+def in_bulk(candidates: Iterable[Candidate]) -> list[Any]:
+    return [_comparable(written.result) for written in write_documents(candidates)]
+
+
+def both_ways(
+    candidates: Sequence[Candidate], preparers: Preparers
+) -> tuple[tuple[list[Any], list[Any]], tuple[list[Any], list[Any]]]:
+    """Results and tables of one after the other, then those of bulk; nothing of it stays in the database."""
+    alone = rolled_back(lambda: (one_after_the_other(candidates, preparers), stored()))
+    bulk = rolled_back(lambda: (in_bulk(candidates), _stored_in_agreement(preparers)))
+    return alone, bulk
+
+
+def rolled_back(action: Callable[[], Result]) -> Result:
+    spelling.forget()
+    with transaction.atomic():
+        result = action()
+        transaction.set_rollback(True)
+    spelling.forget()
+    return result
+
+
+def _stored_in_agreement(preparers: Preparers) -> list[tuple[Any, ...]]:
+    assert list(disagreements(preparers, "default")) == []
+    return stored()
+
+
+def _write(candidate: Candidate, preparers: Preparers) -> Any:
+    try:
+        incoming = preparers[candidate.resource.name].prepare_new(candidate.body)
+        return store.upsert(incoming)[1]
+    except REFUSALS as refusal:
+        return _comparable(refusal)
+
+
+def _comparable(result: Any) -> Any:
+    return (type(result).__name__, vars(result)) if isinstance(result, Exception) else result
