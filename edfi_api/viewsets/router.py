@@ -40,9 +40,6 @@ class DataRouter:
 
     def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
         """`path` is what follows the prefix; one trailing slash is tolerated."""
-        # Django would read the query string in the charset of the Content-Type, whatever a client writes there; the
-        # public setter reads it once that way before it changes anything.
-        request._encoding = "utf-8"
         match path.removesuffix("/").split("/"):
             case [project, endpoint]:
                 return self._dispatch(self._collections, request, project, endpoint, prefix=prefix)

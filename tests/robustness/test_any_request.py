@@ -70,25 +70,6 @@ def test_a_number_like_no_other_in_a_query(send, field, value):
     assert send("GET", f"/data/ed-fi/{field}={value}").status_code in (200, 400)
 
 
-CHARSETS_THAT_READ_OTHERWISE = {
-    "base64": "limit=1",
-    "undefined": "limit=1",
-    "punycode": "limit=1",
-    "utf-7": "studentUniqueId=%2B2AA-",
-    "unicode_escape": "firstName=%5Cud800",
-}
-
-
-@pytest.mark.parametrize("charset", CHARSETS_THAT_READ_OTHERWISE)
-def test_a_charset_in_the_content_type_changes_nothing(send, charset):
-    path = f"/data/ed-fi/students?{CHARSETS_THAT_READ_OTHERWISE[charset]}"
-    plain = send("GET", path)
-
-    answer = send("GET", path, CONTENT_TYPE=f"application/json; charset={charset}")
-
-    assert answer.status_code == plain.status_code
-
-
 @pytest.mark.parametrize("digits", [29, 40])
 def test_a_whole_number_of_very_many_digits_in_a_query(send, digits):
     assert send("GET", f"/data/ed-fi/schools?schoolId={'9' * digits}").status_code == 200

@@ -4,6 +4,7 @@ import gzip
 import json
 import socket
 
+import httpx
 import pytest
 
 BODY = b'{"studentUniqueId": "http", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}'
@@ -76,3 +77,24 @@ def test_a_chunked_body_over_the_limit_is_refused(real_server):
 
     assert status == 413
     assert json.loads(answer)["type"] == "urn:ed-fi:api:content-too-large"
+
+
+CHARSETS_THAT_READ_OTHERWISE = {
+    "base64": "limit=1",
+    "undefined": "limit=1",
+    "punycode": "limit=1",
+    "utf-7": "studentUniqueId=%2B2AA-",
+    "unicode_escape": "firstName=%5Cud800",
+}
+
+
+@pytest.mark.parametrize("charset", CHARSETS_THAT_READ_OTHERWISE)
+def test_a_charset_in_the_content_type_changes_nothing(real_server, charset):
+    url = f"http://127.0.0.1:{real_server.port}/data/ed-fi/students?{CHARSETS_THAT_READ_OTHERWISE[charset]}"
+    headers = {"Authorization": f"Bearer {real_server.token}"}
+
+    plain = httpx.get(url, headers=headers)
+    answer = httpx.get(url, headers=headers | {"Content-Type": f"application/json; charset={charset}"})
+
+    assert plain.status_code == 200
+    assert (answer.status_code, answer.content) == (200, plain.content)
