@@ -8,7 +8,7 @@ from edfi_api.models import Document
 from tests.api.test_upsert import STUDENT
 from tests.conftest import item_path
 
-STALE = '"1-l"'
+STALE = '"0-l"'
 
 
 @pytest.fixture
