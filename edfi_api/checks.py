@@ -1,18 +1,24 @@
-"""System check: do the MetaEd projects compile? Runs where Django runs its checks, before the first client."""
+"""System check: does the model make a surface? Runs where Django runs its checks, before the first client."""
 
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, register
+from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.apischema.errors import ApiSchemaError
 from edfi_api.metaed import ModelErrors
 from edfi_api.startup import current_surface
 
 
 @register()
-def metaed_projects_compile(**_: Any) -> list[CheckMessage]:
-    """Each problem of the model text as one error with file, line and column."""
+def model_makes_a_surface(**_: Any) -> list[CheckMessage]:
+    """Each problem of the model text as one error with its place, or the first of an ApiSchema file or the settings."""
     try:
         current_surface()
     except ModelErrors as errors:
         return [Error(str(problem), id="edfi_api.E001") for problem in errors.problems]
+    except ApiSchemaError as error:
+        return [Error(str(error), id="edfi_api.E002")]
+    except ImproperlyConfigured as error:
+        return [Error(str(error), id="edfi_api.E003")]
     return []

@@ -14,9 +14,10 @@ from django.core.signals import setting_changed
 BUNDLED_STANDARDS = Path(__file__).parent / "data_standards"
 
 DEFAULTS: dict[str, Any] = {
-    # Name of a folder in edfi_api/data_standards: the bundled data standard that is served.
+    # The data standard that is served: the name of a bundled one (a folder in edfi_api/data_standards), or the path of
+    # a MetaEd project or of an ApiSchema file.
     "DATA_STANDARD": "3.3.1-b",
-    # Folders with a package.json: extension projects compiled together with the standard.
+    # Paths of extension projects, served together with the standard: MetaEd projects or ApiSchema files.
     "EXTENSIONS": (),
     # Where the compiled surface is kept between starts; None compiles at every start.
     "CACHE_DIR": None,
@@ -65,13 +66,22 @@ class ApiSettings:
         self._values = None
 
     @property
-    def metaed_projects(self) -> tuple[Path, ...]:
-        """The folders of the projects to compile, the data standard first."""
-        standard = BUNDLED_STANDARDS / self.DATA_STANDARD
-        if not standard.is_dir():
-            known = ", ".join(sorted(path.name for path in BUNDLED_STANDARDS.iterdir() if path.is_dir()))
-            raise ImproperlyConfigured(f"unknown data standard {self.DATA_STANDARD!r}; bundled are: {known}")
-        return (standard, *self.EXTENSIONS)
+    def data_standard(self) -> Path:
+        """The folder or the file of the standard."""
+        named = str(self.DATA_STANDARD)
+        known = sorted(path.name for path in BUNDLED_STANDARDS.iterdir() if path.is_dir())
+        if named in known:
+            return BUNDLED_STANDARDS / named
+        if not named or not Path(named).exists():
+            raise ImproperlyConfigured(
+                f"unknown data standard {named!r}: no such folder or file; bundled are: {', '.join(known)}"
+            )
+        return Path(named)
+
+    @property
+    def model_sources(self) -> tuple[Path, ...]:
+        """All that the API is made from, the data standard first."""
+        return (self.data_standard, *self.EXTENSIONS)
 
 
 api_settings = ApiSettings()

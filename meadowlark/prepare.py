@@ -16,6 +16,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
+from edfi_api.apischema.errors import ApiSchemaError
+from edfi_api.metaed import ModelErrors
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; see the module's text."""
@@ -33,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prepare_database()
         if options.demo_client:
             make_demo_client(*options.demo_client)
-    except (CommandError, ImproperlyConfigured) as error:
+    except (CommandError, ImproperlyConfigured, ModelErrors, ApiSchemaError) as error:
         return _refuse(str(error))
     except DatabaseError as error:
         return _refuse(f"The database cannot be used: {error}")

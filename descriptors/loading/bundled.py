@@ -17,8 +17,10 @@ _SHORT_DESCRIPTION_LENGTH = 75
 
 
 def bundled_descriptors(surface: Surface, folder: Path) -> Iterator[Candidate]:
-    """The values in this standard's folder, for the descriptors that the surface has."""
+    """The values in this standard's folder, for the descriptors that the surface has; a standard may come without."""
     path = folder / FILE_NAME
+    if not path.is_file():
+        return
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         for row in reader:

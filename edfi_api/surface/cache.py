@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import msgspec
 
@@ -23,42 +24,58 @@ CODE_PACKAGES = (metaed, surface)
 CODE_AND_SOURCE_SUFFIXES = frozenset({".py", ".lark", ".metaed"})
 MANIFEST = "package.json"
 
+Build = Callable[[Sequence[Path]], Surface]
+
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Surface)
 
 
-def load_or_build(paths: Sequence[Path], cache_dir: Path | None) -> Surface:
-    """The surface of these MetaEd projects; from the cache if it is there, whole and up to date.
+def compiled(paths: Sequence[Path]) -> Surface:
+    """The surface of MetaEd projects."""
+    return build_surface(compile_projects(paths))
 
-    Without a folder for the cache every call compiles. Raises what `compile_projects` raises. A cache that cannot be
-    written costs time, not the start.
+
+def load_or_build(
+    paths: Sequence[Path],
+    cache_dir: Path | None,
+    build: Build = compiled,
+    code: Sequence[ModuleType] = CODE_PACKAGES,
+) -> Surface:
+    """What `build` makes of these folders and files; from the cache if it is there, whole and up to date.
+
+    `code` are the packages that `build` depends on. Without a folder for the cache every call builds. Raises what
+    `build` raises. A cache that cannot be written costs time, not the start.
     """
     if cache_dir is None:
-        return build_surface(compile_projects(paths))
-    file = cache_dir / f"surface-{fingerprint(paths)}.msgpack"
+        return build(paths)
+    file = cache_dir / f"surface-{fingerprint(paths, code)}.msgpack"
     cached = _read(file)
     if cached is not None:
         return cached
-    surface = build_surface(compile_projects(paths))
+    surface = build(paths)
     with contextlib.suppress(OSError):
         _write(file, surface)
     return surface
 
 
-def fingerprint(paths: Iterable[Path]) -> str:
+def fingerprint(paths: Iterable[Path], code: Iterable[ModuleType] = CODE_PACKAGES) -> str:
     """SHA-256 over the projects' files and the compiler's, each with its name and length so that nothing can blend."""
     digest = hashlib.sha256()
-    for folder in (*_code_folders(), *paths):
-        for file in sorted(file for file in folder.rglob("*") if _counts(file)):
+    for place in (*_code_folders(code), *paths):
+        for file in _files(place):
             content = file.read_bytes()
-            digest.update(f"{file.relative_to(folder)}\0{len(content)}\0".encode())
+            digest.update(f"{file.relative_to(place)}\0{len(content)}\0".encode())
             digest.update(content)
     return digest.hexdigest()
 
 
-def _code_folders() -> Iterator[Path]:
-    return (Path(folder) for package in CODE_PACKAGES for folder in package.__path__)
+def _code_folders(code: Iterable[ModuleType]) -> Iterator[Path]:
+    return (Path(folder) for package in code for folder in package.__path__)
+
+
+def _files(place: Path) -> list[Path]:
+    return [place] if place.is_file() else sorted(file for file in place.rglob("*") if _counts(file))
 
 
 def _counts(file: Path) -> bool:

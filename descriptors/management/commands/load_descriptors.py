@@ -35,5 +35,5 @@ class Command(BaseCommand):
 
     def _load(self, paths: list[Path], log: RefusalLog) -> LoadResult:
         if not paths:
-            return load_bundled(current_surface(), api_settings.metaed_projects[0], log)
+            return load_bundled(current_surface(), api_settings.data_standard, log)
         return load_files(current_surface(), interchange_files(paths), log)
