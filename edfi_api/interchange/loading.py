@@ -16,6 +16,7 @@ from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
 from edfi_api.documents.bulk import BulkWriter, Candidate, Written, bulk_writer
+from edfi_api.documents.bulk.expectations import Expectations
 from edfi_api.documents.store import Outcome
 from edfi_api.interchange.document_reader import DocumentReader
 from edfi_api.interchange.entities import Entities
@@ -25,7 +26,6 @@ from edfi_api.interchange.results import REFUSED, LoadResult, Refused, refusal_r
 from edfi_api.interchange.spool import Spool, Waiting
 from edfi_api.interchange.xml_stream import XmlElement, documents
 from edfi_api.surface.resource import Resource, ResourceName, Surface
-from references.exceptions import UnresolvedReference
 
 OnRefusal = Callable[[Refused], None]
 
@@ -107,9 +107,8 @@ class _Reading:
 class _Writing:
     """The second half: spool → database, in rounds.
 
-    Load order puts targets before referrers, but for documents that refer to others of their own resource (a parent
-    objective), or to resources further down where references run in a circle. Those wait for the next round, which
-    takes place if the one before has written anything.
+    A document waits for the next round if what it refers to may still come; the round takes place if the one before
+    has written anything.
     """
 
     entities: Entities
@@ -119,12 +118,11 @@ class _Writing:
     on_refusal: OnRefusal
     using: str
     _waiting: dict[tuple[int, int], Refused] = field(default_factory=dict)
-    _awaited: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._resources = self.entities.surface.resources
         self._resolver = Resolver(self.entities, self.spool, self.using)
-        self._later = _names_not_before(self._resources)
+        self._expectations = Expectations(self._resources)
 
     def write(self) -> None:
         with bulk_writer(self.using) as writer:
@@ -139,7 +137,8 @@ class _Writing:
 
     def _round(self, writer: BulkWriter, queue: Iterable[Waiting]) -> None:
         """One resource after the other, so that look-ups find what stands before in load order."""
-        self._waiting, self._awaited = {}, set()
+        self._waiting = {}
+        self._expectations.begin_round()
         for _, of_resource in groupby(queue, key=attrgetter("rank")):
             taken: deque[Waiting] = deque()
             for written in writer.write(self._candidates(of_resource, taken)):
@@ -165,35 +164,15 @@ class _Writing:
             return
         reason = refusal_reason(written, written.result)
         refused = Refused(str(self.files[waiting.file]), waiting.line, resource.name, reason)
-        if isinstance(written.result, UnresolvedReference) and self._may_still_come(waiting.rank, written.result):
-            self._wait(waiting, resource, refused)
+        if self._expectations.may_still_come(waiting.rank, written.result):
+            self._wait(waiting, refused)
         else:
             self._refuse(resource, refused)
 
-    def _may_still_come(self, rank: int, refusal: UnresolvedReference) -> bool:
-        """Whether everything that is missing is of a kind of which documents follow or wait."""
-        missing = {target.resource for target in (*refusal.documents, *refusal.descriptors)}
-        return missing <= self._later[rank] | self._awaited
-
-    def _wait(self, waiting: Waiting, resource: Resource, refused: Refused) -> None:
+    def _wait(self, waiting: Waiting, refused: Refused) -> None:
         self._waiting[waiting.rank, waiting.number] = refused
-        self._awaited |= _names(resource)
+        self._expectations.wait(waiting.rank)
 
     def _refuse(self, resource: Resource, refused: Refused) -> None:
         self.result.count(resource.name, REFUSED)
         self.on_refusal(refused)
-
-
-def _names_not_before(resources: Sequence[Resource]) -> list[set[str]]:
-    """For each resource the names of those that do not stand before it, its own among them."""
-    following: set[str] = set()
-    found = []
-    for resource in reversed(resources):
-        following = following | _names(resource)
-        found.append(following)
-    return found[::-1]
-
-
-def _names(resource: Resource) -> set[str]:
-    """What a reference to its documents can be called."""
-    return {resource.name.resource} | ({resource.superclass.name.resource} if resource.superclass else set())

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,12 +54,16 @@ class LoadResult:
 
 def refusal_reason(written: Written, refusal: Refusal) -> str:
     """The words a client would get, each message with its path; of a missing target also which one was meant."""
-    problem = problem_of(refusal)
+    return reason_in_words(refusal, dict(_targets_meant(written.candidate.body, refusal)))
+
+
+def reason_in_words(error: Exception, meant: Mapping[str, str] | None = None) -> str:
+    """What a client would be told of this error, each message with its path and what was `meant` there."""
+    problem = problem_of(error)
     if problem is None:
-        return repr(refusal)
-    meant = dict(_targets_meant(written.candidate.body, refusal))
+        return repr(error)
     by_path = (problem.validation_errors or {}).items()
-    messages = [f"{path}: {text}{meant.get(path, '')}" for path, texts in by_path for text in texts]
+    messages = [f"{path}: {text}{(meant or {}).get(path, '')}" for path, texts in by_path for text in texts]
     return "; ".join([*messages, *problem.errors]) or problem.detail
 
 

@@ -28,7 +28,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a candidate: an outcome, or the refusal."""
+    """What became of a candidate: an outcome, or the refusal. Candidates for one document have one referential id,
+    invalid ones none."""
 
     candidate: Candidate
     result: Outcome | Refusal
+    referential_id: bytes | None

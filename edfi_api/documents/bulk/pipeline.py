@@ -45,7 +45,7 @@ class BulkWriter:
         for batch, prepared in self._prepared(batches(candidates)):
             results = self._writer.write(batch, prepared)
             for position, candidate in enumerate(batch.candidates):
-                yield Written(candidate, results[position])
+                yield Written(candidate, results[position], prepared.referential_id(position))
 
     def end(self) -> None:
         """Stop the processes, without what nobody waits for any more."""
@@ -57,10 +57,9 @@ class BulkWriter:
         for batch in cut:
             under_way.append((batch, self._submit(batch)))
             if len(under_way) > self._processes or self._pool is None:
-                batch, prepared = under_way.popleft()
-                yield batch, prepared.result()
-        for batch, prepared in under_way:
-            yield batch, prepared.result()
+                yield _first_of(under_way)
+        while under_way:
+            yield _first_of(under_way)
 
     def _submit(self, batch: Batch) -> Future[Prepared]:
         self._seen += len(batch.candidates)
@@ -72,6 +71,11 @@ class BulkWriter:
         done: Future[Prepared] = Future()
         done.set_result(self._in_this_process.prepare(work))
         return done
+
+
+def _first_of(under_way: deque[tuple[Batch, Future[Prepared]]]) -> tuple[Batch, Prepared]:
+    batch, prepared = under_way.popleft()
+    return batch, prepared.result()
 
 
 @contextmanager

@@ -47,6 +47,10 @@ class Prepared:
     refusals: dict[int, Refusal] = field(default_factory=dict)
     spellings: dict[tuple[UUID, str], list[int]] = field(default_factory=lambda: defaultdict(list))
 
+    def referential_id(self, position: int) -> bytes | None:
+        """What tells a document from others; None for a body that is not valid."""
+        return self.rows[position].aliases[0] if position in self.rows else None
+
 
 class Preparation:
     """Prepares work; each resource is compiled when its first body comes."""
