@@ -2,7 +2,6 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import get_script_prefix
 from rest_framework.request import Request
 
 from edfi_api import addresses
@@ -15,7 +14,7 @@ from edfi_api.viewsets.open_view import OpenView
 
 def root_of(request: HttpRequest) -> str:
     """The address by which the client reaches this server, without a slash at its end."""
-    return request.build_absolute_uri(get_script_prefix()).rstrip("/")
+    return request.build_absolute_uri(f"{request.META.get('SCRIPT_NAME', '')}/").rstrip("/")
 
 
 class PublishedView(OpenView):

@@ -1,0 +1,3 @@
+"""Surfaces of small models, as in the tests of the surface itself."""
+
+from tests.surface.conftest import surface_of  # noqa: F401

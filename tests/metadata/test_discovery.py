@@ -1,0 +1,139 @@
+"""The document that clients read first, the index of the metadata, and the page for browsers."""
+
+import pytest
+from django.test import Client
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+def get(path: str, **headers: str):
+    return Client().get(path, headers=headers)
+
+
+def test_discovery_has_the_members_of_both_official_servers() -> None:
+    document = get("/").json()
+
+    assert document["suite"] == "3"
+    assert document["applicationName"] == "Ed-Fi API"
+    assert document["dataModels"][0]["name"] == "Ed-Fi"
+    assert document["dataModels"][0]["version"] == "3.3.1-b"
+    assert document["urls"] == {
+        "dependencies": "http://testserver/metadata/dependencies",
+        "openApiMetadata": "http://testserver/metadata/specifications",
+        "oauth": "http://testserver/oauth/token",
+        "tokenInfo": "http://testserver/oauth/token_info",
+        "oauthTokenIntrospection": "http://testserver/oauth/token_info",
+        "dataManagementApi": "http://testserver/data",
+        "xsdMetadata": "http://testserver/metadata/xsd",
+    }
+
+
+def test_the_version_does_not_promise_what_is_not_served() -> None:
+    """Clients page by cursor from 7.3 on."""
+    major, minor = get("/").json()["version"].split(".")
+
+    assert (int(major), int(minor)) < (7, 3)
+
+
+def test_addresses_are_those_that_a_proxy_was_asked_for(settings) -> None:
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    settings.USE_X_FORWARDED_HOST = True
+    settings.ALLOWED_HOSTS = ["api.example.org"]
+    forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "api.example.org"}
+
+    response = Client().get("/", headers=forwarded, SCRIPT_NAME="/edfi")
+
+    assert response.json()["urls"]["oauth"] == "https://api.example.org/edfi/oauth/token"
+
+
+@pytest.mark.parametrize("path", ["/metadata", "/Metadata", "/METADATA"])
+def test_the_index_names_what_there_is(path: str) -> None:
+    assert get(path).json() == {
+        "dependencies": "http://testserver/metadata/dependencies",
+        "specifications": "http://testserver/metadata/specifications",
+        "xsdMetadata": "http://testserver/metadata/xsd",
+    }
+
+
+@pytest.mark.parametrize("path", ["/metadata/", "/metadata/specifications", "/metadata/specifications/"])
+def test_specifications_are_listed_at_both_servers_addresses(path: str) -> None:
+    assert get(path).json() == [
+        {
+            "name": "Resources",
+            "endpointUri": "http://testserver/metadata/specifications/resources-spec.json",
+            "prefix": "",
+        },
+        {
+            "name": "Descriptors",
+            "endpointUri": "http://testserver/metadata/specifications/descriptors-spec.json",
+            "prefix": "",
+        },
+        {
+            "name": "Discovery",
+            "endpointUri": "http://testserver/metadata/specifications/discovery-spec.json",
+            "prefix": "Other",
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("/metadata/data/v3/resources/swagger.json", "/metadata/specifications/resources-spec.json"),
+        ("/metadata/Data/V3/descriptors/swagger.json", "/metadata/specifications/descriptors-spec.json"),
+        ("/metadata/data/v3/dependencies", "/metadata/dependencies"),
+    ],
+)
+def test_the_older_servers_addresses_lead_to_the_same_documents(older: str, newer: str) -> None:
+    response = get(older)
+
+    assert response.status_code == 200
+    assert response.content == get(newer).content
+
+
+@pytest.mark.parametrize("path", ["/metadata/nothing", "/metadata/xsd/none/files", "/metadata/xsd/ed-fi/Core.xsd"])
+def test_an_unknown_section_is_said_in_plain_text(path: str) -> None:
+    response = get(path)
+
+    assert response.status_code == 404
+    assert response["Content-Type"] == "text/plain; charset=utf-8"
+    assert response.content == b"Invalid resource path"
+
+
+def test_xsd_lists_the_projects_and_no_files() -> None:
+    [project] = get("/metadata/xsd").json()
+
+    assert project == {
+        "description": "Core schema (Ed-Fi) files for the data model",
+        "name": "ed-fi",
+        "version": "3.3.1-b",
+        "files": "http://testserver/metadata/xsd/ed-fi/files",
+    }
+    assert get("/metadata/xsd/Ed-Fi/files").json() == []
+
+
+def test_other_methods_than_get_are_refused_as_on_data_routes() -> None:
+    response = Client().post("/metadata")
+
+    assert response.status_code == 405
+    assert response["Allow"] == "GET"
+    assert response.json()["errors"] == ["The endpoint of the request does not support the 'POST' method."]
+
+
+def test_a_browser_gets_a_page_with_links(db: None) -> None:
+    response = get("/", Accept=BROWSER)
+
+    assert response["Content-Type"] == "text/html; charset=utf-8"
+    page = response.content.decode()
+    for address in ("/docs", "/admin/", "/metadata", "/health"):
+        assert f'<a href="{address}">' in page
+        assert get(address, Accept=BROWSER).status_code in (200, 302)
+
+
+def test_the_page_to_try_out_names_every_specification_and_loads_only_what_is_served() -> None:
+    page = get("/docs", Accept=BROWSER).content.decode()
+
+    assert "http://testserver/metadata/specifications/resources-spec.json" in page
+    for asset in ("edfi_api/docs.js", "drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"):
+        assert f'src="/static/{asset}"' in page
+        assert get(f"/static/{asset}").status_code == 200

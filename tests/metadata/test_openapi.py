@@ -1,0 +1,123 @@
+"""The OpenAPI documents as a whole: valid, complete, and true about what the server does."""
+
+import re
+from typing import Any
+
+import pytest
+from openapi_spec_validator import validate
+
+from edfi_api.metadata.discovery_openapi import discovery_openapi
+from edfi_api.metadata.openapi import descriptors_document, resources_document
+from edfi_api.surface.resource import Surface
+from tests.surface.models import SurfaceOf
+
+ROOT = "https://h/edfi"
+METHODS = ("get", "post", "put", "delete")
+
+
+@pytest.fixture(scope="module")
+def document(surface: Surface) -> dict[str, Any]:
+    return resources_document(surface, ROOT)
+
+
+def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
+    return [item[method] for item in document["paths"].values() for method in METHODS if method in item]
+
+
+@pytest.mark.parametrize("build", [resources_document, descriptors_document, discovery_openapi])
+def test_documents_are_valid(build, surface: Surface) -> None:
+    validate(build(surface, ROOT))
+
+
+def test_a_document_with_extensions_is_valid(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        """
+Domain Entity School
+  integer SchoolId is part of identity
+""",
+        TPDM="""
+Domain Entity EdFi.School additions
+  string Mascot is required
+Domain Entity Candidate
+  string Code is part of identity
+""",
+    )
+
+    document = resources_document(surface, ROOT)
+
+    validate(document)
+    assert document["paths"]["/tpdm/candidates"]["get"]["operationId"] == "getTpdmCandidates"
+    assert document["paths"]["/ed-fi/schools"]["get"]["operationId"] == "getSchools"
+
+
+def test_every_resource_has_its_five_operations(document: dict[str, Any]) -> None:
+    assert len(document["paths"]) == 2 * 114
+    assert set(document["paths"]["/ed-fi/students"]) >= {"get", "post"}
+    assert set(document["paths"]["/ed-fi/students/{id}"]) >= {"get", "put", "delete"}
+
+
+def test_every_operation_says_what_it_answers_and_under_which_tag(document: dict[str, Any]) -> None:
+    tags = {tag["name"]: tag["description"] for tag in document["tags"]}
+
+    for operation in operations(document):
+        assert {"400", "401", "403", "500"} <= operation["responses"].keys()
+        assert all(tags[tag] for tag in operation["tags"])
+        assert operation["summary"]
+
+
+def test_operation_ids_are_unique_in_all_documents_together(surface: Surface, document: dict[str, Any]) -> None:
+    both = [*operations(document), *operations(descriptors_document(surface, ROOT))]
+
+    assert len({operation["operationId"] for operation in both}) == len(both)
+
+
+def test_everything_that_is_referred_to_is_there(document: dict[str, Any]) -> None:
+    targets = set(re.findall(r"'\$ref': '#/components/(\w+)/(\w+)'", str(document)))
+
+    assert {(kind, name) for kind, name in targets if name not in document["components"][kind]} == set()
+    assert ("schemas", "edFi_schoolReference") in targets
+
+
+def test_query_parameters_stand_in_the_operation_with_type_description_and_identity(document: dict[str, Any]) -> None:
+    parameters = document["paths"]["/ed-fi/studentSchoolAssociations"]["get"]["parameters"]
+    named = {parameter["name"]: parameter for parameter in parameters if "name" in parameter}
+
+    assert parameters[:3] == [
+        {"$ref": "#/components/parameters/offset"},
+        {"$ref": "#/components/parameters/limit"},
+        {"$ref": "#/components/parameters/totalCount"},
+    ]
+    assert named["schoolId"] == {
+        "name": "schoolId",
+        "in": "query",
+        "description": "The identifier of the school.",
+        "schema": {"type": "integer", "format": "int32"},
+        "x-Ed-Fi-isIdentity": True,
+    }
+    assert named["entryDate"]["schema"] == {"type": "string", "format": "date"}
+    assert "x-Ed-Fi-isIdentity" not in named["exitWithdrawDate"]
+
+
+def test_page_sizes_are_those_of_the_settings(surface: Surface, settings) -> None:
+    settings.EDFI_API = {**settings.EDFI_API, "MAX_PAGE_SIZE": 77, "DEFAULT_PAGE_SIZE": 5}
+
+    limit = resources_document(surface, ROOT)["components"]["parameters"]["limit"]["schema"]
+
+    assert (limit["maximum"], limit["default"]) == (77, 5)
+
+
+def test_a_put_says_whether_the_identity_may_change(document: dict[str, Any]) -> None:
+    assert document["paths"]["/ed-fi/classPeriods/{id}"]["put"]["x-Ed-Fi-isUpdatable"] is True
+    assert "x-Ed-Fi-isUpdatable" not in document["paths"]["/ed-fi/students/{id}"]["put"]
+
+
+def test_the_server_and_its_token_endpoint_are_named_in_full(document: dict[str, Any]) -> None:
+    assert document["servers"] == [{"url": "https://h/edfi/data"}]
+    flow = document["components"]["securitySchemes"]["oauth2_client_credentials"]["flows"]["clientCredentials"]
+    assert flow["tokenUrl"] == "https://h/edfi/oauth/token"
+    assert document["security"] == [{"oauth2_client_credentials": []}]
+
+
+def test_no_component_had_to_take_another_name_than_its_own(surface: Surface) -> None:
+    for build in (resources_document, descriptors_document):
+        assert [name for name in build(surface, ROOT)["components"]["schemas"] if name.count("_") > 1] == []

@@ -1,0 +1,100 @@
+"""What Prometheus reads about requests and the database."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from django.db import OperationalError, connection
+from django.test import Client
+
+from tests.conftest import ApiTestClient
+
+TOP = Path(__file__).parents[2]
+COUNTED_BY_TWO_PROCESSES = """
+from os import fork, wait
+from edfi_api.observability.metrics import REQUESTS, exposition
+for _ in range(2):
+    if not fork():
+        REQUESTS.labels("GET", "/ed-fi/students", 200).inc()
+        break
+    wait()
+else:
+    print(exposition().decode())
+"""
+
+
+def counted(method: str, route: str, status: int) -> float:
+    """How often a request was answered so."""
+    text = Client().get("/metrics").content.decode()
+    line = f'meadowlark_requests_total{{method="{method}",route="{route}",status="{status}"}} '
+    return next((float(each.removeprefix(line)) for each in text.splitlines() if each.startswith(line)), 0)
+
+
+def test_requests_are_counted_under_their_resource_in_any_spelling(api: ApiTestClient) -> None:
+    before = counted("GET", "/ed-fi/students", 200)
+
+    api.get("/students")
+    api.get("/STUDENTS/?limit=1")
+    api.get("/data/v3/ed-fi/students")
+
+    assert counted("GET", "/ed-fi/students", 200) == before + 3
+
+
+def test_refusals_are_counted_with_their_status(api: ApiTestClient) -> None:
+    before = counted("POST", "/ed-fi/students", 400)
+
+    api.post("/students", {"studentUniqueId": 1})
+
+    assert counted("POST", "/ed-fi/students", 400) == before + 1
+
+
+def test_what_clients_make_up_shares_one_name(api: ApiTestClient) -> None:
+    before = counted("GET", "other", 404)
+
+    api.get("/unheardOf")
+    api.get("/data/no-project/students")
+    Client().get("/made/up")
+
+    assert counted("GET", "other", 404) == before + 3
+    assert b"made" not in Client().get("/metrics").content
+
+
+def test_issued_tokens_are_counted_and_those_that_are_valid_told(api: ApiTestClient) -> None:
+    text = Client().get("/metrics").content.decode()
+
+    assert re.search(r'^meadowlark_requests_total{method="POST",route="oauth-token",status="200"} [1-9]', text, re.M)
+    assert re.search(r"^meadowlark_valid_tokens 1.0$", text, re.M)
+    assert re.search(r'^meadowlark_database_connections{state="active"} [1-9]', text, re.M)
+
+
+def test_durations_are_told_by_view(api: ApiTestClient) -> None:
+    api.get("/students")
+
+    text = Client().get("/metrics").content.decode()
+
+    assert re.search(r'^meadowlark_request_seconds_bucket{le="\+Inf",method="GET",view="data"} [1-9]', text, re.M)
+
+
+def test_metrics_are_told_without_a_database_too(db: None) -> None:
+    def refuse(*_: object) -> None:
+        raise OperationalError("connection refused")
+
+    with connection.execute_wrapper(refuse):
+        response = Client().get("/metrics")
+
+    assert response.status_code == 200
+    assert b"meadowlark_database_up 0.0" in response.content
+
+
+def test_the_counts_of_all_processes_are_added_up(tmp_path: Path) -> None:
+    environment = os.environ | {
+        "PROMETHEUS_MULTIPROC_DIR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "meadowlark.settings",
+    }
+    command = [sys.executable, "-c", f"import django; django.setup(){COUNTED_BY_TWO_PROCESSES}"]
+
+    told = subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    assert 'meadowlark_requests_total{method="GET",route="/ed-fi/students",status="200"} 2.0' in told
