@@ -27,33 +27,40 @@ _NEAR_ROWS = 5_000
 
 _PAGE = """
 SELECT d.id, d.document_uuid, d.body::text, d.change_version, d.last_modified_at{targets}
-  FROM (SELECT * FROM ({found}) d ORDER BY d.id LIMIT %(size)s OFFSET %(offset)s) d {join}
+  FROM (SELECT * FROM ({found}) d ORDER BY d.resource_type_id, d.id LIMIT %(size)s OFFSET %(offset)s) d {join}
  ORDER BY d.id
 """
 
-_UNFILTERED = "SELECT * FROM document WHERE resource_type_id = %(type)s AND id BETWEEN %(first)s AND %(last)s"
+# A range instead of an equality, so that ordering by the type as well is not redundant to PostgreSQL: otherwise a
+# prepared statement may look for a rare resource along the primary key, past all the others.
+_UNFILTERED = """
+SELECT * FROM document
+ WHERE resource_type_id BETWEEN %(type)s AND %(type)s AND id BETWEEN %(first)s AND %(last)s
+"""
 
 # The first `wanted` matches: from the nearest rows if these have so many, otherwise from the index. `id + 0` keeps
-# the second part from walking along the rows again.
+# PostgreSQL from walking along the rows again, and from reading the primary key beside the index: a prepared
+# statement does not know whether the range is narrow.
 _FILTERED = f"""
 WITH near AS MATERIALIZED (
-    SELECT * FROM ({_UNFILTERED} ORDER BY id LIMIT {_NEAR_ROWS}) d WHERE {{each_row}} ORDER BY id LIMIT %(wanted)s
+    SELECT * FROM ({_UNFILTERED} ORDER BY resource_type_id, id LIMIT {_NEAR_ROWS}) d
+     WHERE {{each_row}} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s
 )
 SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
 UNION ALL
 (SELECT * FROM document d
-  WHERE (SELECT count(*) FROM near) < %(wanted)s AND {{index}} AND d.id BETWEEN %(first)s AND %(last)s
+  WHERE (SELECT count(*) FROM near) < %(wanted)s AND {{index}} AND d.id + 0 BETWEEN %(first)s AND %(last)s
   ORDER BY d.id + 0 LIMIT %(wanted)s)
 """
 
 _COUNT = """
-SELECT count(*) FROM document d WHERE {index} AND d.id BETWEEN %(first)s AND %(last)s
+SELECT count(*) FROM document d WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
 """
 
 _PARTITION = """
 WITH matching AS (
     SELECT d.id, row_number() OVER (ORDER BY d.id) - 1 AS place, count(*) OVER () AS total
-      FROM document d WHERE {index} AND d.id BETWEEN %(first)s AND %(last)s
+      FROM document d WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
 )
 SELECT id FROM matching
  WHERE mod(place, greatest(ceil(total / %(number)s::numeric)::bigint, %(smallest)s)) = 0
