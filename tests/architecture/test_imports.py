@@ -22,8 +22,22 @@ LAYERS = {
     "edfi_api.change_queries": _EDGE,
     "edfi_api.apps": {"edfi_api.checks", *_EDGE},
     "edfi_api.checks": {"edfi_api.apischema", "edfi_api.metaed", *_EDGE},
-    "edfi_api.management": {"edfi_api.apischema", "edfi_api.interchange", "edfi_api.metaed", *_EDGE},
+    "edfi_api.management": {
+        "edfi_api.json_lines",
+        "edfi_api.apischema",
+        "edfi_api.interchange",
+        "edfi_api.metaed",
+        *_EDGE,
+    },
     "edfi_api.admin": _DJANGO_SIDE,
+    # Lines are parsed as bodies of requests are, and refusals told as those of interchange XML.
+    "edfi_api.json_lines": {
+        "edfi_api.interchange",
+        "edfi_api.problem_details.catalog",
+        "edfi_api.viewsets.exceptions",
+        "edfi_api.viewsets.parsers",
+        *_DJANGO_SIDE,
+    },
     # A refusal reads in a report as it does in an answer.
     "edfi_api.interchange": {"edfi_api.problem_details.catalog", *_DJANGO_SIDE},
     "edfi_api.problem_details": {

@@ -1,0 +1,26 @@
+"""What ends a command about JSON Lines, as the one line that its user reads."""
+
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+
+from django.core.management.base import CommandError
+
+from edfi_api.interchange import command_errors
+from edfi_api.json_lines.exceptions import NoLinesFound, PyArrowMissing, UnknownResource
+
+
+@contextmanager
+def as_command_errors() -> Iterator[None]:
+    """Translate what stops a load or an export as a whole into CommandError."""
+    try:
+        with command_errors.as_command_errors():
+            yield
+    except NoLinesFound as error:
+        raise CommandError(f"no .jsonl or .jsonl.gz file in {', '.join(error.paths)}") from error
+    except UnknownResource as error:
+        raise CommandError(f"the API offers no {error.name}") from error
+    except PyArrowMissing as error:
+        raise CommandError("Parquet needs pyarrow, which is not installed: pip install pyarrow") from error
+    except BrokenProcessPool as error:
+        raise CommandError("a process that prepared documents has died; was there too little memory?") from error

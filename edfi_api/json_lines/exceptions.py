@@ -1,0 +1,37 @@
+"""What can be wrong with JSON Lines: facts about names, files and lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass
+class UnknownResource(Exception):
+    """The operator named a resource that the API does not offer."""
+
+    name: str
+
+
+@dataclass
+class UnreadableLine(Exception):
+    """One line says no document; the next one may be fine."""
+
+    reason: str
+
+
+@dataclass
+class UnreadableFile(Exception):
+    """The file cannot be read any further than this line."""
+
+    line: int
+    reason: str
+
+
+@dataclass
+class NoLinesFound(Exception):
+    """There is no file of JSON Lines at any of these paths."""
+
+    paths: Sequence[str]
+
+
+class PyArrowMissing(Exception):
+    """Parquet is asked for, and the library that writes it is not installed."""

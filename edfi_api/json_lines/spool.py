@@ -1,0 +1,70 @@
+"""Lines that wait on disk: those whose resource is not yet their turn, and those whose targets may still come.
+
+A temporary SQLite database of its own, as for interchange XML: a few megabytes in memory, the rest on disk.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+_TEMPORARY = ""
+_CACHE_KIBIBYTES = 16 * 1024
+_SCHEMA = f"""
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -{_CACHE_KIBIBYTES};
+CREATE TABLE line (rank INTEGER, source INTEGER, number INTEGER, text BLOB, reason TEXT,
+                   PRIMARY KEY (rank, source, number)) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that says a document of the resource with this rank in load order: where it stands, and its text."""
+
+    rank: int
+    source: int
+    number: int
+    text: bytes
+
+
+class Spool:
+    """Lines by rank, then in the order of reading; of those that have had their turn also why they wait."""
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect(_TEMPORARY, isolation_level=None)
+        self._database.executescript(_SCHEMA)
+        self._database.execute("BEGIN")
+        self.size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """What is in it is gone then."""
+        self._database.close()
+
+    def add(self, line: Line, reason: str = "") -> None:
+        row = (line.rank, line.source, line.number, line.text, reason)
+        self._database.execute("INSERT INTO line VALUES (?, ?, ?, ?, ?)", row)
+        self.size += 1
+
+    def remove(self, line: Line) -> str:
+        """Take a line out and say why it waited."""
+        delete = "DELETE FROM line WHERE rank = ? AND source = ? AND number = ? RETURNING reason"
+        self.size -= 1
+        return str(self._database.execute(delete, (line.rank, line.source, line.number)).fetchall()[0][0])
+
+    def lines(self, rank: int, source: int) -> Iterator[Line]:
+        query = "SELECT number, text FROM line WHERE rank = ? AND source = ? ORDER BY number"
+        return (Line(rank, source, *row) for row in self._database.execute(query, (rank, source)))
+
+    def reasons(self) -> Iterator[tuple[Line, str]]:
+        """Every line that is left, with why it waits."""
+        query = "SELECT rank, source, number, text, reason FROM line ORDER BY rank, source, number"
+        return ((Line(*row[:4]), row[4]) for row in self._database.execute(query))

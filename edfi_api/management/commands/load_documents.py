@@ -1,0 +1,65 @@
+"""`manage.py load_documents students.jsonl exports/`, `... | manage.py load_documents -`"""
+
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.conf import api_settings
+from edfi_api.interchange.report import RefusalLog, table
+from edfi_api.json_lines.command_errors import as_command_errors
+from edfi_api.json_lines.loading import load_documents
+from edfi_api.json_lines.sources import resource_called, sources
+from edfi_api.startup import current_surface
+
+
+class Command(BaseCommand):
+    help = (
+        "Loads documents from JSON Lines, gzip or not, in the order that references need. A file named after an "
+        "endpoint, students.jsonl or ed-fi.students.jsonl.gz, has a body on each line; in any other file, and on "
+        'standard input (-), each line carries its resource: {"resource": "/ed-fi/students", "body": {...}}. Documents '
+        "that exist are replaced, so running it again changes nothing and goes quickly over what is there. What is "
+        "refused is listed on stderr as 'file:line: resource: reason' and does not stop the rest, nor does it change "
+        "the exit status: 0 means that all files were read to their end. It is 1 if a file could not be, if a path "
+        "does not exist, if there is no file in it, and with --strict at the first refusal."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "paths", nargs="+", metavar="PATH", help="a file, a folder of them, or - for standard input"
+        )
+        parser.add_argument(
+            "--resource", metavar="ENDPOINT", help="what every line is a body of, whatever the names say"
+        )
+        parser.add_argument("--strict", action="store_true", help="stop at the first refusal")
+        parser.add_argument("--report", type=Path, metavar="FILE", help="write all refusals and the counts as JSON")
+        parser.add_argument(
+            "--processes",
+            type=int,
+            metavar="N",
+            help="processes that prepare documents; default: one for each processor",
+        )
+
+    def handle(
+        self,
+        *args: Any,
+        paths: list[str],
+        resource: str | None,
+        strict: bool,
+        report: Path | None,
+        processes: int | None,
+        **options: Any,
+    ) -> None:
+        started = time.monotonic()
+        surface = current_surface()
+        with as_command_errors():
+            files = sources(surface, paths, resource_called(surface, resource) if resource else None)
+            with RefusalLog(self.stderr, report, is_strict=strict) as log:
+                result = load_documents(surface, files, log, api_settings.MAX_BODY_BYTES, processes=processes)
+                log.summarise(result)
+        self.stdout.write("\n".join(table(result)))
+        self.stdout.write(f"{len(files)} files in {time.monotonic() - started:.1f} s")
+        if result.unreadable:
+            raise CommandError(f"{len(result.unreadable)} of {len(files)} files could not be read to their end")
