@@ -14,7 +14,7 @@ from edfi_api.json_lines.exceptions import NoLinesFound, PyArrowMissing, Unknown
 def as_command_errors() -> Iterator[None]:
     """Translate what stops a load or an export as a whole into CommandError."""
     try:
-        with command_errors.as_command_errors():
+        with command_errors.as_command_errors(), _as_command_error_of_the_pipe():
             yield
     except NoLinesFound as error:
         raise CommandError(f"no .jsonl or .jsonl.gz file in {', '.join(error.paths)}") from error
@@ -24,3 +24,11 @@ def as_command_errors() -> Iterator[None]:
         raise CommandError("Parquet needs pyarrow, which is not installed: pip install pyarrow") from error
     except BrokenProcessPool as error:
         raise CommandError("a process that prepared documents has died; was there too little memory?") from error
+
+
+@contextmanager
+def _as_command_error_of_the_pipe() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise CommandError("whatever read the standard output has ended") from error

@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--resource", metavar="ENDPOINT", help="what every line is a body of, whatever the names say"
         )
-        parser.add_argument("--strict", action="store_true", help="stop at the first refusal")
+        parser.add_argument("--strict", action="store_true", help="stop at the first refusal, with its batch")
         parser.add_argument("--report", type=Path, metavar="FILE", help="write all refusals and the counts as JSON")
         parser.add_argument(
             "--processes",

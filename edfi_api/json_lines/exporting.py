@@ -1,0 +1,82 @@
+"""Documents out of the database, in load order, in the form that `loading` reads.
+
+The ids that clients see stay behind: they belong to this database, and whoever writes documents may not choose them.
+Natural keys, and with them all references, survive.
+"""
+
+import gzip
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from django.db import DEFAULT_DB_ALIAS
+from tqdm import tqdm
+
+from edfi_api.json_lines.snapshot import Snapshot, snapshot
+from edfi_api.surface.resource import Resource, ResourceName
+
+# Takes all documents of a resource, as JSON texts, some at a time.
+WriteResource = Callable[[Resource, Iterable[Sequence[str]]], None]
+
+# Higher levels cost more time than they save space.
+_GZIP_LEVEL = 4
+
+
+def export_documents(
+    resources: Iterable[Resource], write: WriteResource, using: str = DEFAULT_DB_ALIAS
+) -> Counter[ResourceName]:
+    """Hand the documents of each resource that has any to `write`, all as they stood at one moment; how many there
+    were. On a terminal, progress is shown."""
+    counts: Counter[ResourceName] = Counter()
+    with snapshot(using) as documents, tqdm(unit=" documents", disable=None) as progress:
+        for resource in resources:
+            if resource.name in documents.present:
+                progress.set_description_str(resource.endpoint)
+                write(resource, _counted(documents, resource, counts, progress))
+    return counts
+
+
+def _counted(
+    documents: Snapshot, resource: Resource, counts: Counter[ResourceName], progress: tqdm
+) -> Iterator[list[str]]:
+    for page in documents.bodies(resource):
+        counts[resource.name] += len(page)
+        progress.update(len(page))
+        yield page
+
+
+def into_stream(stream: BinaryIO) -> WriteResource:
+    """Each line carries its resource."""
+
+    def write(resource: Resource, pages: Iterable[Sequence[str]]) -> None:
+        beginning = f'{{"resource": "{resource.url_path}", "body": '
+        for page in pages:
+            stream.write("".join([f"{beginning}{body}}}\n" for body in page]).encode())
+
+    return write
+
+
+def into_folder(folder: Path) -> WriteResource:
+    """A compressed file for each resource, named after it; each line is a body."""
+
+    def write(resource: Resource, pages: Iterable[Sequence[str]]) -> None:
+        with whole_file(folder, resource, ".jsonl.gz") as path, gzip.open(path, "wb", _GZIP_LEVEL) as file:
+            for page in pages:
+                file.write("".join([f"{body}\n" for body in page]).encode())
+
+    return write
+
+
+@contextmanager
+def whole_file(folder: Path, resource: Resource, suffix: str) -> Iterator[Path]:
+    """A path to write to; the file gets its name when it is complete, until then an older one of that name stays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    final = folder / f"{resource.project_endpoint}.{resource.endpoint}{suffix}"
+    growing = final.with_name(f".{final.name}.part")
+    try:
+        yield growing
+        growing.replace(final)
+    finally:
+        growing.unlink(missing_ok=True)

@@ -1,0 +1,56 @@
+"""`manage.py export_documents --output backup/`, `manage.py export_documents --resource students | jq ...`"""
+
+import sys
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.json_lines.command_errors import as_command_errors
+from edfi_api.json_lines.exporting import WriteResource, export_documents, into_folder, into_stream
+from edfi_api.json_lines.parquet import into_parquet
+from edfi_api.json_lines.sources import resource_called
+from edfi_api.startup import current_surface
+from edfi_api.surface.resource import Resource, Surface
+
+_STANDARD_OUTPUT = "-"
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes documents out as they stand at one moment, in the order that references need: as JSON Lines that "
+        "load_documents reads, or as Parquet for analytics. Into a folder goes a file for each resource that has "
+        "documents; on standard output each line carries its resource. The ids that clients see are not part of it; "
+        "a database that loads an export gives new ones."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--resource", action="append", metavar="ENDPOINT", help="only this one; may be repeated")
+        parser.add_argument("--output", default=_STANDARD_OUTPUT, metavar="FOLDER", help="default: -, standard output")
+        parser.add_argument("--format", choices=["jsonl", "parquet"], default="jsonl", help="default: jsonl")
+
+    def handle(self, *args: Any, resource: list[str] | None, output: str, format: str, **options: Any) -> None:
+        started = time.monotonic()
+        surface = current_surface()
+        with as_command_errors():
+            counts = export_documents(_chosen(surface, resource), _writer(output, format))
+        seconds = time.monotonic() - started
+        self.stderr.write(f"{counts.total()} documents of {len(counts)} resources in {seconds:.1f} s")
+
+
+def _chosen(surface: Surface, names: list[str] | None) -> list[Resource]:
+    """In load order, whatever the order of names."""
+    if names is None:
+        return list(surface.resources)
+    wanted = {resource_called(surface, name).name for name in names}
+    return [resource for resource in surface.resources if resource.name in wanted]
+
+
+def _writer(output: str, format: str) -> WriteResource:
+    if format == "parquet" and output == _STANDARD_OUTPUT:
+        raise CommandError("Parquet goes into a folder: --output FOLDER")
+    if format == "parquet":
+        return into_parquet(Path(output))
+    return into_stream(sys.stdout.buffer) if output == _STANDARD_OUTPUT else into_folder(Path(output))

@@ -1,0 +1,172 @@
+"""`manage.py export_documents`: what it writes can be loaded, and is what the database held at one moment."""
+
+import datetime
+import gzip
+import io
+import json
+from types import SimpleNamespace
+
+import orjson
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from edfi_api.documents.bulk import Candidate, write_documents
+from edfi_api.documents.integrity import disagreements
+from edfi_api.documents.store import Outcome
+from edfi_api.json_lines.exporting import export_documents, into_stream
+from edfi_api.models import Document
+from tests.bulk.both_ways import stored
+from tests.concurrency.together import in_background
+
+
+@pytest.fixture
+def written(transactional_db, district):
+    """Writes candidates behind the district's descriptors."""
+
+    def write(*candidates):
+        results = [each.result for each in write_documents([*district.descriptors(), *candidates])]
+        assert all(isinstance(result, Outcome) for result in results)
+
+    return write
+
+
+def empty_the_database():
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE document, alias, reference")
+
+
+def exported_lines(capfdbinary, **options):
+    call_command("export_documents", **options)
+    return capfdbinary.readouterr().out.splitlines()
+
+
+@pytest.fixture
+def documents_of_every_resource(transactional_db, surface, documents):
+    candidates = [
+        Candidate(resource, body, resource.endpoint)
+        for resource in surface.resources
+        for body in (documents.full_body(resource), documents.minimal_body(resource) | _other_key(resource))
+    ]
+    assert sum(isinstance(each.result, Outcome) for each in write_documents(candidates)) > len(surface.resources)
+    return stored()
+
+
+def _other_key(resource):
+    return {"codeValue": "Other"} if resource.is_descriptor else {}
+
+
+def test_an_export_into_a_folder_reproduces_the_database(documents_of_every_resource, preparers, tmp_path, capsys):
+    call_command("export_documents", output=str(tmp_path))
+    empty_the_database()
+
+    call_command("load_documents", str(tmp_path))
+
+    assert capsys.readouterr().out.splitlines()[-2].split()[1:] == [
+        str(len(documents_of_every_resource)),
+        "0",
+        "0",
+        "0",
+    ]
+    assert stored() == documents_of_every_resource
+    assert list(disagreements(preparers, "default")) == []
+
+
+def test_an_export_to_standard_output_reproduces_the_database(documents_of_every_resource, capfdbinary, monkeypatch):
+    lines = exported_lines(capfdbinary)
+    empty_the_database()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(b"\n".join(lines)))))
+
+    call_command("load_documents", "-")
+
+    assert stored() == documents_of_every_resource
+
+
+def test_each_resource_has_a_compressed_file_of_bodies(written, district, tmp_path):
+    written(district.school(1), district.school(2))
+
+    call_command("export_documents", output=str(tmp_path), resource=["schools", "/ed-fi/students"])
+
+    assert [path.name for path in tmp_path.iterdir()] == ["ed-fi.schools.jsonl.gz"]
+    lines = gzip.decompress((tmp_path / "ed-fi.schools.jsonl.gz").read_bytes()).splitlines()
+    assert [orjson.loads(line) for line in lines] == [district.school(1).body, district.school(2).body]
+
+
+def test_lines_on_standard_output_carry_their_resource_targets_first(written, district, capfdbinary):
+    written(district.agency(2), district.school(1, agency=2))
+
+    lines = [json.loads(line) for line in exported_lines(capfdbinary)]
+
+    endpoints = [line["resource"] for line in lines]
+    assert endpoints[-2:] == ["/ed-fi/localEducationAgencies", "/ed-fi/schools"]
+    assert lines[-1]["body"] == district.school(1, agency=2).body
+
+
+def test_numbers_keep_every_digit(written, district, capfdbinary):
+    written(district.school(1))
+    with connection.cursor() as cursor:
+        cursor.execute("""UPDATE document SET body = '{"precise": 1234567890123456789.0100}'
+                           WHERE natural_key = 'NK#schoolId=1'""")
+
+    [line] = exported_lines(capfdbinary, resource=["schools"])
+
+    assert line == b'{"resource": "/ed-fi/schools", "body": {"precise": 1234567890123456789.0100}}'
+
+
+def test_an_export_is_one_moment_of_a_database_that_goes_on(written, district, surface):
+    written(district.school(1), district.period("one"))
+    stream = io.BytesIO()
+    write_line = into_stream(stream)
+
+    def write_while_others_write(resource, pages):
+        if resource.endpoint == "schools":
+            writing = [district.school(2), district.period("two"), district.school(1, webSite="https://new.example")]
+            in_background(lambda: list(write_documents(writing))).result(timeout=30)
+        write_line(resource, pages)
+
+    export_documents(surface.resources, write_while_others_write)
+
+    bodies = [line["body"] for line in map(json.loads, stream.getvalue().splitlines())]
+    assert bodies[-2:] == [district.school(1).body, district.period("one").body]
+    assert Document.objects.filter(natural_key="NK#schoolId=2").exists()
+
+
+def test_a_file_that_did_not_become_complete_leaves_the_old_one(written, district, tmp_path, monkeypatch):
+    old = tmp_path / "ed-fi.schools.jsonl.gz"
+    old.write_bytes(b"old")
+    written(district.school(1))
+    monkeypatch.setattr("gzip.GzipFile.write", _no_space)
+
+    with pytest.raises(CommandError, match="No space left"):
+        call_command("export_documents", output=str(tmp_path), resource=["schools"])
+
+    assert [path.name for path in tmp_path.iterdir()] == [old.name]
+    assert old.read_bytes() == b"old"
+
+
+def _no_space(*_):
+    raise OSError(28, "No space left on device", "schools")
+
+
+def test_an_unknown_resource_is_said_in_a_line(db):
+    with pytest.raises(CommandError, match=r"^the API offers no dragons$"):
+        call_command("export_documents", resource=["dragons"])
+
+
+def test_parquet_has_typed_columns(documents_of_every_resource, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, an optional extra, is not installed")
+
+    call_command("export_documents", format="parquet", output=str(tmp_path))
+
+    [row, *_] = parquet.read_table(tmp_path / "ed-fi.studentSchoolAssociations.parquet").to_pylist()
+    assert row["entryDate"] == datetime.date(2025, 8, 20)
+    assert row["studentReference"] == {"studentUniqueId": "Value"}
+    counts = {path.name: parquet.read_metadata(path).num_rows for path in tmp_path.iterdir()}
+    assert sum(counts.values()) == len(documents_of_every_resource)
+
+
+def test_parquet_without_its_library_is_refused_in_a_line(db, tmp_path, monkeypatch):
+    monkeypatch.setattr("edfi_api.json_lines.parquet.pyarrow", None)
+
+    with pytest.raises(CommandError, match=r"^Parquet needs pyarrow"):
+        call_command("export_documents", format="parquet", output=str(tmp_path))

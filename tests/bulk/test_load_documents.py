@@ -1,0 +1,237 @@
+"""`manage.py load_documents`: which files, which lines, and what is said of those that cannot be loaded."""
+
+import gzip
+import io
+import json
+from types import SimpleNamespace
+
+import orjson
+import pytest
+from django.core.management import CommandError, call_command
+
+from edfi_api.documents.bulk import write_documents
+from edfi_api.documents.integrity import disagreements
+from edfi_api.models import Document
+
+
+@pytest.fixture
+def load(db, district, preparers, capsys, tmp_path):
+    """Runs the command behind the district's descriptors; what it wrote on the screen. All rows must agree then."""
+    list(write_documents(district.descriptors()))
+
+    def run(*paths, **options):
+        try:
+            call_command("load_documents", *map(str, paths or [tmp_path]), **options)
+        finally:
+            assert list(disagreements(preparers, "default")) == []
+        return capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_lines(name, *lines):
+        path = tmp_path / name
+        text = b"".join((line if isinstance(line, bytes) else orjson.dumps(line)) + b"\n" for line in lines)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+        return path
+
+    return write_lines
+
+
+def wrapped(*candidates):
+    return [{"resource": each.resource.url_path, "body": each.body} for each in candidates]
+
+
+def schools():
+    return sorted(Document.objects.filter(resource_type__name="School").values_list("body__schoolId", flat=True))
+
+
+def row(out, resource):
+    return next(line.split()[1:] for line in out.splitlines() if line.startswith(resource))
+
+
+def test_a_file_named_after_an_endpoint_has_a_body_on_each_line(load, write, district):
+    write("schools.jsonl", district.school(1).body, district.school(2).body)
+
+    screen = load()
+
+    assert schools() == [1, 2]
+    assert row(screen.out, "School") == ["2", "0", "0", "0"]
+    assert screen.err == ""
+
+
+@pytest.mark.parametrize("name", ["ed-fi.schools.jsonl", "Schools.JSONL", "schools.ndjson", "deeper/schools.jsonl.gz"])
+def test_files_are_known_by_other_spellings_too(load, write, district, name):
+    write(name, district.school(1).body)
+
+    load()
+
+    assert schools() == [1]
+
+
+def test_any_other_file_has_lines_that_carry_their_resource(load, write, district):
+    write("export.jsonl.gz", *wrapped(district.period("one"), district.school(1)))
+
+    assert row(load().out, "total") == ["2", "0", "0", "0"]
+
+
+def test_gzip_is_known_by_its_content_whatever_the_name(load, tmp_path, district):
+    (tmp_path / "schools.jsonl").write_bytes(gzip.compress(orjson.dumps(district.school(1).body)))
+
+    load()
+
+    assert schools() == [1]
+
+
+def test_standard_input_is_read(load, district, monkeypatch):
+    text = b"\n".join(map(orjson.dumps, wrapped(district.school(1), district.school(2))))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(text))))
+
+    load("-")
+
+    assert schools() == [1, 2]
+
+
+def test_a_resource_can_be_named_for_lines_of_any_file(load, write, district):
+    load(write("dump.jsonl", district.school(1).body), resource="schools")
+
+    assert schools() == [1]
+
+
+def test_the_order_of_files_and_lines_does_not_matter(load, write, district):
+    write("a.jsonl", *wrapped(district.schedule("A", "one"), district.period("one")))
+    write("b.jsonl", *wrapped(district.school(1, agency=2)))
+    write("localEducationAgencies.jsonl", district.agency(2, parent=3).body, district.agency(3, parent=4).body)
+    write("z.jsonl", *wrapped(district.agency(4)))
+
+    screen = load()
+
+    assert row(screen.out, "total") == ["6", "0", "0", "0"]
+    assert row(screen.out, "LocalEducationAgency") == ["3", "0", "0", "0"]
+
+
+def test_a_second_run_changes_nothing(load, write, district):
+    write("schools.jsonl", district.school(1).body)
+    load()
+    before = list(Document.objects.order_by("id").values_list("id", "change_version"))
+
+    assert row(load().out, "School") == ["0", "0", "1", "0"]
+    assert list(Document.objects.order_by("id").values_list("id", "change_version")) == before
+
+
+def test_refusals_name_file_line_and_reason_and_stop_nothing(load, write, district):
+    path = write(
+        "schools.jsonl",
+        district.school(1).body,
+        b"",
+        district.school(2, agency=9).body,
+        b'{"schoolId": 3, "schoolId": 4}',
+        b"[]",
+        district.school("x").body,
+        b"\xff",
+        district.school(5).body,
+    )
+
+    screen = load()
+
+    assert schools() == [1, 5]
+    assert row(screen.out, "School") == ["2", "0", "0", "5"]
+    told = sorted(screen.err.splitlines())
+    assert told[0] == (
+        f"{path}:3: School: $.localEducationAgencyReference: The referenced LocalEducationAgency item does not exist."
+        ' {"localEducationAgencyId":9}'
+    )
+    assert told[1] == f"{path}:4: School: $.schoolId: An item with the same key has already been added."
+    assert told[2].startswith(f"{path}:5: School: $.: The request body is not a valid JSON object")
+    assert told[3] == f'{path}:6: School: $.schoolId: schoolId Value is "string" but should be "integer"'
+    assert told[4].startswith(f"{path}:7: School: $.: The request body is not a valid JSON object")
+
+
+def test_lines_without_a_known_resource_are_refused(load, write, district):
+    path = write(
+        "x.jsonl", {"resource": "/ed-fi/dragons", "body": {}}, district.school(1).body, {"resource": "schools"}
+    )
+
+    told = load().err.splitlines()
+
+    assert told[0] == f"{path}:1: the API offers no /ed-fi/dragons"
+    assert told[1].startswith(f"{path}:2: $.: ")
+    assert told[2].startswith(f"{path}:3: $.: ")
+
+
+def test_a_line_longer_than_a_request_may_be_is_refused(load, write, district, settings):
+    settings.EDFI_API = settings.EDFI_API | {"MAX_BODY_BYTES": 1000}
+    path = write("schools.jsonl", district.school(1, webSite="x" * 5000).body, district.school(2).body)
+
+    assert load().err == f"{path}:1: School: longer than 1000 bytes\n"
+    assert schools() == [2]
+
+
+def test_what_waits_in_vain_is_refused_with_its_reason(load, write, district):
+    write("localEducationAgencies.jsonl", district.agency(1, parent=2).body, district.agency(2, parent=9).body)
+
+    screen = load()
+
+    assert row(screen.out, "LocalEducationAgency") == ["0", "0", "0", "2"]
+    assert [line.rsplit(" ", 1)[1] for line in screen.err.splitlines()] == [
+        '{"localEducationAgencyId":2}',
+        '{"localEducationAgencyId":9}',
+    ]
+
+
+def test_what_waited_does_not_replace_what_stood_behind_it(load, write, district):
+    older, newer = district.agency(1, parent=2, webSite="https://old.example"), district.agency(1)
+    write("localEducationAgencies.jsonl", older.body, newer.body, district.agency(2).body)
+
+    screen = load()
+
+    assert row(screen.out, "LocalEducationAgency") == ["2", "0", "0", "1"]
+    assert Document.objects.get(natural_key="NK#localEducationAgencyId=1").body == newer.body
+
+
+def test_with_strict_the_first_refusal_ends_the_load(load, write, district):
+    path = write("schools.jsonl", district.school("x").body, district.school(2).body)
+
+    with pytest.raises(CommandError, match=f"^stopped at the first refusal: {path}:1: School: "):
+        load(strict=True)
+
+
+def test_the_report_has_all_refusals_and_counts(load, write, district, tmp_path):
+    path = write("in/schools.jsonl", district.school("x").body, district.school(2).body)
+    report = tmp_path / "report.json"
+
+    load(path, report=report)
+
+    told = json.loads(report.read_text())
+    assert [(each["file"], each["line"], each["resource"]) for each in told["refusals"]] == [(str(path), 1, "School")]
+    assert told["summary"]["total"] == {"created": 1, "updated": 0, "unchanged": 0, "refused": 1}
+
+
+def test_a_damaged_file_is_read_as_far_as_it_goes_and_fails_the_command(load, tmp_path, write, district):
+    write("localEducationAgencies.jsonl", district.agency(7).body)
+    whole = gzip.compress(b"\n".join(orjson.dumps(district.school(number).body) for number in range(1, 2000)))
+    (tmp_path / "schools.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+
+    with pytest.raises(CommandError, match=r"^1 of 2 files could not be read to their end$"):
+        load()
+
+    assert schools()[:3] == [1, 2, 3]
+    assert Document.objects.filter(resource_type__name="LocalEducationAgency").exists()
+
+
+@pytest.mark.parametrize(
+    ("paths", "options", "complaint"),
+    [
+        (["/no/such"], {}, "/no/such does not exist"),
+        (["{}"], {}, "no .jsonl or .jsonl.gz file in {}"),
+        (["-"], {"resource": "dragons"}, "the API offers no dragons"),
+    ],
+)
+def test_what_cannot_be_begun_is_said_in_a_line(load, tmp_path, paths, options, complaint):
+    with pytest.raises(CommandError) as error:
+        load(*(path.format(tmp_path) for path in paths), **options)
+
+    assert str(error.value) == complaint.format(tmp_path)
