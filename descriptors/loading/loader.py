@@ -1,21 +1,26 @@
 """Descriptor values into the database, from the bundled list or from descriptor XML, as any client would write them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from descriptors.loading.bundled import bundled_descriptors
-from edfi_api.documents.bulk import write_documents
+from descriptors.models import Descriptor
+from edfi_api.documents.bulk import Candidate, write_documents
 from edfi_api.documents.store import Outcome
 from edfi_api.interchange.loading import OnRefusal, load_interchange
 from edfi_api.interchange.results import REFUSED, LoadResult, Refused, refusal_reason
 from edfi_api.surface.resource import Surface
+from references.identity import descriptor_natural_key
 
 
 def load_bundled(surface: Surface, folder: Path, on_refusal: OnRefusal) -> LoadResult:
-    """The values that come with the data standard in this folder."""
+    """The values that come with the data standard in this folder, as far as they are not there yet.
+
+    They are names without descriptions; what somebody has made of one of them since is left alone.
+    """
     result = LoadResult()
-    for written in write_documents(bundled_descriptors(surface, folder)):
+    for written in write_documents(_missing(bundled_descriptors(surface, folder), result)):
         name = written.candidate.resource.name
         if isinstance(written.result, Outcome):
             result.count(name, written.result)
@@ -23,6 +28,17 @@ def load_bundled(surface: Surface, folder: Path, on_refusal: OnRefusal) -> LoadR
             result.count(name, REFUSED)
             on_refusal(Refused(written.candidate.origin, None, name, refusal_reason(written, written.result)))
     return result
+
+
+def _missing(candidates: Iterable[Candidate], result: LoadResult) -> Iterator[Candidate]:
+    known = {(name, key.lower()) for name, key in Descriptor.objects.values_list("resource_type__name", "natural_key")}
+    for candidate in candidates:
+        name = candidate.resource.name
+        uri = f"{candidate.body['namespace']}#{candidate.body['codeValue']}"
+        if (name.resource, descriptor_natural_key(uri).lower()) in known:
+            result.count(name, Outcome.UNCHANGED)
+        else:
+            yield candidate
 
 
 def load_files(surface: Surface, files: Sequence[Path], on_refusal: OnRefusal) -> LoadResult:

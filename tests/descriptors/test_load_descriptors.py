@@ -87,3 +87,12 @@ def test_a_missing_path_is_a_reason(tmp_path: Path) -> None:
 def test_an_empty_folder_is_a_reason(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no XML file in"):
         run(tmp_path)
+
+
+def test_the_bundled_values_leave_alone_what_somebody_made_of_one() -> None:
+    run()
+    male = Document.objects.get(natural_key="NK#uri://ed-fi.org/SexDescriptor#Male")
+    Document.objects.filter(pk=male.pk).update(body=male.body | {"description": "As on the birth certificate"})
+
+    assert run()[0] == "descriptors: 0 created, 0 updated, 3013 unchanged, 0 refused\n"
+    assert Document.objects.get(pk=male.pk).body["description"] == "As on the birth certificate"
