@@ -4,8 +4,10 @@ import gc
 import os
 import shutil
 import tempfile
+from importlib import import_module
 from types import FrameType
 
+from django.conf import settings
 from django.db import connections
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
@@ -71,3 +73,9 @@ def when_ready(server: Arbiter) -> None:
 def pre_fork(server: Arbiter, worker: Worker) -> None:
     """No worker inherits a database connection: two processes would speak on one line."""
     connections.close_all()
+
+
+def post_fork(server: Arbiter, worker: Worker) -> None:
+    """Threads do not survive a fork, so the one that sends spans is started here."""
+    if settings.TELEMETRY:
+        import_module("meadowlark.telemetry").export_spans()

@@ -146,6 +146,9 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
 }
 
+# OpenTelemetry's own variable, which the libraries of requirements.telemetry.txt read too.
+TELEMETRY = bool(env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default=""))
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

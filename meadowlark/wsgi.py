@@ -17,6 +17,9 @@ _django = get_wsgi_application()
 
 import_module(settings.ROOT_URLCONF)
 
+if settings.TELEMETRY:
+    _django = import_module("meadowlark.telemetry").traced(_django)
+
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Everything is UTF-8 here. Django would read even the query string in the charset of the Content-Type, and fail
