@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg import Cursor, errors
-from psycopg.rows import TupleRow
+from psycopg import errors
 
 from edfi_api.documents.exceptions import TooMuchContention
+from edfi_api.documents.prepared import Row, run
 
 Result = TypeVar("Result")
 
@@ -42,19 +42,15 @@ def with_retries(attempt: Callable[[], Result]) -> Result:
     raise TooMuchContention
 
 
-def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[TupleRow]:
-    """Run a statement as its own transaction, or below a savepoint where the caller has opened one.
-
-    A psycopg cursor is used directly: binding at the server and a prepared statement, where Django's would
-    interpolate in Python.
-    """
+def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[Row]:
+    """Run a statement as its own transaction, or below a savepoint where the caller has opened one."""
     connection = connections[using]
     savepoint = transaction.atomic(using) if connection.in_atomic_block else nullcontext()
     try:
         with savepoint:
             connection.ensure_connection()
-            with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-                return cursor.execute(statement, parameters, prepare=True).fetchall()
+            with connection.wrap_database_errors:
+                return run(statement, parameters, connection.connection)
     except (OperationalError, InterfaceError) as error:
         if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
             raise MetConcurrentWrite from error

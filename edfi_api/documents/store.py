@@ -11,7 +11,6 @@ from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, transaction
 from psycopg import errors
-from psycopg.rows import TupleRow
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents import cascade, resource_types, statements
@@ -25,6 +24,7 @@ from edfi_api.documents.exceptions import (
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
 from edfi_api.documents.extraction import DocumentReference, descriptor_id
 from edfi_api.documents.incoming import IncomingDocument, Preparers
+from edfi_api.documents.prepared import Row
 from edfi_api.documents.stored import StoredDocument, stored_document
 from edfi_api.surface.resource import Resource
 from references import resolution
@@ -173,7 +173,7 @@ def _expected_version(condition: WriteCondition, parameters: Mapping[str, Any], 
     return condition.expected_version(current)
 
 
-def _only_value(rows: list[TupleRow]) -> Any:
+def _only_value(rows: list[Row]) -> Any:
     return rows[0][0] if rows else None
 
 

@@ -1,0 +1,89 @@
+"""Values travel as text to PostgreSQL and back, through statements that a connection keeps prepared."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import psycopg
+import pytest
+from django.db import connection
+
+from edfi_api.documents.prepared import run
+
+ID = UUID("0190b9c4-0000-7abc-8def-00000000000f")
+OTHER = UUID("ffffffff-ffff-8fff-bfff-ffffffffffff")
+
+
+def ask(statement, **parameters):
+    connection.ensure_connection()
+    return run(statement, parameters, connection.connection)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("type_name", "value"),
+    [
+        ("text", 'ñ "quoted" \\ {braces}, %(none)s'),
+        ("text", ""),
+        ("text", None),
+        ("bigint", -(2**63)),
+        ("smallint", 7),
+        ("uuid", ID),
+        ("uuid[]", [ID, OTHER]),
+        ("uuid[]", []),
+        ("smallint[]", [1, -2]),
+    ],
+)
+def test_a_value_comes_back_as_it_went(type_name, value):
+    assert ask(f"SELECT %(value)s::{type_name}", value=value) == [(value,)]
+
+
+@pytest.mark.django_db
+def test_the_items_of_a_text_array_may_have_any_character():
+    texts = ['{"a": "b\\"c"}', "a,b", "", "NULL", "\\"]
+
+    rows = ask("SELECT unnest(%(texts)s::text[])", texts=texts)
+
+    assert [text for (text,) in rows] == texts
+
+
+@pytest.mark.django_db
+def test_a_moment_is_read_with_its_zone():
+    rows = ask("SELECT '2026-01-05T08:15:00.25+02:00'::timestamptz")
+
+    assert rows == [(datetime(2026, 1, 5, 6, 15, 0, 250_000, tzinfo=UTC),)]
+
+
+@pytest.mark.django_db
+def test_a_parameter_may_stand_in_several_places():
+    assert ask("SELECT %(a)s::int, %(b)s::int, %(a)s::int", a=1, b=2) == [(1, 2, 1)]
+
+
+@pytest.mark.django_db
+def test_a_refusal_is_the_exception_of_its_sqlstate():
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        ask("SELECT 1 / %(zero)s::int", zero=0)
+
+
+@pytest.mark.django_db
+def test_a_text_is_not_cut_at_nul():
+    with pytest.raises(psycopg.DataError):
+        ask("SELECT %(text)s::text", text="a\0b")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lost_connection_is_an_operational_error():
+    with pytest.raises(psycopg.OperationalError):
+        ask("SELECT pg_terminate_backend(pg_backend_pid())::int::bigint")
+
+    assert connection.connection.broken
+    connection.close()
+
+
+@pytest.mark.django_db
+def test_a_connection_keeps_a_bounded_number_of_statements():
+    for number in range(300):
+        assert ask(f"SELECT {number}") == [(number,)]
+
+    [(kept,)] = ask("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'meadowlark%'")
+    assert 190 <= kept <= 200
+    assert ask("SELECT 0") == [(0,)]
