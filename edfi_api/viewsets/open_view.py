@@ -1,6 +1,6 @@
 """Routes that are open to everyone and only read."""
 
-from edfi_api.viewsets.resource_viewset import EdFiView
+from edfi_api.viewsets.edfi_view import EdFiView
 
 
 class OpenView(EdFiView):

@@ -8,7 +8,7 @@ import re
 from typing import Any
 from uuid import UUID
 
-from rest_framework.generics import GenericAPIView
+from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.status import (
@@ -26,35 +26,13 @@ from edfi_api.documents.collection import Selection, all_documents
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome
 from edfi_api.surface.resource import ProjectFacts, Resource
-from edfi_api.viewsets.exceptions import InvalidDocumentId, MethodNotAllowed, ResourceNotFound
+from edfi_api.viewsets.edfi_view import EdFiView
+from edfi_api.viewsets.exceptions import InvalidDocumentId
 from edfi_api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
 from edfi_api.viewsets.representation import Representation
+from edfi_api.viewsets.responses import EmptyResponse, JsonTextResponse
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-
-
-class EdFiView(GenericAPIView):
-    """What all data routes share: the four methods, and the refusal of all others after authentication."""
-
-    http_method_names = ["get", "post", "put", "delete"]
-    # Whether the route names one document, or the collection; None where it names neither.
-    detail: bool | None = False
-
-    @property
-    def default_response_headers(self) -> dict[str, str]:
-        return {"Vary": "Accept"}
-
-    def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        allowed = [method for method in self.allowed_methods if method != "OPTIONS"]
-        raise MethodNotAllowed(request.method, is_item=self.detail, allowed=allowed)
-
-
-class UnknownResourceView(EdFiView):
-    """Stands where no resource is: who is not authenticated learns nothing else."""
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        raise ResourceNotFound
 
 
 class ResourceViewSet(ViewSetMixin, EdFiView):
@@ -71,10 +49,10 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         if document_id is not None:
             self.document_uuid = _document_uuid(document_id)
 
-    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
-        response["x-metaed-project-name"] = self.project.name
-        response["x-metaed-project-version"] = self.project.version
-        response["x-metaed-project-package-name"] = self.project.package_name
+    def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
+        response.headers["x-metaed-project-name"] = self.project.name
+        response.headers["x-metaed-project-version"] = self.project.version
+        response.headers["x-metaed-project-package-name"] = self.project.package_name
         return super().finalize_response(request, response, *args, **kwargs)
 
     @property
@@ -85,7 +63,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """What DRF's filter classes narrow."""
         return all_documents(self.resource)
 
-    def list(self, request: Request, **kwargs: Any) -> Response:
+    def list(self, request: Request, **kwargs: Any) -> HttpResponse:
         """A page of documents; filters are the resource's query fields."""
         page = self.paginator.read(request)
         documents = self.filter_queryset(self.get_queryset())
@@ -93,43 +71,43 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         found = collection.page(page.rows_of(documents), page.size, page.offset, self.serves_links)
         if found:
             headers["Next-Page-Token"] = str(page.next_token(found[-1].row))
-        return Response(self.representation.collection(found), headers=headers)
+        return JsonTextResponse(self.representation.collection(found), headers=headers)
 
-    def partitions(self, request: Request, **kwargs: Any) -> Response:
+    def partitions(self, request: Request, **kwargs: Any) -> HttpResponse:
         """Page tokens from which several clients can walk through the collection side by side."""
         documents = self.filter_queryset(self.get_queryset())
         return Response({"pageTokens": self.paginator.partition(request, documents)})
 
-    def create(self, request: Request, prefix: str, **kwargs: Any) -> Response:
+    def create(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 when the document is new, 200 when it replaced one."""
         incoming = self.preparer.prepare_new(self.parse_body(request))
         condition = write_condition(request)
         document, outcome = store.upsert(incoming, created_by=request.user.row_id, condition=condition)
         status = HTTP_201_CREATED if outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, document)
-        return Response(status=status, headers=headers)
+        return EmptyResponse(status=status, headers=headers)
 
-    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+    def retrieve(self, request: Request, **kwargs: Any) -> HttpResponse:
         """The document, or 404 without a body."""
         get = store.get_with_targets if self.serves_links else store.get
         document = get(self.resource, self.document_uuid)
         if document is None:
-            return Response(status=HTTP_404_NOT_FOUND)
+            return EmptyResponse(status=HTTP_404_NOT_FOUND)
         if is_not_modified(request, document):
-            return Response(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document))
-        return Response(self.representation.document(document), headers=etag_header(document))
+            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document))
+        return JsonTextResponse(self.representation.document(document), headers=etag_header(document))
 
-    def update(self, request: Request, prefix: str, **kwargs: Any) -> Response:
+    def update(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
         incoming = self.preparer.prepare_replacement(self.parse_body(request), self.document_uuid)
         document = store.update(incoming, self.document_uuid, self.preparers, write_condition(request))
         headers = written_document_headers(request, prefix, self.resource, document)
-        return Response(status=HTTP_204_NO_CONTENT, headers=headers)
+        return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
-    def destroy(self, request: Request, **kwargs: Any) -> Response:
+    def destroy(self, request: Request, **kwargs: Any) -> HttpResponse:
         """Remove the document; 404 without a body if there is none."""
         was_there = store.delete(self.resource, self.document_uuid, write_condition(request))
-        return Response(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
+        return EmptyResponse(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
 
     def parse_body(self, request: Request) -> dict[str, Any]:
         """The body as the parser named in settings reads it, straight from Django's request."""

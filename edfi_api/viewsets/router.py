@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.surface.resource import Surface
+from edfi_api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.viewsets.factory import viewset_class
-from edfi_api.viewsets.resource_viewset import UnknownResourceView
 
 View = Callable[..., HttpResponse]
 
