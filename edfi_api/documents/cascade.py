@@ -21,6 +21,7 @@ from edfi_api.documents.exceptions import DataValidationFailed, IdentityConflict
 from edfi_api.documents.execution import MetConcurrentWrite, execute
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.surface.resource import ResourceName
+from references.models import Alias
 
 
 @dataclass(slots=True)
@@ -51,13 +52,27 @@ def change_identity(
     """
     with transaction.atomic(using):
         root = _lock_root(incoming, parameters, preparers, using)
-        followers = _follow(root, preparers, using)
         try:
+            followers = _follow(root, preparers, using)
             _write(root, followers, using)
+        except KeyChangeContradicts:
+            _raise_if_taken(root, using)
+            raise
         except IntegrityError as error:
             if isinstance(error.__cause__, errors.UniqueViolation):
-                raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=False) from error
+                raise _conflict(root) from error
             raise
+
+
+def _raise_if_taken(root: _Follower, using: str) -> None:
+    """That the new identity is taken is what is wrong with the document itself, and comes before its referrers."""
+    aliases = Alias.objects.using(using).filter(pk__in=root.incoming.identity.aliases)
+    if aliases.exclude(document_id=root.row).exists():
+        raise _conflict(root)
+
+
+def _conflict(root: _Follower) -> IdentityConflict:
+    return IdentityConflict(root.incoming.resource, root.incoming.identity.elements, is_new=False)
 
 
 def _lock_root(

@@ -125,7 +125,6 @@ def _change_identity(
     except KeyChangeContradicts:
         # What is wrong with the document itself comes before what is wrong with its referrers.
         _raise_unresolved(incoming, using)
-        _raise_if_taken(incoming, parameters["document_uuid"], using)
         raise
     except IntegrityError as error:
         _raise_unresolved(incoming, using)
@@ -258,12 +257,6 @@ def _is_of_another_type(reference: DocumentReference, using: str) -> bool:
     names = (name for name in resource_types.numbers(using) if name.resource.endswith("Descriptor"))
     ids = [descriptor_id(name, reference.value or "") for name in names]
     return Alias.objects.using(using).filter(pk__in=ids).exists()
-
-
-def _raise_if_taken(incoming: IncomingDocument, document_uuid: UUID, using: str) -> None:
-    aliases = Alias.objects.using(using).filter(pk__in=incoming.identity.aliases)
-    if aliases.exclude(document__document_uuid=document_uuid).exists():
-        raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=False)
 
 
 def _raise_if_taken_by_another_subclass(incoming: IncomingDocument, using: str) -> None:
