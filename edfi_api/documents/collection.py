@@ -108,7 +108,6 @@ def page(selection: Selection, size: int, offset: int, with_targets: bool) -> li
     parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
     if with_targets:
         statement = _PAGE.format(found=found, targets=", targets.*", join=f"CROSS JOIN LATERAL ({TARGETS}) targets")
-        parameters["linked_types"] = resource_types.linked_numbers(selection.using)
     else:
         statement = _PAGE.format(found=found, targets="", join="")
     return [stored_document(row, selection.using) for row in _run(selection, statement, parameters)]

@@ -24,7 +24,7 @@ def synchronise(resources: Iterable[Resource], using: str = DEFAULT_DB_ALIAS) ->
         ResourceType(id=number, project=resource.name.project, name=resource.name.resource, endpoint=resource.endpoint)
         for number, resource in enumerate(missing, start=highest + 1)
     )
-    for cached in (numbers, names, linked_numbers):
+    for cached in (numbers, names):
         cached.cache_clear()
 
 
@@ -39,9 +39,3 @@ def numbers(using: str = DEFAULT_DB_ALIAS) -> dict[ResourceName, int]:
 def names(using: str = DEFAULT_DB_ALIAS) -> dict[int, ResourceName]:
     """The resource of every number."""
     return {number: name for name, number in numbers(using).items()}
-
-
-@cache
-def linked_numbers(using: str = DEFAULT_DB_ALIAS) -> list[int]:
-    """The resources that reference objects point at: all but descriptors, which alone may be named so."""
-    return [number for name, number in numbers(using).items() if not name.resource.endswith("Descriptor")]

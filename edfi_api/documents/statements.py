@@ -112,11 +112,11 @@ SELECT id, document_uuid, body::text, change_version, last_modified_at
  WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
 """
 
-# The targets that a link can lead to are those of reference objects; descriptors are left out by their types.
+# What a document refers to, descriptors included: to tell them apart would cost more than to read them.
 TARGETS = """
 SELECT array_agg(r.alias_id) AS aliases, array_agg(t.resource_type_id) AS types, array_agg(t.document_uuid) AS uuids
   FROM reference r JOIN alias a ON a.referential_id = r.alias_id JOIN document t ON t.id = a.document_id
- WHERE r.document_id = d.id AND t.resource_type_id = ANY (%(linked_types)s::smallint[])
+ WHERE r.document_id = d.id
 """
 
 GET_WITH_TARGETS = f"""

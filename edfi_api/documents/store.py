@@ -185,11 +185,7 @@ def get(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) 
 
 def get_with_targets(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> StoredDocument | None:
     """The document with the targets of its reference objects, in the same round trip."""
-    parameters = {
-        "document_uuid": document_uuid,
-        "resource_type": _number(resource, using),
-        "linked_types": resource_types.linked_numbers(using),
-    }
+    parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
     rows = with_retries(lambda: execute(statements.GET_WITH_TARGETS, parameters, using))
     return stored_document(rows[0], using) if rows else None
 
