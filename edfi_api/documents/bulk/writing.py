@@ -6,6 +6,7 @@ would write it.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, connections, transaction
@@ -115,7 +116,7 @@ def _write_rows(
     judgement = _judge(cursor, rows)
     outcomes: dict[int, Outcome] = {}
     for wave, size in enumerate(judgement.wave_sizes(len(rows)), start=1):
-        written = cursor.execute(statements.WRITE, {"wave": wave, "created_by": created_by}).fetchall()
+        written = _rows(cursor, statements.WRITE, {"wave": wave, "created_by": created_by})
         outcomes |= {position: Outcome(outcome) for position, outcome in written}
         if len(written) < size:
             break  # A document that changed meanwhile is written alone, and then its repetitions must come after it.
@@ -123,17 +124,17 @@ def _write_rows(
 
 
 def _stage(cursor: Cursor[TupleRow], rows: Mapping[int, Row]) -> None:
-    cursor.execute(statements.STAGE)
+    _run(cursor, statements.STAGE)
     with cursor.copy(statements.COPY) as copy:
         copy.write("".join([f"{position}\t{row.line}\n" for position, row in rows.items()]))
-    cursor.execute(statements.ANALYZE)
+    _run(cursor, statements.ANALYZE)
 
 
 def _judge(cursor: Cursor[TupleRow], rows: Mapping[int, Row]) -> Judgement:
     not_stored: dict[int, set[bytes]] = {}
-    for position, target in cursor.execute(statements.NOT_STORED).fetchall():
+    for position, target in _rows(cursor, statements.NOT_STORED):
         not_stored.setdefault(position, set()).add(target.bytes)
-    taken = {position for (position,) in cursor.execute(statements.TAKEN).fetchall()}
+    taken = {position for (position,) in _rows(cursor, statements.TAKEN)}
     judgement = judge({position: row.aliases for position, row in sorted(rows.items())}, not_stored, taken)
     _set_waves(cursor, judgement)
     return judgement
@@ -142,4 +143,14 @@ def _judge(cursor: Cursor[TupleRow], rows: Mapping[int, Row]) -> Judgement:
 def _set_waves(cursor: Cursor[TupleRow], judgement: Judgement) -> None:
     waves = judgement.later | dict.fromkeys([*judgement.taken, *judgement.missing], _WRITTEN_IN_NO_WAVE)
     if waves:
-        cursor.execute(statements.SET_WAVES, {"positions": list(waves), "waves": list(waves.values())})
+        _run(cursor, statements.SET_WAVES, {"positions": list(waves), "waves": list(waves.values())})
+
+
+def _rows(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> list[TupleRow]:
+    return _run(cursor, statement, parameters).fetchall()
+
+
+def _run(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> Cursor[TupleRow]:
+    """Planned anew each time: batches differ in size. And psycopg, which would prepare it, drops whatever is prepared
+    on a connection when a batch is rolled back, the statements of `documents.prepared` among it."""
+    return cursor.execute(statement, parameters, prepare=False)
