@@ -8,9 +8,9 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.surface.resource import Surface
 
-# Clients decide by this what the server can do: from 7.3 on they page by cursor, which is not served yet.
-ODS_VERSION = "7.2"
-_BUILD = "7.2.0.0"
+# Clients decide by this what the server can do: from 7.3 on they page by cursor.
+ODS_VERSION = "7.3"
+_BUILD = "7.3.0.0"
 _SUITE = "3"
 _APPLICATION = "Ed-Fi API"
 _INFORMATIONAL_VERSION = "Meadowlark"

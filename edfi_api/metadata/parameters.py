@@ -10,7 +10,9 @@ from edfi_api.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource
 
 Parameter = dict[str, Any]
 
-PAGING = ("offset", "limit", "totalCount")
+# Names as components and in query strings alike.
+PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount")
+PARTITIONING = ("number",)
 
 
 def parameter_reference(name: str) -> Parameter:
@@ -19,12 +21,15 @@ def parameter_reference(name: str) -> Parameter:
 
 
 def shared_parameters() -> dict[str, Parameter]:
-    """The parameters that operations of all resources have; page sizes are those of the settings."""
+    """The parameters that operations of all resources have; page sizes are those of the settings.
+
+    Swagger UI sends every default, so only those are told that go with all others but one.
+    """
     return {
         "offset": _query(
             "offset",
             "How many items to leave out from the beginning.",
-            {"type": "integer", "format": "int32", "minimum": 0, "default": 0},
+            {"type": "integer", "format": "int32", "minimum": 0},
         ),
         "limit": _query(
             "limit",
@@ -37,10 +42,30 @@ def shared_parameters() -> dict[str, Parameter]:
                 "default": api_settings.DEFAULT_PAGE_SIZE,
             },
         ),
+        "pageToken": _query(
+            "pageToken",
+            "Where to go on: the Next-Page-Token of the page before, or a token of a partition.",
+            {"type": "string"},
+        ),
+        "pageSize": _query(
+            "pageSize",
+            "How many items to answer with at most, together with pageToken.",
+            {
+                "type": "integer",
+                "format": "int32",
+                "minimum": 0,
+                "maximum": api_settings.MAX_PAGE_SIZE,
+            },
+        ),
+        "number": _query(
+            "number",
+            "In how many partitions to divide the items, if there are enough of them.",
+            {"type": "integer", "format": "int32", "minimum": 1, "maximum": 200, "default": 10},
+        ),
         "totalCount": _query(
             "totalCount",
             "Whether to tell in the header Total-Count how many items there are in all.",
-            {"type": "boolean", "default": False},
+            {"type": "boolean"},
         ),
         "id": {
             "name": "id",
@@ -54,9 +79,12 @@ def shared_parameters() -> dict[str, Parameter]:
     }
 
 
-def query_parameters(resource: Resource) -> Iterator[Parameter]:
-    """A parameter for each query field, with the type and the description of the property that it is compared with."""
-    for field in resource.query_fields:
+def query_parameters(resource: Resource, beside: tuple[str, ...]) -> Iterator[Parameter]:
+    """A parameter for each query field, with the type and the description of the property that it is compared with.
+
+    A field called like one of those `beside` it cannot be asked for.
+    """
+    for field in (each for each in resource.query_fields if each.name not in beside):
         schema = _property(resource, field)
         yield {
             **_query(field.name, schema.get("description", ""), scalar_schema(schema)),

@@ -4,7 +4,7 @@ from typing import Any
 
 from edfi_api.metadata import responses
 from edfi_api.metadata.components import ComponentNames, resource_deprecation, schema_reference
-from edfi_api.metadata.parameters import PAGING, parameter_reference, query_parameters
+from edfi_api.metadata.parameters import PAGING, PARTITIONING, Parameter, parameter_reference, query_parameters
 from edfi_api.surface.inflection import plural
 from edfi_api.surface.naming import url_segment
 from edfi_api.surface.resource import Resource
@@ -21,18 +21,19 @@ def path_items(resource: Resource, names: ComponentNames, core_project: str) -> 
     operations = _Operations(resource, names, core_project)
     domains = {"x-Ed-Fi-domains": list(resource.domains)} if resource.domains else {}
     return {
-        resource.url_path: {"get": operations.list(), "post": operations.create(), **domains},
+        resource.url_path: {"get": operations.find(), "post": operations.create(), **domains},
         f"{resource.url_path}/{{id}}": {
             "get": operations.retrieve(),
             "put": operations.update(),
             "delete": operations.destroy(),
             **domains,
         },
+        f"{resource.url_path}/partitions": {"get": operations.partitions(), **domains},
     }
 
 
 class _Operations:
-    """The operations of one resource, called as the methods of its viewset are."""
+    """The operations of one resource."""
 
     def __init__(self, resource: Resource, names: ComponentNames, core_project: str) -> None:
         self._resource = resource
@@ -41,12 +42,20 @@ class _Operations:
         self._several = plural(self._one)
         self._project = "" if resource.name.project == core_project else _pascal_case(resource.name.project)
 
-    def list(self) -> Operation:
+    def find(self) -> Operation:
         return self._operation(
             f"get{self._project}{self._several}",
             f"Finds {self._resource.endpoint} by example.",
-            parameters=[*map(parameter_reference, PAGING), *query_parameters(self._resource)],
+            parameters=self._find_parameters(PAGING),
             responses={"200": responses.collection(self._component), **_refusals(_READING)},
+        )
+
+    def partitions(self) -> Operation:
+        return self._operation(
+            f"get{self._project}{self._several}Partitions",
+            f"Divides {self._resource.endpoint} found by example into parts that can be read side by side.",
+            parameters=self._find_parameters(PARTITIONING),
+            responses={"200": responses.partitions(), **_refusals(_READING)},
         )
 
     def create(self) -> Operation:
@@ -88,6 +97,9 @@ class _Operations:
             parameters=[parameter_reference("id"), parameter_reference("IfMatch")],
             responses={"204": responses.response_reference("Deleted"), **_refusals((409, 412, *_READING))},
         )
+
+    def _find_parameters(self, shared: tuple[str, ...]) -> list[Parameter]:
+        return [*map(parameter_reference, shared), *query_parameters(self._resource, beside=shared)]
 
     def _operation(self, operation_id: str, summary: str, **members: Any) -> Operation:
         return {

@@ -33,7 +33,7 @@ def publication(content: bytes, content_type: str) -> Publication:
 
 def respond(request: HttpRequest, published: Publication) -> HttpResponse:
     """The document, or 304 if `If-None-Match` names it. Both codings have a strong tag, so theirs must differ."""
-    headers = {"Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
+    headers = {"Cache-Control": "no-cache"}
     if _ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")):
         etag, content = f'"{published.tag}-gzip"', published.compressed
         headers["Content-Encoding"] = "gzip"

@@ -7,6 +7,7 @@ from edfi_api.metadata.components import Schema, schema_reference
 Response = dict[str, Any]
 
 PROBLEM = "problemDetails"
+PARTITIONS = "partitions"
 # Which shared response stands for a status; 200 of a GET is described by the operation itself.
 NAMES = {
     201: "Created",
@@ -42,13 +43,29 @@ PROBLEM_SCHEMA: Schema = {
     },
 }
 
+PARTITIONS_SCHEMA: Schema = {
+    "type": "object",
+    "required": ["pageTokens"],
+    "properties": {
+        "pageTokens": {
+            "type": "array",
+            "description": "The pageToken of the first page of each partition.",
+            "items": {"type": "string"},
+        }
+    },
+}
+
 _ETAG = {"ETag": {"description": "The version of the item.", "schema": {"type": "string"}}}
 _WRITTEN = {"Location": {"description": "Where the item is.", "schema": {"type": "string", "format": "uri"}}, **_ETAG}
-_TOTAL_COUNT = {
+_PAGE = {
     "Total-Count": {
         "description": "How many items there are in all, if totalCount was asked for.",
         "schema": {"type": "integer", "format": "int32"},
-    }
+    },
+    "Next-Page-Token": {
+        "description": "The pageToken of the next page; absent after the last one.",
+        "schema": {"type": "string"},
+    },
 }
 
 
@@ -86,7 +103,12 @@ def item(component: str) -> Response:
 def collection(component: str) -> Response:
     """A page of documents."""
     schema = {"type": "array", "items": schema_reference(component)}
-    return {"description": "The items found.", "headers": _TOTAL_COUNT, "content": _json(schema)}
+    return {"description": "The items found.", "headers": _PAGE, "content": _json(schema)}
+
+
+def partitions() -> Response:
+    """The beginnings of partitions that can be read side by side."""
+    return {"description": "The partitions.", "content": _json(schema_reference(PARTITIONS))}
 
 
 def _json(schema: Schema) -> dict[str, Any]:

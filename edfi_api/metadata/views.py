@@ -1,7 +1,10 @@
 """Metadata over HTTP: open to everyone, read only."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
 
 from edfi_api import addresses
@@ -24,6 +27,11 @@ class PublishedView(OpenView):
 
     def get(self, request: Request, **kwargs: str) -> HttpResponse:
         return self.respond_with(self.publish)
+
+    def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        patch_vary_headers(response, ["Accept-Encoding"])
+        return response
 
     def respond_with(self, publish: Publish) -> HttpResponse:
         request = self.request._request

@@ -9,3 +9,4 @@ class OpenView(EdFiView):
     authentication_classes = []
     permission_classes = []
     http_method_names = ["get"]
+    detail = None

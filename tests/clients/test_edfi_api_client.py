@@ -30,8 +30,9 @@ def test_it_counts_without_reading(found: dict) -> None:
     assert found["filtered_count"] == 1
 
 
-def test_it_reads_all_pages(found: dict) -> None:
-    assert found["rows"] == list(range(1990, 2041))
+@pytest.mark.parametrize("rows", ["rows_by_cursor", "rows_by_offset", "rows_by_choice"])
+def test_it_reads_all_pages_both_ways(found: dict, rows: str) -> None:
+    assert found[rows] == list(range(1990, 2041))
 
 
 def test_it_reads_one_item_by_id(found: dict) -> None:

@@ -172,7 +172,11 @@ def test_descriptors_are_a_document_of_their_own(surface_of: SurfaceOf) -> None:
 
     descriptors = descriptors_document(surface, "https://h")
 
-    assert list(descriptors["paths"]) == ["/ed-fi/colorDescriptors", "/ed-fi/colorDescriptors/{id}"]
+    assert list(descriptors["paths"]) == [
+        "/ed-fi/colorDescriptors",
+        "/ed-fi/colorDescriptors/{id}",
+        "/ed-fi/colorDescriptors/partitions",
+    ]
     color = descriptors["components"]["schemas"]["edFi_colorDescriptor"]["properties"]
     assert color["codeValue"]["x-Ed-Fi-isIdentity"] is True
     assert "edFi_colorDescriptor" not in schemas(surface)

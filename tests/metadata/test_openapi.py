@@ -50,10 +50,11 @@ Domain Entity Candidate
     assert document["paths"]["/ed-fi/schools"]["get"]["operationId"] == "getSchools"
 
 
-def test_every_resource_has_its_five_operations(document: dict[str, Any]) -> None:
-    assert len(document["paths"]) == 2 * 114
+def test_every_resource_has_its_six_operations(document: dict[str, Any]) -> None:
+    assert len(document["paths"]) == 3 * 114
     assert set(document["paths"]["/ed-fi/students"]) >= {"get", "post"}
     assert set(document["paths"]["/ed-fi/students/{id}"]) >= {"get", "put", "delete"}
+    assert set(document["paths"]["/ed-fi/students/partitions"]) >= {"get"}
 
 
 def test_every_operation_says_what_it_answers_and_under_which_tag(document: dict[str, Any]) -> None:
@@ -82,9 +83,11 @@ def test_query_parameters_stand_in_the_operation_with_type_description_and_ident
     parameters = document["paths"]["/ed-fi/studentSchoolAssociations"]["get"]["parameters"]
     named = {parameter["name"]: parameter for parameter in parameters if "name" in parameter}
 
-    assert parameters[:3] == [
+    assert parameters[:5] == [
         {"$ref": "#/components/parameters/offset"},
         {"$ref": "#/components/parameters/limit"},
+        {"$ref": "#/components/parameters/pageToken"},
+        {"$ref": "#/components/parameters/pageSize"},
         {"$ref": "#/components/parameters/totalCount"},
     ]
     assert named["schoolId"] == {
@@ -121,3 +124,21 @@ def test_the_server_and_its_token_endpoint_are_named_in_full(document: dict[str,
 def test_no_component_had_to_take_another_name_than_its_own(surface: Surface) -> None:
     for build in (resources_document, descriptors_document):
         assert [name for name in build(surface, ROOT)["components"]["schemas"] if name.count("_") > 1] == []
+
+
+def test_a_field_called_like_a_shared_parameter_gives_way_to_it(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity House
+  integer Number is part of identity
+  string Color is optional
+""")
+
+    document = resources_document(surface, ROOT)
+
+    validate(document)
+    partitions = document["paths"]["/ed-fi/houses/partitions"]["get"]["parameters"]
+    assert [each.get("name") for each in partitions] == [None, "id", "color"]
+    assert [each.get("name") for each in document["paths"]["/ed-fi/houses"]["get"]["parameters"][5:]] == [
+        "id",
+        "number",
+    ]
