@@ -5,7 +5,7 @@ Descriptors stay in the letters that were sent; which are stored in other letter
 
 import pickle
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -86,19 +86,15 @@ def row(incoming: IncomingDocument, resource_type: int) -> Row:
     """In the order of the columns of the staging table, without the first."""
     identity = incoming.identity
     fields = (
-        str(uuid7()),
+        uuid7().hex,
         str(resource_type),
         identity.natural_key.translate(_ESCAPES),
-        str(identity.referential_id),
-        _NULL if identity.superclass_id is None else str(identity.superclass_id),
-        _array(incoming.targets),
-        incoming.text.decode().translate(_ESCAPES),
+        identity.referential_id.hex,
+        _NULL if identity.superclass_id is None else identity.superclass_id.hex,
+        "{" + ",".join([target.hex for target in incoming.targets]) + "}",
+        incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other of the characters.
     )
     return Row("\t".join(fields), tuple(alias.bytes for alias in identity.aliases))
-
-
-def _array(ids: Iterable[UUID]) -> str:
-    return "{" + ",".join(map(str, ids)) + "}"
 
 
 _of_this_process = Preparation()
