@@ -1,10 +1,13 @@
 """What all tests share: the surface, documents made from it, and an authenticated client."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
+from django.dispatch import receiver
 from django.test import Client
+from django.test.signals import setting_changed
 
 from edfi_api.documents import spelling
 from edfi_api.documents.incoming import Preparers
@@ -45,18 +48,29 @@ def resource_named(surface: Surface):
     return find
 
 
+@cache
+def http() -> Client:
+    """One for all tests: each new client would load all middleware anew, which takes longer than its requests."""
+    return Client(raise_request_exception=False)
+
+
+@receiver(setting_changed)
+def _load_middleware_anew(*, setting: str, **_: Any) -> None:
+    if setting == "MIDDLEWARE":
+        http.cache_clear()
+
+
 class ApiTestClient:
     """Speaks JSON with a bearer token; paths begin behind `/data/ed-fi`."""
 
     def __init__(self, token: str) -> None:
         self.token = token
-        self._client = Client(raise_request_exception=False)
 
     def request(self, method: str, path: str, body: Any = None, content_type: str = "application/json", **extra: Any):
         url = path if path.lower().startswith(("/data", "/v")) else DATA + path
         content = {} if body is None else {"data": body, "content_type": content_type}
         headers = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} | extra
-        return getattr(self._client, method)(url, **content, **headers)
+        return getattr(http(), method)(url, **content, **headers)
 
     def get(self, path: str, **extra: Any):
         return self.request("get", path, **extra)
@@ -79,7 +93,7 @@ def new_token(name: str = "tests") -> str:
         "client_id": credentials.key,
         "client_secret": credentials.secret,
     }
-    return Client().post("/oauth/token", form, content_type="application/json").json()["access_token"]
+    return http().post("/oauth/token", form, content_type="application/json").json()["access_token"]
 
 
 @pytest.fixture(scope="session")

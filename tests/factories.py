@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from edfi_api.documents import store
-from edfi_api.documents.incoming import Preparer
+from edfi_api.documents.incoming import Preparers
 from edfi_api.surface.resource import JsonPath, Resource, ResourceName, Surface
 
 DATE = "2025-08-20"
@@ -20,6 +20,7 @@ class DocumentFactory:
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
+        self._preparers = Preparers(surface)
         self._renamed_ids = _superclass_id_values(surface)
 
     def minimal_body(self, resource: Resource, **changes: Any) -> dict[str, Any]:
@@ -32,17 +33,25 @@ class DocumentFactory:
 
     def store_targets(self, resource: Resource, body: dict[str, Any]) -> None:
         """Write every document that `body` refers to, and in turn what those refer to."""
-        incoming = Preparer(resource).prepare(body)
-        for target in {reference.target for reference in incoming.references}:
-            for concrete in self._concrete(target):
-                if concrete.name != resource.name or concrete.is_descriptor:
-                    self.store(concrete)
+        self._store_targets(resource, body, set())
 
     def store(self, resource: Resource) -> None:
         """Write the minimal document of a resource, its targets first."""
+        self._store(resource, set())
+
+    def _store_targets(self, resource: Resource, body: dict[str, Any], stored: set[ResourceName]) -> None:
+        incoming = self._preparers[resource.name].prepare(body)
+        for target in {reference.target for reference in incoming.references}:
+            for concrete in self._concrete(target):
+                if concrete.name not in stored and (concrete.name != resource.name or concrete.is_descriptor):
+                    self._store(concrete, stored)
+
+    def _store(self, resource: Resource, stored: set[ResourceName]) -> None:
+        """`stored` are the resources whose documents are there already, this one among them in the end."""
+        stored.add(resource.name)
         body = self.minimal_body(resource)
-        self.store_targets(resource, body)
-        store.upsert(Preparer(resource).prepare(body))
+        self._store_targets(resource, body, stored)
+        store.upsert(self._preparers[resource.name].prepare(body))
 
     def _concrete(self, target: ResourceName) -> Iterator[Resource]:
         if target in self.surface.by_name:

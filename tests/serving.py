@@ -1,0 +1,78 @@
+"""Surfaces other than the configured one, served in the process of the tests.
+
+A process serves one surface: the URL map reads it when it is imported. Here is a URL map for another one, with the
+documents and the preparers that belong to it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from types import ModuleType
+
+from django.test import override_settings
+from django.urls import URLPattern, re_path
+
+from edfi_api import apischema
+from edfi_api.conf import BUNDLED_STANDARDS, api_settings
+from edfi_api.documents import resource_types
+from edfi_api.documents.incoming import Preparers
+from edfi_api.startup import surface_of
+from edfi_api.surface.cache import CODE_PACKAGES, load_or_build
+from edfi_api.surface.resource import Surface
+from edfi_api.viewsets.router import DataRouter
+from tests.factories import DocumentFactory
+
+STANDARDS = ("3.3.1-b", "5.2")
+LAKE_COUNTY = Path(__file__).parent / "extension_project" / "lake_county"
+
+
+@dataclass(frozen=True)
+class Served:
+    """A surface and what it takes to serve and fill it, each made when first needed."""
+
+    name: str
+    surface: Surface = field(repr=False)
+
+    @cached_property
+    def preparers(self) -> Preparers:
+        return Preparers(self.surface)
+
+    @cached_property
+    def documents(self) -> DocumentFactory:
+        return DocumentFactory(self.surface)
+
+    @cached_property
+    def urls(self) -> ModuleType:
+        """The URL map of the product with the data routes of this surface."""
+        from meadowlark import urls  # noqa: PLC0415  It compiles the configured surface.
+
+        module = ModuleType(f"urls_of_{self.name}")
+        vars(module).update(vars(urls))
+        module.urlpatterns = [self._with_own_data(pattern) for pattern in urls.urlpatterns]
+        return module
+
+    def _with_own_data(self, pattern: URLPattern) -> URLPattern:
+        if pattern.pattern.name != "data":
+            return pattern
+        return re_path(pattern.pattern.regex.pattern, DataRouter(self.surface), name="data")
+
+    @contextmanager
+    def instead(self) -> Iterator[None]:
+        """Serve this surface inside, in the transaction of the test."""
+        is_numbered = self.surface.by_name.keys() <= resource_types.numbers().keys()
+        if not is_numbered:
+            resource_types.synchronise(self.surface.resources)
+        with override_settings(ROOT_URLCONF=self.urls):
+            yield
+        if not is_numbered:
+            resource_types.synchronise(())  # The numbers go with the transaction: forget them.
+
+
+@cache
+def served(standard: str, *extensions: Path) -> Served:
+    """A bundled standard with extension projects."""
+    sources = (BUNDLED_STANDARDS / standard, *extensions)
+    surface = load_or_build(sources, api_settings.CACHE_DIR, surface_of, (*CODE_PACKAGES, apischema))
+    return Served("-".join([standard, *(path.name for path in extensions)]), surface)
