@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from edfi_api.apischema.writer import api_schema
+from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.metaed.compiler import compile_projects
 from edfi_api.surface.builder import build_surface
 from edfi_api.surface.resource import Surface
+from tests.serving import LAKE_COUNTY, STANDARDS
 from tests.surface.models import named
-from tests.surface.test_published_surface import DATA_STANDARDS, STANDARDS
-
-LAKE_COUNTY = Path(__file__).parents[1] / "extension_project" / "lake_county"
 
 
 def compiled(*projects: Path) -> Surface:
@@ -41,7 +40,7 @@ def as_files_can_say(surface: Surface, package_names: Sequence[str]) -> Surface:
 
 @pytest.mark.parametrize("standard", STANDARDS)
 def test_a_bundled_standard_comes_back_equal(standard: str, surface_of_files: Callable[..., Surface]) -> None:
-    surface = compiled(DATA_STANDARDS / standard)
+    surface = compiled(BUNDLED_STANDARDS / standard)
 
     returned = there_and_back(surface, surface_of_files)
 
@@ -50,7 +49,7 @@ def test_a_bundled_standard_comes_back_equal(standard: str, surface_of_files: Ca
 
 @pytest.mark.parametrize("standard", STANDARDS)
 def test_an_extension_comes_back_equal(standard: str, surface_of_files: Callable[..., Surface]) -> None:
-    surface = compiled(DATA_STANDARDS / standard, LAKE_COUNTY)
+    surface = compiled(BUNDLED_STANDARDS / standard, LAKE_COUNTY)
 
     returned = there_and_back(surface, surface_of_files)
 
@@ -58,8 +57,8 @@ def test_an_extension_comes_back_equal(standard: str, surface_of_files: Callable
 
 
 def test_the_file_of_the_core_says_nothing_about_extensions(surface_of_files: Callable[..., Surface]) -> None:
-    alone = compiled(DATA_STANDARDS / "5.2")
-    together = compiled(DATA_STANDARDS / "5.2", LAKE_COUNTY)
+    alone = compiled(BUNDLED_STANDARDS / "5.2")
+    together = compiled(BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
 
     core = surface_of_files(api_schema(together, together.core_project))
 
@@ -69,7 +68,7 @@ def test_the_file_of_the_core_says_nothing_about_extensions(surface_of_files: Ca
 
 
 def test_additions_are_written_as_ed_fi_writes_them() -> None:
-    surface = compiled(DATA_STANDARDS / "5.2", LAKE_COUNTY)
+    surface = compiled(BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
 
     (_, lake_county) = (api_schema(surface, project)["projectSchema"] for project in surface.projects)
     additions = lake_county["resourceSchemas"]["schools"]
@@ -88,7 +87,7 @@ def test_additions_are_written_as_ed_fi_writes_them() -> None:
 
 
 def test_references_are_written_value_by_value() -> None:
-    surface = compiled(DATA_STANDARDS / "5.2")
+    surface = compiled(BUNDLED_STANDARDS / "5.2")
     section = api_schema(surface, surface.core_project)["projectSchema"]["resourceSchemas"]["sections"]
 
     assert section["documentPathsMapping"]["CourseOfferingReference"] == {
@@ -129,7 +128,7 @@ def test_references_are_written_value_by_value() -> None:
 
 
 def test_nested_arrays_are_written_below_their_parent() -> None:
-    surface = compiled(DATA_STANDARDS / "5.2", LAKE_COUNTY)
+    surface = compiled(BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
     (_, lake_county) = (api_schema(surface, project)["projectSchema"] for project in surface.projects)
 
     constraints = lake_county["resourceSchemas"]["piers"]["arrayUniquenessConstraints"]
@@ -141,7 +140,7 @@ def test_nested_arrays_are_written_below_their_parent() -> None:
 
 
 def test_what_is_deprecated_is_said_in_the_open_api_part() -> None:
-    surface = compiled(DATA_STANDARDS / "3.3.1-b")
+    surface = compiled(BUNDLED_STANDARDS / "3.3.1-b")
     objectives = api_schema(surface, surface.core_project)["projectSchema"]["resourceSchemas"]["learningObjectives"]
 
     assert objectives["openApiFragments"] == {

@@ -3,15 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from edfi_api.startup import current_surface
-
-LAKE_COUNTY = Path(__file__).parents[1] / "extension_project" / "lake_county"
 
 
 @dataclass(frozen=True)

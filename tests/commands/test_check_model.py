@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from edfi_api.conf import BUNDLED_STANDARDS
 from tests.apischema.official import CORE
-from tests.commands.conftest import LAKE_COUNTY, Run
+from tests.commands.conftest import Run
+from tests.serving import LAKE_COUNTY
 from tests.surface.models import write_project
-from tests.surface.test_published_surface import DATA_STANDARDS
 
 
 @pytest.fixture
@@ -23,14 +24,14 @@ def broken(tmp_path: Path) -> Path:
 
 
 def test_a_sound_model_can_be_served(run: Run) -> None:
-    outcome = run("check_model", DATA_STANDARDS / "5.2", LAKE_COUNTY)
+    outcome = run("check_model", BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
 
-    assert outcome.told == f"0 errors, 0 warnings: {DATA_STANDARDS / '5.2'}, {LAKE_COUNTY} can be served\n"
+    assert outcome.told == f"0 errors, 0 warnings: {BUNDLED_STANDARDS / '5.2'}, {LAKE_COUNTY} can be served\n"
     assert not outcome.failure
 
 
 def test_each_problem_has_its_place_and_the_line_itself(run: Run, broken: Path) -> None:
-    outcome = run("check_model", DATA_STANDARDS / "5.2", broken)
+    outcome = run("check_model", BUNDLED_STANDARDS / "5.2", broken)
 
     assert outcome.told == (
         f"{broken}/Model.metaed:6:19: there is no domain entity 'Schol' in EdFi; did you mean 'School'?\n"
@@ -55,7 +56,7 @@ def test_without_paths_the_configured_projects_are_checked(run: Run, configured,
 
 
 def test_warnings_keep_nothing_from_being_served(run: Run) -> None:
-    outcome = run("check_model", DATA_STANDARDS / "3.3.1-b")
+    outcome = run("check_model", BUNDLED_STANDARDS / "3.3.1-b")
 
     assert "Course.metaed:70:19: warning: domain entity 'LearningObjective' is deprecated" in outcome.told
     assert outcome.told.endswith("3.3.1-b can be served\n")

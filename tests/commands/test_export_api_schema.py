@@ -6,7 +6,8 @@ from pathlib import Path
 
 from edfi_api.startup import current_surface
 from edfi_api.surface.resource import Resource, ResourceName, Surface
-from tests.commands.conftest import LAKE_COUNTY, Run
+from tests.commands.conftest import Run
+from tests.serving import LAKE_COUNTY
 
 
 def test_the_standard_alone_is_printed(run: Run, configured) -> None:

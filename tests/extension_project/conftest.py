@@ -1,0 +1,48 @@
+"""Lake County on top of a standard, compiled and served."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from edfi_api.documents.incoming import Preparers
+from edfi_api.surface.resource import Resource, ResourceName, Surface
+from tests.factories import DocumentFactory
+from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
+
+PROJECT = "LakeCounty"
+
+
+@pytest.fixture(scope="session", params=STANDARDS)
+def lake_county(request: pytest.FixtureRequest) -> Served:
+    return served(request.param, LAKE_COUNTY)
+
+
+@pytest.fixture(scope="session")
+def surface(lake_county: Served) -> Surface:
+    return lake_county.surface
+
+
+@pytest.fixture(scope="session")
+def documents(lake_county: Served) -> DocumentFactory:
+    return lake_county.documents
+
+
+@pytest.fixture(scope="session")
+def preparers(lake_county: Served) -> Preparers:
+    return lake_county.preparers
+
+
+@pytest.fixture
+def api_without_check(lake_county: Served, api_without_check) -> Iterator:
+    with lake_county.instead():
+        yield api_without_check
+
+
+@pytest.fixture(scope="session")
+def own(surface: Surface):
+    """The resource of the extension with this name."""
+
+    def find(name: str) -> Resource:
+        return surface.by_name[ResourceName(PROJECT, name)]
+
+    return find
