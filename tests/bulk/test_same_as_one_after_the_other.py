@@ -1,10 +1,12 @@
 """A bulk write has the results, and leaves the rows, of writing the same documents one after the other."""
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.documents.bulk import write_documents
+from edfi_api.documents.bulk import batches, write_documents
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdentityConflict
 from edfi_api.documents.integrity import disagreements
 from edfi_api.documents.store import Outcome
@@ -171,7 +173,9 @@ def _groups(district):
 def test_any_load_has_the_result_of_one_after_the_other(data, db, district, preparers):
     groups = data.draw(st.lists(_groups(district), min_size=1, max_size=8))
     candidates = [*district.descriptors(), *(candidate for group in groups for candidate in group)]
+    size = data.draw(st.sampled_from([2, 5, batches.MOST_DOCUMENTS]), "documents in a batch")
 
-    alone, bulk = both_ways(candidates, preparers)
+    with patch.object(batches, "MOST_DOCUMENTS", size):
+        alone, bulk = both_ways(candidates, preparers)
 
     assert bulk == alone

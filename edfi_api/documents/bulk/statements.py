@@ -4,11 +4,12 @@ All run in one transaction at READ COMMITTED. Targets and superclass identities 
 which cannot be written do not stop the others; foreign keys and the primary key of `alias` still have the last word.
 """
 
-# Positions and waves of a row are the batch's; the other columns are what a write needs to know.
+# Positions and waves of a row are the batch's; the other columns are what a write needs to know. The indexes spare the
+# planner, who cannot foresee how many documents exist or differ, from comparing every row with every other.
 STAGE = """
 CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
-    position integer NOT NULL,
-    document_uuid uuid NOT NULL,
+    position integer PRIMARY KEY,
+    document_uuid uuid UNIQUE,
     resource_type_id smallint NOT NULL,
     natural_key text NOT NULL,
     referential_id uuid NOT NULL,
