@@ -21,6 +21,8 @@ from edfi_api.json_lines.sources import Source
 from edfi_api.json_lines.spool import Line, Spool
 from edfi_api.surface.resource import Resource, Surface
 
+# Documents that wait for each other in a circle are few, if there are any.
+_MOST_AT_ONCE = 10_000
 # The lines of one rank in one source.
 LinesAt = Callable[[int, int], Iterable[Line]]
 
@@ -57,7 +59,7 @@ class _Loading:
         self._places: dict[int, dict[int, None]] = defaultdict(dict)
 
     def load(self) -> None:
-        """In rounds, as long as each leaves fewer waiting than the one before; those that are left are refused."""
+        """In rounds, as long as each leaves fewer waiting than the one before."""
         self._find_places()
         waiting = self._round(self._lines_read)
         is_progress = True
@@ -65,9 +67,19 @@ class _Loading:
             before, waiting = waiting, self._round(waiting.lines)
             is_progress = waiting.size < before.size
             before.close()
-        for line, reason in waiting.reasons():
-            self._reader.refuse(line.source, line.number, self._resources[line.rank], reason)
+        self._write_circles(waiting)
         waiting.close()
+
+    def _write_circles(self, waiting: Spool) -> None:
+        """What waits in vain is refused, but for documents that wait for each other: they are written at once."""
+        lines = list(waiting.lines_with_reasons()) if waiting.size <= _MOST_AT_ONCE else []
+        candidates = [self._reader.candidate(line, self._resources[line.rank]) for line, _ in lines]
+        for (line, _), written in zip(lines, self._writer.write_together(candidates), strict=True):
+            if isinstance(written.result, Outcome):
+                self._result.count(written.candidate.resource.name, written.result)
+                waiting.remove(line)
+        for line, reason in waiting.lines_with_reasons():
+            self._reader.refuse(line.source, line.number, self._resources[line.rank], reason)
 
     def _find_places(self) -> None:
         for number, source in enumerate(self._reader.sources):

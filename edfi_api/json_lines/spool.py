@@ -64,7 +64,7 @@ class Spool:
         query = "SELECT number, text FROM line WHERE rank = ? AND source = ? ORDER BY number"
         return (Line(rank, source, *row) for row in self._database.execute(query, (rank, source)))
 
-    def reasons(self) -> Iterator[tuple[Line, str]]:
+    def lines_with_reasons(self) -> Iterator[tuple[Line, str]]:
         """Every line that is left, with why it waits."""
         query = "SELECT rank, source, number, text, reason FROM line ORDER BY rank, source, number"
         return ((Line(*row[:4]), row[4]) for row in self._database.execute(query))

@@ -182,6 +182,16 @@ def test_what_waits_in_vain_is_refused_with_its_reason(load, write, district):
     ]
 
 
+def test_documents_that_refer_to_each_other_in_a_circle_are_loaded(load, write, district):
+    one, two, three = district.agency(1, parent=3), district.agency(2, parent=1), district.agency(3, parent=2)
+    path = write("localEducationAgencies.jsonl", one.body, two.body, three.body, district.agency(4, parent=9).body)
+
+    screen = load()
+
+    assert row(screen.out, "LocalEducationAgency") == ["3", "0", "0", "1"]
+    assert screen.err.startswith(f"{path}:4: LocalEducationAgency: $.parentLocalEducationAgencyReference: ")
+
+
 def test_what_waited_does_not_replace_what_stood_behind_it(load, write, district):
     older, newer = district.agency(1, parent=2, webSite="https://old.example"), district.agency(1)
     write("localEducationAgencies.jsonl", older.body, newer.body, district.agency(2).body)

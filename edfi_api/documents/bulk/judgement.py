@@ -6,7 +6,7 @@ have made of these is worked out here from the ids alone.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -29,9 +29,13 @@ class Judgement:
         return [first, *(sizes[wave] for wave in sorted(sizes))]
 
 
+# Given, by position: the ids of each row, its own first, in order; the targets of rows that no stored document has.
+# And the rows that are new although another stored document has their superclass identity.
+Judge = Callable[[Mapping[int, Sequence[bytes]], Mapping[int, set[bytes]], set[int]], Judgement]
+
+
 def judge(aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]], taken: set[int]) -> Judgement:
-    """`aliases` are the ids of each row, its own first, in order; `not_stored` the targets of rows that no stored
-    document has; `taken` the rows that are new although another stored document has their superclass identity."""
+    """One row after the other, each seeing those before it."""
     judgement = Judgement(taken=set(taken))
     provided: set[bytes] = set()
     occurrences: Counter[bytes] = Counter()
@@ -51,3 +55,24 @@ def judge(aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[b
         if not is_new:
             judgement.later[position] = occurrences[own]
     return judgement
+
+
+def judge_together(
+    aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]], taken: set[int]
+) -> Judgement:
+    """As `judge`, but a row may refer to later ones too, and so documents to each other in a circle."""
+    missing: dict[int, set[bytes]] = {}
+    standing = dict(aliases)
+    while lost := _lost(standing, not_stored):
+        missing |= lost
+        standing = {position: ids for position, ids in standing.items() if position not in lost}
+    judgement = judge(standing, {}, taken & standing.keys())
+    judgement.missing = missing
+    return judgement
+
+
+def _lost(standing: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]]) -> dict[int, set[bytes]]:
+    """What these rows miss if all of them are written."""
+    provided = {alias for ids in standing.values() for alias in ids}
+    missing = {position: not_stored.get(position, set()) - provided for position in standing}
+    return {position: targets for position, targets in missing.items() if targets}

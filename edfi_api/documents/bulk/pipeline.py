@@ -16,8 +16,9 @@ from edfi_api.documents import resource_types
 from edfi_api.documents.bulk import preparation
 from edfi_api.documents.bulk.batches import MOST_DOCUMENTS, Batch, batches
 from edfi_api.documents.bulk.candidates import Candidate, Written
+from edfi_api.documents.bulk.judgement import judge_together
 from edfi_api.documents.bulk.preparation import Preparation, Prepared, Work
-from edfi_api.documents.bulk.writing import BatchWriter
+from edfi_api.documents.bulk.writing import BatchWriter, Results
 from edfi_api.documents.processes import process_pool
 from edfi_api.surface.resource import ResourceName
 
@@ -43,9 +44,15 @@ class BulkWriter:
     def write(self, candidates: Iterable[Candidate]) -> Iterator[Written]:
         """A result for each, in their order. Candidates are taken some thousands ahead of their results."""
         for batch, prepared in self._prepared(batches(candidates)):
-            results = self._writer.write(batch, prepared)
-            for position, candidate in enumerate(batch.candidates):
-                yield Written(candidate, results[position], prepared.referential_id(position))
+            yield from _written(batch, prepared, self._writer.write(batch, prepared))
+
+    def write_together(self, candidates: Iterable[Candidate]) -> Iterator[Written]:
+        """The same in a single transaction, where documents may refer to later ones and to each other in a circle."""
+        batch = Batch()
+        for candidate in candidates:
+            batch.add(candidate)
+        prepared = self._in_this_process.prepare(_work(batch, self._using))
+        yield from _written(batch, prepared, self._writer.write(batch, prepared, judge_together))
 
     def end(self) -> None:
         """Stop the processes, without what nobody waits for any more."""
@@ -71,6 +78,11 @@ class BulkWriter:
         done: Future[Prepared] = Future()
         done.set_result(self._in_this_process.prepare(work))
         return done
+
+
+def _written(batch: Batch, prepared: Prepared, results: Results) -> Iterator[Written]:
+    for position, candidate in enumerate(batch.candidates):
+        yield Written(candidate, results[position], prepared.referential_id(position))
 
 
 def _first_of(under_way: deque[tuple[Batch, Future[Prepared]]]) -> tuple[Batch, Prepared]:

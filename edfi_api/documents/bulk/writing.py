@@ -17,7 +17,7 @@ from edfi_api.documents import resource_types, spelling, store
 from edfi_api.documents.bulk import statements
 from edfi_api.documents.bulk.batches import Batch
 from edfi_api.documents.bulk.candidates import REFUSALS, Candidate, Refusal
-from edfi_api.documents.bulk.judgement import Judgement, judge
+from edfi_api.documents.bulk.judgement import Judge, Judgement, judge
 from edfi_api.documents.bulk.preparation import Prepared, Row, row
 from edfi_api.documents.exceptions import IdentityConflict
 from edfi_api.documents.incoming import IncomingDocument, Preparer
@@ -43,10 +43,10 @@ class BatchWriter:
         self._created_by = created_by
         self._preparers: dict[ResourceName, Preparer] = {}
 
-    def write(self, batch: Batch, prepared: Prepared) -> Results:
+    def write(self, batch: Batch, prepared: Prepared, judge: Judge = judge) -> Results:
         """The result of each candidate by its position, the same as one after the other would have had."""
         self._adopt_spellings(batch, prepared)
-        judgement, outcomes = self._write_at_once(prepared.rows)
+        judgement, outcomes = self._write_at_once(prepared.rows, judge)
         results: Results = {**prepared.refusals, **outcomes, **dict(self._refusals(batch, judgement))}
         for position in sorted(prepared.rows.keys() - results.keys()):
             results[position] = self._write_alone(batch.candidates[position])
@@ -62,11 +62,11 @@ class BatchWriter:
                     number = resource_types.numbers(self._using)[candidate.resource.name]
                     prepared.rows[position] = row(self._incoming(candidate), number)
 
-    def _write_at_once(self, rows: Mapping[int, Row]) -> tuple[Judgement, dict[int, Outcome]]:
+    def _write_at_once(self, rows: Mapping[int, Row], judge: Judge) -> tuple[Judgement, dict[int, Outcome]]:
         for _ in range(_ATTEMPTS if rows else 0):
             try:
                 with _one_transaction(self._using) as cursor:
-                    return _write_rows(cursor, rows, self._created_by)
+                    return _write_rows(cursor, rows, judge, self._created_by)
             except _MetConcurrentWrites:
                 continue
         return Judgement(), {}
@@ -110,10 +110,10 @@ def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
 
 
 def _write_rows(
-    cursor: Cursor[TupleRow], rows: Mapping[int, Row], created_by: int | None
+    cursor: Cursor[TupleRow], rows: Mapping[int, Row], judge: Judge, created_by: int | None
 ) -> tuple[Judgement, dict[int, Outcome]]:
     _stage(cursor, rows)
-    judgement = _judge(cursor, rows)
+    judgement = _judged(cursor, rows, judge)
     outcomes: dict[int, Outcome] = {}
     for wave, size in enumerate(judgement.wave_sizes(len(rows)), start=1):
         written = _rows(cursor, statements.WRITE, {"wave": wave, "created_by": created_by})
@@ -130,7 +130,7 @@ def _stage(cursor: Cursor[TupleRow], rows: Mapping[int, Row]) -> None:
     _run(cursor, statements.ANALYZE)
 
 
-def _judge(cursor: Cursor[TupleRow], rows: Mapping[int, Row]) -> Judgement:
+def _judged(cursor: Cursor[TupleRow], rows: Mapping[int, Row], judge: Judge) -> Judgement:
     not_stored: dict[int, set[bytes]] = {}
     for position, target in _rows(cursor, statements.NOT_STORED):
         not_stored.setdefault(position, set()).add(target.bytes)
