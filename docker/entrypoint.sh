@@ -1,7 +1,16 @@
 #!/bin/sh
-# What a container does: bring the database up to date (migrate, load_descriptors, load_school_years), then serve.
+# What a container does: wait for the database, bring it up to date (see meadowlark/prepare.py), then serve.
+# The arguments are gunicorn's; docker/Dockerfile gives it an address.
 set -eu
 : "${DATABASE_URL:?DATABASE_URL must be the address of a PostgreSQL server, 15 or newer: postgresql://USER:PASSWORD@HOST/DATABASE}"
 
-python -m meadowlark.prepare
-exec python -m gunicorn --config python:meadowlark.gunicorn_conf --bind 0.0.0.0:8000 meadowlark.wsgi:application
+# The health check of the image asks from inside, whatever name the server has for others.
+export MEADOWLARK_ALLOWED_HOSTS="${MEADOWLARK_ALLOWED_HOSTS:-localhost,[::1]},127.0.0.1"
+
+# In the background, because the shell of a container hears SIGTERM only where it traps it, and only between commands.
+python -m meadowlark.prepare --wait "${MEADOWLARK_DATABASE_WAIT:-60}" &
+trap 'kill "$!"' TERM INT
+wait "$!"
+trap - TERM INT
+
+exec python -m gunicorn --config python:meadowlark.gunicorn_conf "$@" meadowlark.wsgi:application
