@@ -12,19 +12,43 @@ def association(api, documents, resource_named):
     return Document.objects.get(resource_type__name="StudentSchoolAssociation")
 
 
-def test_a_document_is_found_by_the_beginning_of_its_natural_key(admin_client, association):
-    page = admin_client.get("/admin/edfi_api/document/?q=NK%23entryDate").content.decode()
+def test_a_document_is_found_by_its_natural_key(admin_client, association):
+    page = admin_client.get("/admin/edfi_api/document/", {"q": association.natural_key}).content.decode()
 
-    assert association.natural_key in page
-    assert "NK#studentUniqueId=Value" not in page
+    assert f"/admin/edfi_api/document/{association.pk}/change/" in page
+    assert "1 document" in page
+
+
+def test_a_descriptor_is_found_by_its_natural_key(admin_client, association):
+    key = "NK#uri://ed-fi.org/GradeLevelDescriptor#Value"
+
+    page = admin_client.get("/admin/edfi_api/document/", {"q": key}).content.decode()
+
+    assert f">{key}</a>" in page
+    assert "1 document" in page
+
+
+def test_a_document_is_found_by_the_beginning_of_its_key_among_those_of_its_resource(admin_client, association):
+    query = {"q": "NK#entryDate", "resource_type__id__exact": association.resource_type_id}
+
+    page = admin_client.get("/admin/edfi_api/document/", query).content.decode()
+
+    assert f">{association.natural_key}</a>" in page
+
+
+def test_a_document_is_found_by_its_id(admin_client, association):
+    page = admin_client.get("/admin/edfi_api/document/", {"q": str(association.document_uuid)}).content.decode()
+
+    assert f">{association.natural_key}</a>" in page
+    assert "1 document" in page
 
 
 def test_a_documents_page_shows_body_and_neighbours(admin_client, association):
     page = admin_client.get(f"/admin/edfi_api/document/{association.pk}/change/").content.decode()
 
     assert "&quot;entryDate&quot;: &quot;2025-08-20&quot;" in page
-    assert "Student NK#studentUniqueId=Value" in page
     student = Document.objects.get(natural_key="NK#studentUniqueId=Value", resource_type__name="Student")
+    assert f'/document/{student.pk}/change/">Student NK#studentUniqueId=Value</a>' in page
     page = admin_client.get(f"/admin/edfi_api/document/{student.pk}/change/").content.decode()
     assert f"StudentSchoolAssociation {association.natural_key}" in page
 
