@@ -1,9 +1,10 @@
 """The ceiling of reads: a Django view that returns a constant, without middleware, database or REST framework.
 
-Served by gunicorn with the settings of the real server, so what is left between the two is ours.
+Served by gunicorn and Django with the settings of the real server, so what is left between the two is ours.
 """
 
-from django.conf import settings
+import os
+
 from django.core.wsgi import get_wsgi_application
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
@@ -19,5 +20,5 @@ def constant(request: HttpRequest, rest: str) -> HttpResponse:
 
 urlpatterns = [path("<path:rest>", constant)]
 
-settings.configure(ROOT_URLCONF=__name__, MIDDLEWARE=[], ALLOWED_HOSTS=["127.0.0.1"], USE_TZ=True)
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.constant_settings"
 application = get_wsgi_application()

@@ -22,11 +22,12 @@ _START_SECONDS = 180
 
 @dataclass(frozen=True)
 class Server:
-    """Where Meadowlark answers, a token for it, and the database behind it."""
+    """Where Meadowlark answers, a token for it, the database behind it, and the process of `meadowlark.run`."""
 
     port: int
     token: str
     database_url: str
+    process_id: int
 
 
 @contextlib.contextmanager
@@ -38,7 +39,7 @@ def meadowlark(home: Path) -> Iterator[Server]:
     log = home.with_suffix(".log")
     with _running([sys.executable, "-m", "meadowlark.run"], inherited | ours, log) as process:
         _wait(process, log, lambda: "A first request" in log.read_text())
-        yield Server(port, _token(port, log.read_text()), embedded_postgres.url(home))
+        yield Server(port, _token(port, log.read_text()), embedded_postgres.url(home), process.pid)
 
 
 @contextlib.contextmanager
