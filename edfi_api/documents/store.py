@@ -22,7 +22,7 @@ from edfi_api.documents.exceptions import (
     KeyChangeNotSupported,
 )
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
-from edfi_api.documents.extraction import DocumentReference, descriptor_id
+from edfi_api.documents.extraction import descriptor_id
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.documents.prepared import Row
 from edfi_api.documents.stored import StoredDocument, stored_document
@@ -235,24 +235,28 @@ def _raise_unresolved(incoming: IncomingDocument, using: str) -> None:
 
 def _unresolved(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
     missing = resolution.missing(incoming.targets, using)
-    return unresolved(incoming, missing, using) if missing else None
+    return unresolved(incoming, missing, lambda uri: has_any_type(uri, using)) if missing else None
 
 
-def unresolved(incoming: IncomingDocument, missing: Set[UUID], using: str) -> UnresolvedReference:
-    """What to tell of the references to these ids, which no document has."""
+def unresolved(
+    incoming: IncomingDocument, missing: Set[UUID], has_any_type: Callable[[str], bool]
+) -> UnresolvedReference:
+    """What to tell of the references to these ids, which no document has; `has_any_type` answers for URIs."""
     references = [reference for reference in incoming.references if reference.referential_id in missing]
-    descriptors = [reference for reference in references if reference.value is not None]
     return UnresolvedReference(
         documents=[reference.as_missing() for reference in references if reference.value is None],
-        descriptors=[reference.as_missing(_is_of_another_type(reference, using)) for reference in descriptors],
+        descriptors=[
+            reference.as_missing(is_of_another_type=has_any_type(reference.value))
+            for reference in references
+            if reference.value is not None
+        ],
     )
 
 
-def _is_of_another_type(reference: DocumentReference, using: str) -> bool:
-    """Whether a descriptor with this URI exists, though not of the type that the reference asks for."""
+def has_any_type(uri: str, using: str) -> bool:
+    """Whether there is a descriptor with this URI, of whatever type."""
     names = (name for name in resource_types.numbers(using) if name.resource.endswith("Descriptor"))
-    ids = [descriptor_id(name, reference.value or "") for name in names]
-    return Alias.objects.using(using).filter(pk__in=ids).exists()
+    return Alias.objects.using(using).filter(pk__in=[descriptor_id(name, uri) for name in names]).exists()
 
 
 def _raise_if_taken_by_another_subclass(incoming: IncomingDocument, using: str) -> None:

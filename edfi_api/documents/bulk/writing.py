@@ -6,6 +6,7 @@ would write it.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -75,9 +76,11 @@ class BatchWriter:
         for position in judgement.taken:
             incoming = self._incoming(batch.candidates[position])
             yield position, IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
+        has_any_type = cache(lambda uri: store.has_any_type(uri, self._using))  # Many miss the same.
         for position, missing in judgement.missing.items():
-            incoming = self._incoming(batch.candidates[position])
-            yield position, store.unresolved(incoming, {UUID(bytes=id_) for id_ in missing}, self._using)
+            candidate = batch.candidates[position]
+            incoming = self._preparer(candidate.resource).prepare_new_as_spelt(candidate.body)
+            yield position, store.unresolved(incoming, {UUID(bytes=id_) for id_ in missing}, has_any_type)
 
     def _write_alone(self, candidate: Candidate) -> Outcome | Refusal:
         try:
