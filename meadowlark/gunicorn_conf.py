@@ -40,7 +40,7 @@ def _count(name: str, default: str) -> int:
 # in microseconds of processor time that gunicorn's processes took for one GET by id, and for one POST:
 #     2 x 8 threads   726   837        4 x 4 threads    808   879
 #     2 x 4 threads   702   881        8 x 2 threads   1125  1446
-#     2 x 2 threads   687   923       16 x 1 thread    1154  1592
+#     2 x 2 threads   687   923       16 x 1 thread    1154  1592   (these two beside 2 x 8 with 726 and 859)
 # More processes than cores only fight for the caches. Fewer threads cost nothing as long as all requests are quick, but
 # then a few slow queries keep everyone waiting. Serving the next request of a connection in the thread that had the
 # one before, without the poller in between, made no difference that could be measured.

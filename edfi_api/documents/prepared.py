@@ -25,6 +25,7 @@ Row = tuple[Any, ...]
 
 # Queries by example have as many texts as clients have ideas; a connection forgets those not asked for a while.
 _MOST_PREPARED = 200
+_SUCCEEDED = (int(ExecStatus.TUPLES_OK), int(ExecStatus.COMMAND_OK))
 _NAMED_PARAMETER = re.compile(r"%\((\w+)\)s")
 
 _prepared: WeakKeyDictionary[Connection[Any], OrderedDict[str, bytes]] = WeakKeyDictionary()
@@ -82,7 +83,7 @@ def _forget_the_oldest(known: OrderedDict[str, bytes], pgconn: PGconn) -> None:
 
 
 def _checked(result: PGresult, pgconn: PGconn) -> PGresult:
-    if result.status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+    if result.status in _SUCCEEDED:
         return result
     if pgconn.status == ConnStatus.BAD:
         raise OperationalError(result.get_error_message())

@@ -3,6 +3,7 @@
 import re
 
 from django.http import HttpRequest
+from django.utils.encoding import iri_to_uri
 
 from edfi_api.documents.conditions import AnyVersion, Versions, WriteCondition
 from edfi_api.documents.stored import StoredDocument
@@ -22,7 +23,8 @@ def written_document_headers(
 ) -> dict[str, str]:
     """`Location`, below the prefix that the client used, and `ETag`."""
     path = f"{request.META.get('SCRIPT_NAME', '')}/{prefix}{resource.url_path}/{document.document_uuid}"
-    return {"Location": request.build_absolute_uri(path), **etag_header(document)}
+    # `build_absolute_uri` would take the path apart first, to see whether it is relative.
+    return {"Location": f"{request.scheme}://{request.get_host()}{iri_to_uri(path)}", **etag_header(document)}
 
 
 def write_condition(request: HttpRequest) -> WriteCondition:
