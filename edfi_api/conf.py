@@ -16,7 +16,7 @@ BUNDLED_STANDARDS = Path(__file__).parent / "data_standards"
 DEFAULTS: dict[str, Any] = {
     # The data standard that is served: the name of a bundled one (a folder in edfi_api/data_standards), or the path of
     # a MetaEd project or of an ApiSchema file.
-    "DATA_STANDARD": "3.3.1-b",
+    "DATA_STANDARD": "5.2",
     # Paths of extension projects, served together with the standard: MetaEd projects or ApiSchema files.
     "EXTENSIONS": (),
     # Where the compiled surface is kept between starts; None compiles at every start.

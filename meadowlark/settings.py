@@ -107,7 +107,7 @@ STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 
 EDFI_API = {
-    "DATA_STANDARD": env.str("MEADOWLARK_DATA_STANDARD", default="3.3.1-b"),
+    "DATA_STANDARD": env.str("MEADOWLARK_DATA_STANDARD", default="5.2"),
     "EXTENSIONS": tuple(Path(path) for path in env.list("MEADOWLARK_EXTENSIONS", default=[])),
     "CACHE_DIR": HOME / "cache",
     "MAX_BODY_BYTES": env.int("MEADOWLARK_MAX_BODY_BYTES", default=10 * 1024 * 1024),

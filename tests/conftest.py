@@ -9,6 +9,7 @@ from django.dispatch import receiver
 from django.test import Client
 from django.test.signals import setting_changed
 
+from edfi_api.conf import api_settings
 from edfi_api.documents import spelling
 from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.integrity import disagreements
@@ -26,6 +27,12 @@ def _nothing_remembered():
     """What one test's database held is unknown to the next."""
     spelling.forget()
     client_of_token.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def standard() -> str:
+    """The configured data standard, for expectations that differ between `3.3.1-b` and `5.2`."""
+    return api_settings.DATA_STANDARD
 
 
 @pytest.fixture(scope="session")

@@ -77,13 +77,13 @@ def test_all_unreadable_values_are_named_with_the_path_of_their_field(api):
 
 
 def test_a_number_is_found_by_all_of_its_digits(api, documents, resource_named):
-    resource = resource_named("Payroll")
-    body = documents.minimal_body(resource, amountToDate="123456789012345.6789")
+    resource = resource_named("DisciplineIncident")
+    body = documents.minimal_body(resource, incidentCost="123456789012345.6789")
     documents.store_targets(resource, body)
-    assert api.post("/payrolls", body).status_code == 201
+    assert api.post("/disciplineIncidents", body).status_code == 201
 
-    assert len(api.get("/payrolls?amountToDate=123456789012345.67890").json()) == 1
-    assert api.get("/payrolls?amountToDate=123456789012345.6788").json() == []
+    assert len(api.get("/disciplineIncidents?incidentCost=123456789012345.67890").json()) == 1
+    assert api.get("/disciplineIncidents?incidentCost=123456789012345.6788").json() == []
 
 
 def test_a_nul_character_is_an_unreadable_value(api):

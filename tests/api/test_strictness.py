@@ -113,22 +113,24 @@ def test_decimals_come_back_without_binary_noise(api, documents, resource_named)
 
 @pytest.mark.parametrize("spelt", ["123456789012345.6789", '"123456789012345.6789"'])
 def test_a_currency_keeps_all_of_its_nineteen_digits(api, documents, resource_named, spelt):
-    resource = resource_named("Payroll")
-    body = documents.minimal_body(resource)
+    resource = resource_named("DisciplineIncident")
+    body = documents.minimal_body(resource, incidentCost=0.5)
     documents.store_targets(resource, body)
-    text = json.dumps(body).replace('"amountToDate": 0.5', f'"amountToDate": {spelt}')
+    text = json.dumps(body).replace('"incidentCost": 0.5', f'"incidentCost": {spelt}')
 
-    response = api.post("/payrolls", text)
+    response = api.post("/disciplineIncidents", text)
 
     assert response.status_code == 201, response.content
     served = api.get(response["Location"].removeprefix("http://testserver")).content
-    assert re.search(rb'"amountToDate": ?123456789012345.6789', served)
+    assert re.search(rb'"incidentCost": ?123456789012345.6789', served)
 
 
 def test_a_number_beyond_32_bits_is_refused_where_the_standard_has_32(api, documents, resource_named):
-    body = documents.minimal_body(resource_named("School"), schoolId=2**31)
+    body = documents.minimal_body(resource_named("Location"), maximumNumberOfSeats=2**31)
 
-    assert refusal(api, body, "/schools") == {"$.schoolId": ["schoolId must be less than or equal to 2147483647."]}
+    assert refusal(api, body, "/locations") == {
+        "$.maximumNumberOfSeats": ["maximumNumberOfSeats must be less than or equal to 2147483647."]
+    }
 
 
 def test_two_items_with_the_same_identifying_values_are_refused(api, documents, resource_named):

@@ -39,6 +39,12 @@ def api_without_check(lake_county: Served, api_without_check) -> Iterator:
 
 
 @pytest.fixture(scope="session")
+def resource_named(surface: Surface):
+    """The resource of the core with this name. Like the fixture that all tests share, but of this surface."""
+    return lambda name: surface.by_name[ResourceName("Ed-Fi", name)]
+
+
+@pytest.fixture(scope="session")
 def own(surface: Surface):
     """The resource of the extension with this name."""
 

@@ -12,6 +12,7 @@ from edfi_api.interchange.exceptions import UnreadableDocument
 from edfi_api.interchange.xml_stream import documents
 from edfi_api.surface.resource import Surface
 from tests.interchange.documents import interchange, school_reference
+from tests.serving import served
 
 Read = Callable[[str], dict[str, Any]]
 
@@ -27,6 +28,12 @@ COURSE_OFFERING = (
     + SESSION
     + "</CourseOfferingIdentity></CourseOfferingReference>"
 )
+
+
+@pytest.fixture(scope="module")
+def surface() -> Surface:
+    """Of the older standard, whose entities the samples are, whatever is configured."""
+    return served("3.3.1-b").surface
 
 
 @pytest.fixture(scope="module")

@@ -129,14 +129,20 @@ def test_school_years_are_left_out(surface: Surface) -> None:
     assert "/ed-fi/schoolYearTypes" not in {step.resource for step in load_steps(surface, ROOT)}
 
 
-def test_the_bundled_standard_loads_people_before_and_updates_them_after_their_associations(surface: Surface) -> None:
+def test_the_bundled_standard_loads_people_before_and_updates_them_after_their_associations(
+    surface: Surface, standard: str
+) -> None:
     order = {(step.resource, step.operations): step.order for step in load_steps(surface, ROOT)}
     both = ("Create", "Update")
+    relatives, families = {
+        "3.3.1-b": ("/ed-fi/parents", "/ed-fi/studentParentAssociations"),
+        "5.2": ("/ed-fi/contacts", "/ed-fi/studentContactAssociations"),
+    }[standard]
 
     enrollment = order[("/ed-fi/studentSchoolAssociations", both)]
     assert order[("/ed-fi/students", ("Create",))] < enrollment
     assert order[("/ed-fi/students", ("Update",))] == enrollment + 1
-    assert order[("/ed-fi/parents", ("Update",))] == order[("/ed-fi/studentParentAssociations", both)] + 1
+    assert order[(relatives, ("Update",))] == order[(families, both)] + 1
     assert order[("/ed-fi/schools", both)] > order[("/ed-fi/localEducationAgencies", both)]
 
 
