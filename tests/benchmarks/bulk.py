@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="meadowlark-bulk-") as folder:
         print("Starting the server ...", flush=True)
         with meadowlark(Path(folder) / "home") as server:
-            rows = [*_api(server, options.seconds), *_loads(server, Path(folder), options.documents)]
-    print(_table(rows))
+            rows = []
+            for row in chain(_api(server, options.seconds), _loads(server, Path(folder), options.documents)):
+                print(f"{row.what}: {row.per_second:,.0f}/s", flush=True)
+                rows.append(row)
+    print(f"\n{_table(rows)}")
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=2))
     return 0
