@@ -40,6 +40,7 @@ lock: $(VENV)/ready
 	$(BIN)/python -m pip install -qq pip-tools==7.6.2
 	$(compile) requirements.txt --output-file requirements.lock
 	$(compile) requirements.telemetry.txt --constraint requirements.lock --output-file requirements.telemetry.lock
+	$(compile) requirements.parquet.txt --constraint requirements.lock --output-file requirements.parquet.lock
 	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
 	$(compile) --allow-unsafe tests/clients/requirements.txt --output-file tests/clients/requirements.lock
 
