@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from psycopg import Connection, DataError, OperationalError
 from psycopg.errors import error_from_result
-from psycopg.pq import ConnStatus, ExecStatus
+from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
 Row = tuple[Any, ...]
@@ -26,6 +26,7 @@ Row = tuple[Any, ...]
 # Queries by example have as many texts as clients have ideas; a connection forgets those not asked for a while.
 _MOST_PREPARED = 200
 _SUCCEEDED = (int(ExecStatus.TUPLES_OK), int(ExecStatus.COMMAND_OK))
+_LAST_WORDS = (b"FATAL", b"PANIC")
 _NAMED_PARAMETER = re.compile(r"%\((\w+)\)s")
 
 _prepared: WeakKeyDictionary[Connection[Any], OrderedDict[str, bytes]] = WeakKeyDictionary()
@@ -85,8 +86,11 @@ def _forget_the_oldest(known: OrderedDict[str, bytes], pgconn: PGconn) -> None:
 def _checked(result: PGresult, pgconn: PGconn) -> PGresult:
     if result.status in _SUCCEEDED:
         return result
-    if pgconn.status == ConnStatus.BAD:
-        raise OperationalError(result.get_error_message())
+    state = result.error_field(DiagnosticField.SQLSTATE)
+    if state is None or result.error_field(DiagnosticField.SEVERITY_NONLOCALIZED) in _LAST_WORDS:
+        pgconn.finish()  # The server has ended the session, whether libpq has noticed already or not.
+    if state is None:
+        raise OperationalError(result.get_error_message())  # libpq's own words
     raise error_from_result(result)
 
 

@@ -75,7 +75,7 @@ def test_a_lost_connection_is_an_operational_error():
     with pytest.raises(psycopg.OperationalError):
         ask("SELECT pg_terminate_backend(pg_backend_pid())::int::bigint")
 
-    assert connection.connection.broken
+    assert connection.connection.closed
     connection.close()
 
 
@@ -87,3 +87,16 @@ def test_a_connection_keeps_a_bounded_number_of_statements():
     [(kept,)] = ask("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'meadowlark%'")
     assert 190 <= kept <= 200
     assert ask("SELECT 0") == [(0,)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_session_that_the_server_ended_while_idle_is_closed():
+    [(process,)] = ask("SELECT pg_backend_pid()")
+    with psycopg.connect(connection.connection.info.dsn) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
+
+    with pytest.raises(psycopg.OperationalError):
+        ask("SELECT 1")
+
+    assert connection.connection.closed
+    connection.close()
