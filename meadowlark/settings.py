@@ -89,9 +89,7 @@ DATABASES = {"default": env.db_url_config(env.str("DATABASE_URL", default="") or
 DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
 DATABASES["default"]["CONN_MAX_AGE"] = env.int("MEADOWLARK_CONNECTION_MAX_AGE", default=600)
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-DATABASES["default"].setdefault("OPTIONS", {}).update(
-    {"connect_timeout": 5, "prepare_threshold": 2, "application_name": "meadowlark"}
-)
+DATABASES["default"].setdefault("OPTIONS", {}).update({"connect_timeout": 5, "application_name": "meadowlark"})
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
-from django.db import InterfaceError, OperationalError, connections, transaction
+from django.db import InterfaceError, OperationalError, ProgrammingError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
 
 from edfi_api.documents.exceptions import TooMuchContention
-from edfi_api.documents.prepared import Row, run
+from edfi_api.documents.prepared import Row, forget, run
 
 Result = TypeVar("Result")
 
@@ -56,6 +56,12 @@ def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[R
             raise MetConcurrentWrite from error
         if _has_lost_its_server(connection):
             connection.close()
+            raise MetConcurrentWrite from error
+        raise
+    except ProgrammingError as error:
+        if isinstance(error.__cause__, errors.InvalidSqlStatementName):
+            # Somebody said DEALLOCATE ALL: psycopg after a rollback, or a connection pooler between two clients.
+            forget(connection.connection)
             raise MetConcurrentWrite from error
         raise
 

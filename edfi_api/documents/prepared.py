@@ -50,6 +50,11 @@ def run(statement: str, parameters: Mapping[str, Any], connection: Connection[An
     return _rows(result)
 
 
+def forget(connection: Connection[Any]) -> None:
+    """Prepare every statement anew on this connection, which has lost them."""
+    _prepared.pop(connection, None)
+
+
 @lru_cache(maxsize=1024)
 def _compiled(statement: str) -> _Statement:
     names = tuple(dict.fromkeys(_NAMED_PARAMETER.findall(statement)))

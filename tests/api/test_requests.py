@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from tests.api.test_upsert import STUDENT
@@ -196,3 +197,13 @@ def test_a_path_outside_all_routes_is_a_problem_too(db):
 
     assert response.status_code == 404
     assert response.json()["type"] == "urn:ed-fi:api:not-found"
+
+
+def test_a_connection_that_lost_its_prepared_statements_prepares_them_anew(api):
+    """psycopg says DEALLOCATE ALL after some rollbacks, and so may a connection pooler."""
+    path = item_path(api.post("/students", STUDENT))
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+
+    assert api.get(path).status_code == 200
+    assert api.post("/students", STUDENT | {"firstName": "May"}).status_code == 200
