@@ -1,25 +1,16 @@
 """Where documents wait, in the order they will be written in, until all files are read.
 
-References need their targets first, and a target may stand in the last file. So everything read goes into a temporary
-SQLite database of its own (deleted when it is closed, or by the system with the process) that keeps a few megabytes in
-memory and the rest on disk: what loading needs of memory does not grow with the files.
+References need their targets first, and a target may stand in the last file. So everything read goes to disk first.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from edfi_api.interchange import fragments
 from edfi_api.interchange.fragments import Fragment, Named
+from edfi_api.interchange.temporary_database import TemporaryDatabase
 
-_TEMPORARY = ""
-_CACHE_KIBIBYTES = 16 * 1024
-_SCHEMA = f"""
-PRAGMA journal_mode = OFF;
-PRAGMA synchronous = OFF;
-PRAGMA cache_size = -{_CACHE_KIBIBYTES};
+_SCHEMA = """
 CREATE TABLE document (
     -- Rank of the resource in load order, then the order of reading; the table itself is sorted by both.
     rank INTEGER, number INTEGER, file INTEGER, line INTEGER, fragment BLOB, PRIMARY KEY (rank, number)
@@ -39,20 +30,12 @@ class Waiting:
     fragment: Fragment
 
 
-class Spool:
+class Spool(TemporaryDatabase):
     """The queue of documents, and the elements with an `id`, by number of their file."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect(_TEMPORARY, isolation_level=None)
-        self._database.executescript(_SCHEMA)
-        self._database.execute("BEGIN")
+        super().__init__(_SCHEMA)
         self.size = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self._database.close()
 
     def add(self, rank: int, file: int, line: int, fragment: Fragment) -> None:
         row = (rank, self.size, file, line, fragments.encode(fragment))

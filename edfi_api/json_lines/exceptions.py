@@ -12,13 +12,6 @@ class UnknownResource(Exception):
 
 
 @dataclass
-class UnreadableLine(Exception):
-    """One line says no document; the next one may be fine."""
-
-    reason: str
-
-
-@dataclass
 class UnreadableFile(Exception):
     """The file cannot be read any further than this line."""
 

@@ -1,20 +1,11 @@
-"""Lines that wait on disk: those whose resource is not yet their turn, and those whose targets may still come.
+"""Lines that wait on disk: those whose resource is not yet their turn, and those whose targets may still come."""
 
-A temporary SQLite database of its own, as for interchange XML: a few megabytes in memory, the rest on disk.
-"""
-
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
-_TEMPORARY = ""
-_CACHE_KIBIBYTES = 16 * 1024
-_SCHEMA = f"""
-PRAGMA journal_mode = OFF;
-PRAGMA synchronous = OFF;
-PRAGMA cache_size = -{_CACHE_KIBIBYTES};
+from edfi_api.interchange.temporary_database import TemporaryDatabase
+
+_SCHEMA = """
 CREATE TABLE line (rank INTEGER, source INTEGER, number INTEGER, text BLOB, reason TEXT,
                    PRIMARY KEY (rank, source, number)) WITHOUT ROWID;
 """
@@ -30,24 +21,12 @@ class Line:
     text: bytes
 
 
-class Spool:
+class Spool(TemporaryDatabase):
     """Lines by rank, then in the order of reading; of those that have had their turn also why they wait."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect(_TEMPORARY, isolation_level=None)
-        self._database.executescript(_SCHEMA)
-        self._database.execute("BEGIN")
+        super().__init__(_SCHEMA)
         self.size = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """What is in it is gone then."""
-        self._database.close()
 
     def add(self, line: Line, reason: str = "") -> None:
         row = (line.rank, line.source, line.number, line.text, reason)

@@ -1,4 +1,4 @@
-"""JSON out: stored bytes as they are, everything else through orjson. No negotiation: there is one form."""
+"""JSON out for what is no stored document: those go out as they are. No negotiation: there is one form."""
 
 from typing import Any
 
@@ -8,16 +8,14 @@ from rest_framework.renderers import BaseRenderer
 
 
 class EdFiJsonRenderer(BaseRenderer):
-    """`application/json`; bytes are taken for finished JSON."""
+    """`application/json`, by orjson."""
 
     media_type = "application/json"
     format = "json"
     charset = "utf-8"
 
     def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
-        if data is None:
-            return b""
-        return data if isinstance(data, bytes) else orjson.dumps(data)
+        return b"" if data is None else orjson.dumps(data)
 
 
 class NoNegotiation(BaseContentNegotiation):
