@@ -24,13 +24,16 @@ class Alias(models.Model):
 
 
 class Reference(models.Model):
-    """A document points at an alias; once per target, however often the body repeats it."""
+    """A document, of the type named, points at an alias; once per target, however often the body repeats it."""
 
     pk = models.CompositePrimaryKey("document_id", "alias_id")
     document = models.ForeignKey(
         "edfi_api.Document", on_delete=models.DO_NOTHING, related_name="references", db_constraint=False
     )
     alias = models.ForeignKey(Alias, on_delete=models.DO_NOTHING, related_name="referrers", db_constraint=False)
+    resource_type = models.ForeignKey(
+        "edfi_api.ResourceType", on_delete=models.DO_NOTHING, related_name="+", db_constraint=False
+    )
 
     class Meta:
         db_table = "reference"

@@ -24,8 +24,8 @@ updated AS (
     INSERT INTO alias (referential_id, document_id)
     SELECT unnest(%(aliases)s::uuid[]), id FROM inserted
 ), new_references AS (
-    INSERT INTO reference (document_id, alias_id)
-    SELECT w.id, target FROM written w CROSS JOIN unnest(%(targets)s::uuid[]) AS target
+    INSERT INTO reference (document_id, resource_type_id, alias_id)
+    SELECT w.id, %(resource_type)s, target FROM written w CROSS JOIN unnest(%(targets)s::uuid[]) AS target
     ON CONFLICT DO NOTHING
 ), old_references AS (
     DELETE FROM reference r USING updated u
@@ -168,8 +168,8 @@ REPLACE_REFERENCES = """
 WITH old_references AS (
     DELETE FROM reference r WHERE r.document_id = %(row)s AND r.alias_id <> ALL (%(targets)s::uuid[])
 )
-INSERT INTO reference (document_id, alias_id)
-SELECT %(row)s, unnest(%(targets)s::uuid[])
+INSERT INTO reference (document_id, resource_type_id, alias_id)
+SELECT id, resource_type_id, unnest(%(targets)s::uuid[]) FROM document WHERE id = %(row)s
 ON CONFLICT DO NOTHING
 RETURNING alias_id
 """

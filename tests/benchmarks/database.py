@@ -34,8 +34,8 @@ WITH model AS (
 ), aliases AS (
     INSERT INTO alias (referential_id, document_id) SELECT gen_random_uuid(), id FROM copied
 ), refs AS (
-    INSERT INTO reference (document_id, alias_id)
-    SELECT copied.id, r.alias_id FROM copied, model JOIN reference r ON r.document_id = model.id
+    INSERT INTO reference (document_id, resource_type_id, alias_id)
+    SELECT copied.id, r.resource_type_id, r.alias_id FROM copied, model JOIN reference r ON r.document_id = model.id
 )
 SELECT document_uuid FROM copied
 """

@@ -214,10 +214,10 @@ def _copy(rows: list[tuple[int, int, Any]]) -> None:
         for row, _, incoming in rows:
             for alias in incoming.identity.aliases:
                 copy.write_row((alias, row))
-    with cursor.copy("COPY reference (document_id, alias_id) FROM STDIN") as copy:
-        for row, _, incoming in rows:
+    with cursor.copy("COPY reference (document_id, resource_type_id, alias_id) FROM STDIN") as copy:
+        for row, number, incoming in rows:
             for target in incoming.targets:
-                copy.write_row((row, target))
+                copy.write_row((row, number, target))
 
 
 def main() -> None:

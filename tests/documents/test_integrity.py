@@ -35,8 +35,9 @@ def test_a_reference_without_a_row_is_found(association, capsys):
 def test_a_row_without_a_reference_is_found(association, capsys):
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO reference (document_id, alias_id) SELECT %s, referential_id FROM alias WHERE document_id = %s",
-            [association.pk, association.pk],
+            "INSERT INTO reference (document_id, resource_type_id, alias_id)"
+            " SELECT document_id, %s, referential_id FROM alias WHERE document_id = %s",
+            [association.resource_type_id, association.pk],
         )
 
     assert "1 row(s) of references are not in the body" in complaint(capsys)

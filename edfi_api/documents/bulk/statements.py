@@ -66,7 +66,7 @@ WITH existing AS (
      ORDER BY position
     RETURNING id, document_uuid
 ), new AS (
-    SELECT i.id, s.position, s.referential_id, s.superclass_id, s.targets
+    SELECT i.id, s.resource_type_id, s.position, s.referential_id, s.superclass_id, s.targets
       FROM inserted i JOIN staged_document s ON s.document_uuid = i.document_uuid
 ), updated AS (
     -- As in UPSERT: a row that changed since the snapshot is left alone, and appears in no outcome.
@@ -75,16 +75,18 @@ WITH existing AS (
            last_modified_at = now(), change_version = nextval('change_version')
       FROM existing e JOIN staged_document s ON s.position = e.position
      WHERE d.id = e.id AND NOT e.is_same_body AND d.change_version = e.change_version
-    RETURNING d.id, s.position, s.targets
+    RETURNING d.id, d.resource_type_id, s.position, s.targets
 ), new_aliases AS (
     INSERT INTO alias (referential_id, document_id)
     SELECT referential_id, id FROM new
      UNION ALL
     SELECT superclass_id, id FROM new WHERE superclass_id IS NOT NULL
 ), references_of_new AS (
-    INSERT INTO reference (document_id, alias_id) SELECT id, unnest(targets) FROM new
+    INSERT INTO reference (document_id, resource_type_id, alias_id)
+    SELECT id, resource_type_id, unnest(targets) FROM new
 ), references_of_updated AS (
-    INSERT INTO reference (document_id, alias_id) SELECT id, unnest(targets) FROM updated
+    INSERT INTO reference (document_id, resource_type_id, alias_id)
+    SELECT id, resource_type_id, unnest(targets) FROM updated
     ON CONFLICT DO NOTHING
 ), old_references AS (
     DELETE FROM reference r USING updated u WHERE r.document_id = u.id AND r.alias_id <> ALL (u.targets)
