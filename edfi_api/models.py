@@ -1,8 +1,10 @@
 """Document, the one table for all resources, and ResourceType, the number each of them has in it.
 
-The tables are made by `sql/0001_documents.sql`. Reading is free to everyone; `documents/store.py` alone writes.
+The tables are made by `sql/0001_documents.sql`, the columns for authorization by `sql/0002_securables.sql`. Reading is
+free to everyone; `documents/store.py` alone writes.
 """
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
@@ -34,6 +36,14 @@ class Document(models.Model):
     created_at = models.DateTimeField()
     last_modified_at = models.DateTimeField()
     change_version = models.BigIntegerField()
+    # What decides who may see the document; see documents/securables.py.
+    organization = models.BigIntegerField(null=True)
+    student = models.TextField(null=True)
+    contact = models.TextField(null=True)
+    staff = models.TextField(null=True)
+    namespace = models.TextField(null=True)
+    hierarchy = ArrayField(models.BigIntegerField(), null=True)
+    opens_pathway = models.BooleanField(null=True)
 
     class Meta:
         db_table = "document"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from edfi_api.apischema import format as f
+from edfi_api.surface.organizations import with_own_organizations
 from edfi_api.surface.resource import (
     AbstractResource,
     JsonPath,
@@ -29,7 +30,8 @@ def with_organizations(surface: Surface, projects: Iterable[f.Project]) -> Surfa
         parents |= dict.fromkeys(_parents(project, known))
     abstract = {resource.name for resource in surface.abstract_resources}
     in_order = tuple(sorted(types, key=lambda name: name in abstract))
-    return replace(surface, organizations=OrganizationHierarchy(in_order, tuple(parents)))
+    hierarchy = OrganizationHierarchy(in_order, tuple(parents))
+    return with_own_organizations(replace(surface, organizations=hierarchy))
 
 
 def _known_types(abstract_resources: Iterable[AbstractResource], project: f.Project) -> Mapping[str, ResourceName]:

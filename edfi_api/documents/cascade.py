@@ -153,6 +153,7 @@ def _write(root: _Follower, followers: Mapping[int, _Follower], using: str) -> N
             "rows": [follower.row for follower in everyone],
             "bodies": [follower.incoming.text.decode() for follower in everyone],
             "natural_keys": [follower.incoming.identity.natural_key for follower in everyone],
+            "securables": [json_text.dumps(follower.incoming.securables._asdict()).decode() for follower in everyone],
         },
         using,
     )

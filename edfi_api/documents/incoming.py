@@ -11,6 +11,7 @@ from edfi_api.documents import json_text, spelling, violations
 from edfi_api.documents.coercion import compile_coercion, trim_descriptor
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdMismatch
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
+from edfi_api.documents.securables import Securables, SecurablesExtractor
 from edfi_api.documents.validation import Validator
 from edfi_api.documents.violations import Violation
 from edfi_api.surface.resource import Resource, ResourceName, Surface
@@ -21,13 +22,15 @@ _NUL = b"\\u0000"
 
 @dataclass(frozen=True, slots=True)
 class IncomingDocument:
-    """A valid body with its identity and references; `text` is the JSON that will be stored."""
+    """A valid body with its identity, its references and what decides who may see it; `text` is the JSON that will be
+    stored."""
 
     resource: Resource
     body: dict[str, Any]
     text: bytes
     identity: DocumentIdentity
     references: list[DocumentReference]
+    securables: Securables
 
     @property
     def targets(self) -> list[UUID]:
@@ -44,6 +47,7 @@ class Preparer:
         self._coerce = (lambda sent: trim_descriptor(coerce(sent))) if resource.is_descriptor else coerce
         self._validator = Validator(resource)
         self.extractor = Extractor(resource)
+        self._securables = SecurablesExtractor(resource)
 
     def prepare_new(self, sent: dict[str, Any]) -> IncomingDocument:
         """A body to insert or to replace by natural key; ClientAssignedId if it brings an id."""
@@ -103,7 +107,8 @@ class Preparer:
         text = json_text.dumps(body)
         if _NUL in text:
             _refuse_nul(body)
-        return IncomingDocument(self.resource, body, text, self.extractor.identity(body), references)
+        identity, securables = self.extractor.identity(body), self._securables.securables(body)
+        return IncomingDocument(self.resource, body, text, identity, references, securables)
 
 
 def _refuse_client_assigned_id(sent: Mapping[str, Any]) -> None:

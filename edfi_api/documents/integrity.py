@@ -1,4 +1,4 @@
-"""Does what is stored agree with itself? Every body against its natural key, aliases and reference rows.
+"""Does what is stored agree with itself? Every body against its natural key, securables, aliases and reference rows.
 
 The foreign keys hold rows to rows; that rows mean what the bodies say is the store's doing, and is looked at here.
 """
@@ -15,6 +15,7 @@ from django.db.models.functions import Cast
 from edfi_api.documents import json_text, resource_types
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparer, Preparers
+from edfi_api.documents.securables import COLUMNS, Securables
 from edfi_api.models import Document
 
 _BATCH = 1000
@@ -41,6 +42,7 @@ class _Row(NamedTuple):
     text: str
     aliases: list[UUID | None]
     references: list[UUID | None]
+    securables: Securables
 
 
 def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
@@ -63,8 +65,10 @@ def _batch(after: int, using: str) -> Iterator[_Row]:
         Cast("body", TextField()),
         ArrayAgg("aliases", distinct=True, default=[]),
         ArrayAgg("references__alias_id", distinct=True, default=[]),
+        *COLUMNS,
     )
-    return (_Row(*row) for row in columns[:_BATCH])
+    width = len(_Row._fields) - 1
+    return (_Row(*row[:width], Securables(*row[width:])) for row in columns[:_BATCH])
 
 
 def _compare(preparer: Preparer, stored: _Row) -> Iterator[str]:
@@ -75,6 +79,9 @@ def _compare(preparer: Preparer, stored: _Row) -> Iterator[str]:
         return
     if understood.identity.natural_key != stored.natural_key:
         yield f"the body's natural key is {understood.identity.natural_key}"
+    for name, meant, column in zip(COLUMNS, understood.securables, stored.securables, strict=True):
+        if meant != column:
+            yield f"the column {name} is {column} instead of the body's {meant}"
     if set(understood.identity.aliases) != set(stored.aliases) - {None}:
         yield "its aliases are not those of its identity"
     targets, references = set(understood.targets), set(stored.references) - {None}

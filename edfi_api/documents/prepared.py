@@ -126,6 +126,10 @@ def _write_number(value: int) -> bytes:
     return b"%d" % value
 
 
+def _write_boolean(value: bool) -> bytes:
+    return b"t" if value else b"f"
+
+
 def _write_uuid(value: UUID) -> bytes:
     return b"%032x" % value.int
 
@@ -147,6 +151,7 @@ _ITEM_WRITERS: dict[type, Callable[[Any], bytes]] = {UUID: _write_uuid, int: _wr
 _WRITERS: dict[type, Callable[[Any], bytes | None]] = {
     str: _write_text,
     int: _write_number,
+    bool: _write_boolean,
     UUID: _write_uuid,
     list: _write_array,
     type(None): lambda value: None,

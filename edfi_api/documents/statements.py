@@ -6,13 +6,19 @@ write agree with each other; what a concurrent transaction did meanwhile shows a
 at all, and the store runs the statement again.
 """
 
+from edfi_api.documents import securables
+
+# What decides who may see a document follows its body, wherever that is written.
+SECURABLES = ", ".join(securables.COLUMNS)
+_NEW_SECURABLES = ", ".join(f"%({name})s::{type_}" for name, type_ in securables.COLUMNS.items())
+
 # Where the written row comes from differs between upsert and update; the rest of a write is one text.
-_WRITE = """
+_WRITE = f"""
 updated AS (
     -- The change version is compared again because the row may have changed since the snapshot; the difference
     -- of the references below would then be taken from old rows. No row is updated in that case.
     UPDATE document d
-       SET body = %(body)s::jsonb, natural_key = %(natural_key)s,
+       SET body = %(body)s::jsonb, natural_key = %(natural_key)s, ({SECURABLES}) = ROW({_NEW_SECURABLES}),
            last_modified_at = now(), change_version = nextval('change_version')
       FROM existing e
      WHERE d.id = e.id AND e.is_same_identity AND NOT e.is_same_body AND d.change_version = e.change_version
@@ -46,9 +52,9 @@ WITH existing AS (
       FROM alias a JOIN document d ON d.id = a.document_id
      WHERE a.referential_id = %(referential_id)s
 ), inserted AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by)
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by, {SECURABLES})
     SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(natural_key)s::text, %(body)s::jsonb,
-           %(created_by)s::bigint
+           %(created_by)s::bigint, {_NEW_SECURABLES}
      WHERE NOT EXISTS (SELECT FROM existing) AND coalesce(%(expected_version)s::bigint, 0) = 0
     RETURNING id, document_uuid, change_version, last_modified_at
 ), {_WRITE}
@@ -155,11 +161,16 @@ UPDATE alias a SET referential_id = moved.new
 RETURNING a.document_id
 """
 
-REWRITE_DOCUMENTS = """
+# The securables of a document travel as one JSON object each: an array of arrays would have to be rectangular.
+REWRITE_DOCUMENTS = f"""
 UPDATE document d
    SET body = changed.body::jsonb, natural_key = changed.natural_key,
+       ({SECURABLES}) = ROW({", ".join(f"new.{name}" for name in securables.COLUMNS)}),
        last_modified_at = now(), change_version = nextval('change_version')
-  FROM unnest(%(rows)s::bigint[], %(bodies)s::text[], %(natural_keys)s::text[]) AS changed (id, body, natural_key)
+  FROM unnest(%(rows)s::bigint[], %(bodies)s::text[], %(natural_keys)s::text[], %(securables)s::text[])
+       AS changed (id, body, natural_key, securables)
+       CROSS JOIN LATERAL jsonb_to_record(changed.securables::jsonb)
+       AS new ({", ".join(f"{name} {type_}" for name, type_ in securables.COLUMNS.items())})
  WHERE d.id = changed.id
 RETURNING d.id
 """

@@ -202,6 +202,7 @@ def _write_parameters(incoming: IncomingDocument, using: str) -> dict[str, Any]:
         "aliases": incoming.identity.aliases,
         "targets": incoming.targets,
         "body": incoming.text.decode(),
+        **incoming.securables._asdict(),
     }
 
 

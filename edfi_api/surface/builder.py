@@ -20,7 +20,7 @@ from edfi_api.surface.json_schema import document_schema
 from edfi_api.surface.key_descriptors import with_key_descriptors
 from edfi_api.surface.load_order import in_load_order
 from edfi_api.surface.members import Document, Documents
-from edfi_api.surface.organizations import organization_hierarchy
+from edfi_api.surface.organizations import organization_hierarchy, with_own_organizations
 from edfi_api.surface.path_table import PathTable, additions_tables, document_table
 from edfi_api.surface.query_fields import query_fields
 from edfi_api.surface.references import ReferenceReader, extensions_last
@@ -49,13 +49,14 @@ def build_surface(model: Model) -> Surface:
     published = as_published(compilation.resources(), model.projects)
     resources = with_key_descriptors(tuple(published), abstract_resources)
     in_order = in_load_order(resources, abstract_resources)
-    return Surface(
+    surface = Surface(
         projects=tuple(_project_facts(project, model) for project in model.projects),
         resources=in_order,
         abstract_resources=abstract_resources,
         organizations=organization_hierarchy(compilation.declarations, compilation.path_table),
         interchange=tuple(compilation.interchange(in_order)),
     )
+    return with_own_organizations(surface)
 
 
 def _project_facts(project: Project, model: Model) -> ProjectFacts:

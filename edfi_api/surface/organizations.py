@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from edfi_api.metaed.model import Entity, Property, PropertyType
 from edfi_api.surface.declarations import Declarations
 from edfi_api.surface.path_table import PathTable
-from edfi_api.surface.resource import OrganizationHierarchy, ParentOrganization
+from edfi_api.surface.resource import (
+    OrganizationHierarchy,
+    OwnOrganization,
+    ParentOrganization,
+    Resource,
+    Surface,
+)
 from edfi_api.surface.securable import organization_types
 
 
@@ -19,6 +26,20 @@ def organization_hierarchy(
     names = tuple(declarations.resource_name(entity) for entity in types)
     parents = (parent for entity in types[:-1] for parent in _parents(entity, types, declarations, table_of))
     return OrganizationHierarchy(names, tuple(parents))
+
+
+def with_own_organizations(surface: Surface) -> Surface:
+    """The surface whose resources know themselves what its hierarchy says of them."""
+    resources = (replace(each, organization=_own(each, surface.organizations)) for each in surface.resources)
+    return replace(surface, resources=tuple(resources))
+
+
+def _own(resource: Resource, hierarchy: OrganizationHierarchy) -> OwnOrganization | None:
+    superclass = resource.superclass
+    if superclass is None or not {resource.name, superclass.name} <= set(hierarchy.types):
+        return None
+    parents = (parent.path for parent in hierarchy.parents if parent.type == resource.name)
+    return OwnOrganization(superclass.identity[0].here, tuple(parents))
 
 
 def _parents(

@@ -177,6 +177,14 @@ class SecurableElements:
     staff: tuple[JsonPath, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class OwnOrganization:
+    """Where a document that is an education organization has its id, and those of the organizations above it."""
+
+    id: JsonPath
+    parents: tuple[JsonPath, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Resource:
     """One endpoint: everything that handling its documents needs to know."""
@@ -199,6 +207,7 @@ class Resource:
     value_paths: ValuePaths = field(default_factory=ValuePaths)
     securable_elements: SecurableElements = field(default_factory=SecurableElements)
     authorization_pathways: tuple[str, ...] = ()
+    organization: OwnOrganization | None = None
     domains: tuple[str, ...] = ()
     documentation: str = ""
     deprecated: str | None = None

@@ -19,6 +19,8 @@ from django.db import connection
 from tqdm import tqdm
 from uuid_utils.compat import uuid7
 
+from edfi_api.documents.securables import Securables
+
 STUDENTS_OF_A_SCHOOL = 2000
 SECTIONS_OF_A_SCHOOL = 40
 SECTIONS_OF_A_STUDENT = 6
@@ -206,10 +208,11 @@ def seed(size: int) -> None:
 def _copy(rows: list[tuple[int, int, Any]]) -> None:
     connection.ensure_connection()
     cursor = connection.connection.cursor()
-    columns = "id, document_uuid, resource_type_id, natural_key, body"
+    columns = f"id, document_uuid, resource_type_id, natural_key, body, {', '.join(Securables._fields)}"
     with cursor.copy(f"COPY document ({columns}) FROM STDIN") as copy:
         for row, number, incoming in rows:
-            copy.write_row((row, uuid7(), number, incoming.identity.natural_key, incoming.text.decode()))
+            body = incoming.text.decode()
+            copy.write_row((row, uuid7(), number, incoming.identity.natural_key, body, *incoming.securables))
     with cursor.copy("COPY alias (referential_id, document_id) FROM STDIN") as copy:
         for row, _, incoming in rows:
             for alias in incoming.identity.aliases:

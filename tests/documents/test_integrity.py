@@ -55,6 +55,15 @@ def test_a_natural_key_that_is_not_the_bodys_is_found(association, capsys):
     assert f"the body's natural key is {association.natural_key}" in complaint(capsys)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"), [("organization", 7), ("student", "Other"), ("namespace", "uri://x"), ("opens_pathway", None)]
+)
+def test_a_securable_that_is_not_the_bodys_is_found(association, capsys, column, value):
+    Document.objects.filter(pk=association.pk).update(**{column: value})
+
+    assert f"the column {column} is {value} instead of the body's {getattr(association, column)}" in complaint(capsys)
+
+
 def test_a_body_without_its_identity_is_found(association, capsys):
     body = {name: value for name, value in association.body.items() if name != "entryDate"}
     Document.objects.filter(pk=association.pk).update(body=body)

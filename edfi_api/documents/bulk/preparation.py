@@ -5,7 +5,7 @@ Descriptors stay in the letters that were sent; which are stored in other letter
 
 import pickle
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.documents.bulk.candidates import REFUSALS, Refusal
 from edfi_api.documents.incoming import IncomingDocument, Preparer
+from edfi_api.documents.securables import Securables
 from edfi_api.surface.resource import Resource, ResourceName
 
 # What ends a field, a line or an escape in COPY's text format.
@@ -93,8 +94,20 @@ def row(incoming: IncomingDocument, resource_type: int) -> Row:
         _NULL if identity.superclass_id is None else identity.superclass_id.hex,
         "{" + ",".join([target.hex for target in incoming.targets]) + "}",
         incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other of the characters.
+        *_securable_fields(incoming.securables),
     )
     return Row("\t".join(fields), tuple(alias.bytes for alias in identity.aliases))
+
+
+def _securable_fields(securables: Securables) -> Iterator[str]:
+    for value in securables:
+        match value:
+            case None:
+                yield _NULL
+            case list():
+                yield "{" + ",".join(map(str, value)) + "}"
+            case _:
+                yield str(value).translate(_ESCAPES)
 
 
 _of_this_process = Preparation()

@@ -4,9 +4,12 @@ All run in one transaction at READ COMMITTED. Targets and superclass identities 
 which cannot be written do not stop the others; foreign keys and the primary key of `alias` still have the last word.
 """
 
+from edfi_api.documents.securables import COLUMNS
+from edfi_api.documents.statements import SECURABLES
+
 # Positions and waves of a row are the batch's; the other columns are what a write needs to know. The indexes spare the
 # planner, who cannot foresee how many documents exist or differ, from comparing every row with every other.
-STAGE = """
+STAGE = f"""
 CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     position integer PRIMARY KEY,
     document_uuid uuid UNIQUE,
@@ -16,14 +19,15 @@ CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     superclass_id uuid,
     targets uuid[] NOT NULL,
     body jsonb NOT NULL,
+    {", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items())},
     wave integer NOT NULL DEFAULT 1
 );
 TRUNCATE staged_document
 """
 
-COPY = """
+COPY = f"""
 COPY staged_document (position, document_uuid, resource_type_id, natural_key, referential_id, superclass_id,
-                      targets, body)
+                      targets, body, {SECURABLES})
 FROM STDIN
 """
 
@@ -51,7 +55,7 @@ UPDATE staged_document s SET wave = judged.wave
  WHERE s.position = judged.position
 """
 
-WRITE = """
+WRITE = f"""
 WITH existing AS (
     SELECT s.position, d.id, d.change_version, d.body = s.body AS is_same_body
       FROM staged_document s
@@ -59,8 +63,8 @@ WITH existing AS (
       JOIN document d ON d.id = a.document_id
      WHERE s.wave = %(wave)s
 ), inserted AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by)
-    SELECT document_uuid, resource_type_id, natural_key, body, %(created_by)s::bigint
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by, {SECURABLES})
+    SELECT document_uuid, resource_type_id, natural_key, body, %(created_by)s::bigint, {SECURABLES}
       FROM staged_document s
      WHERE wave = %(wave)s AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position)
      ORDER BY position
@@ -72,6 +76,7 @@ WITH existing AS (
     -- As in UPSERT: a row that changed since the snapshot is left alone, and appears in no outcome.
     UPDATE document d
        SET body = s.body, natural_key = s.natural_key,
+           ({SECURABLES}) = ROW({", ".join(f"s.{name}" for name in COLUMNS)}),
            last_modified_at = now(), change_version = nextval('change_version')
       FROM existing e JOIN staged_document s ON s.position = e.position
      WHERE d.id = e.id AND NOT e.is_same_body AND d.change_version = e.change_version

@@ -1,0 +1,141 @@
+"""Body → the values that decide who may see the document: columns of its row, NULL where it has none.
+
+Only root-level elements take part, and of namespaces only the document's own and those of its identity. Several
+elements of one kind that the resource's rules make equal are one value; should an extension have different ones, the
+column holds the first of them (`groups`), and whoever judges looks into the body for the others. Source: security.md
+§4.
+
+`hierarchy` is for education organizations alone: the own id and behind it those of the organizations above.
+`opens_pathway` marks the documents that say who belongs to which organization.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from edfi_api.documents.paths import Path, values_at
+from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource
+
+_BIGINT = range(-(2**63), 2**63)
+
+
+class SecurableKind(StrEnum):
+    """What an element identifies; the values are the names of the columns."""
+
+    ORGANIZATION = "organization"
+    STUDENT = "student"
+    CONTACT = "contact"
+    STAFF = "staff"
+    NAMESPACE = "namespace"
+
+
+@dataclass(frozen=True, slots=True)
+class SecurableElement:
+    """A place at the root of a body; `name` is what refusals call it."""
+
+    kind: SecurableKind
+    name: str
+    path: JsonPath
+
+
+class Securables(NamedTuple):
+    """The columns of a document, in the order of `COLUMNS`."""
+
+    organization: int | None
+    student: str | None
+    contact: str | None
+    staff: str | None
+    namespace: str | None
+    hierarchy: list[int] | None
+    opens_pathway: bool | None
+
+
+# Column and type, in the order of the fields.
+COLUMNS = {
+    "organization": "bigint",
+    "student": "text",
+    "contact": "text",
+    "staff": "text",
+    "namespace": "text",
+    "hierarchy": "bigint[]",
+    "opens_pathway": "boolean",
+}
+
+
+class SecurablesExtractor:
+    """The compiled paths of one resource."""
+
+    def __init__(self, resource: Resource) -> None:
+        found = groups(resource)
+        first = {kind: next((group for group in found if group[0].kind is kind), ()) for kind in SecurableKind}
+        self._organization, *self._texts = ([element.path.steps for element in first[kind]] for kind in SecurableKind)
+        own = resource.organization
+        self._hierarchy = [own.id.steps, *(path.steps for path in own.parents)] if own else None
+        self._opens_pathway = True if resource.authorization_pathways else None
+        self._nothing = Securables(None, None, None, None, None, None, self._opens_pathway)
+        self._has_any = bool(found) or own is not None
+
+    def securables(self, body: dict[str, Any]) -> Securables:
+        """The columns for a valid body."""
+        if not self._has_any:
+            return self._nothing
+        return Securables(
+            _id(_first(body, self._organization)),
+            *[_first(body, paths) for paths in self._texts],
+            hierarchy=self._hierarchy_of(body),
+            opens_pathway=self._opens_pathway,
+        )
+
+    def _hierarchy_of(self, body: dict[str, Any]) -> list[int] | None:
+        if self._hierarchy is None:
+            return None
+        own, *above = (_id(_first(body, [path])) for path in self._hierarchy)
+        return None if own is None else list(dict.fromkeys([own, *(id_ for id_ in above if id_ is not None)]))
+
+
+def groups(resource: Resource) -> list[tuple[SecurableElement, ...]]:
+    """The elements that take part, together where they always have the same value."""
+    found: list[tuple[SecurableElement, ...]] = []
+    for element in _elements(resource):
+        same = next((group for group in found if _is_one_value(element, group, resource)), None)
+        if same is None:
+            found.append((element,))
+        else:
+            found[found.index(same)] = (*same, element)
+    return found
+
+
+def _elements(resource: Resource) -> Iterator[SecurableElement]:
+    elements, kind = resource.securable_elements, SecurableKind
+    for named in elements.education_organization:
+        yield from _at_root(kind.ORGANIZATION, named.name, [named.path])
+    yield from _at_root(kind.STUDENT, "StudentUniqueId", elements.student)
+    for path in elements.contact:
+        yield from _at_root(kind.CONTACT, _name_of_contact(path), [path])
+    yield from _at_root(kind.STAFF, "StaffUniqueId", elements.staff)
+    own = (path for path in elements.namespace if len(path.steps) == 1 or path in resource.identity)
+    yield from _at_root(kind.NAMESPACE, "Namespace", own)
+
+
+def _at_root(kind: SecurableKind, name: str, paths: Iterable[JsonPath]) -> Iterator[SecurableElement]:
+    return (SecurableElement(kind, name, path) for path in paths if ALL_ITEMS not in path.steps)
+
+
+def _name_of_contact(path: JsonPath) -> str:
+    """Standards before 5 have parents."""
+    return "ParentUniqueId" if path.steps[-1].lower().endswith("parentuniqueid") else "ContactUniqueId"
+
+
+def _is_one_value(element: SecurableElement, group: tuple[SecurableElement, ...], resource: Resource) -> bool:
+    pairs = {frozenset((rule.source, rule.target)) for rule in resource.equality_constraints}
+    return any(other.kind is element.kind and frozenset((other.path, element.path)) in pairs for other in group)
+
+
+def _first(body: dict[str, Any], paths: Iterable[Path]) -> Any:
+    return next((value for path in paths for _, value in values_at(body, path)), None)
+
+
+def _id(value: Any) -> int | None:
+    """Ids that no column can hold are nobody's."""
+    return value if isinstance(value, int) and value in _BIGINT else None
