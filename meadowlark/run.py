@@ -26,7 +26,7 @@ from meadowlark.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
 
 ADDRESS = "127.0.0.1"
 DEMO_CLIENT = "demo"
-DEMO_CLAIM_SET = "Ed-Fi Sandbox"
+DEMO_CLAIM_SET = "EdFiSandbox"
 _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 
 
@@ -203,7 +203,7 @@ def _credentials(client: DemoClient) -> str:
   key     {client.key}
   secret  {client.secret}"""
     return f"""The secret of the demo client was shown at the first start. A new one:
-  .venv/bin/python manage.py create_api_client {client.name} --claim-set '{DEMO_CLAIM_SET}' --if-exists new-secret"""
+  .venv/bin/python manage.py create_api_client {client.name} --claim-set {DEMO_CLAIM_SET} --if-exists new-secret"""
 
 
 if __name__ == "__main__":

@@ -134,7 +134,7 @@ OAUTH2_PROVIDER = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.authentication.BearerTokenAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.permissions.IsAuthenticatedClient"],
+    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.permissions.ClaimSetPermission"],
     "DEFAULT_PARSER_CLASSES": ["edfi_api.viewsets.parsers.EdFiJsonParser"],
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.viewsets.renderers.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.viewsets.renderers.NoNegotiation",

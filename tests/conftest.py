@@ -13,6 +13,7 @@ from edfi_api.conf import api_settings
 from edfi_api.documents import spelling
 from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.integrity import disagreements
+from edfi_api.security import claims
 from edfi_api.security.clients import create_client
 from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
@@ -27,6 +28,7 @@ def _nothing_remembered():
     """What one test's database held is unknown to the next."""
     spelling.forget()
     client_of_token.cache_clear()
+    claims.forget()
 
 
 @pytest.fixture(scope="session")
@@ -92,9 +94,9 @@ class ApiTestClient:
         return self.request("delete", path, **extra)
 
 
-def new_token(name: str = "tests") -> str:
+def new_token(name: str = "tests", claim_set_name: str = "EdFiSandbox", **claims: Any) -> str:
     """A token as a client gets one: with its key and secret from the token endpoint."""
-    credentials = create_client(name, claim_set_name="EdFiSandbox")
+    credentials = create_client(name, claim_set_name, **claims)
     form = {
         "grant_type": "client_credentials",
         "client_id": credentials.key,

@@ -166,6 +166,33 @@ def _(error: security.UnusableToken) -> Problem:
     )
 
 
+# --- 403: claim sets (§8.2) --------------------------------------------------------------------------------------
+
+
+@problem_of.register
+def _(error: security.ResourceAccessDenied) -> Problem:
+    return _action_denied("resource")
+
+
+@problem_of.register
+def _(error: security.ActionAccessDenied) -> Problem:
+    return _action_denied(
+        "action",
+        f"The API client's assigned claim set (currently '{error.claim_set_name}') must grant permission of the "
+        f"'{error.action}' action on one of the following resource claims: {error.resource_name}",
+    )
+
+
+def _action_denied(what: str, *errors: str) -> Problem:
+    return Problem(
+        status=403,
+        type=f"security:authorization:access-denied:{what}",
+        title="Authorization Denied",
+        detail="Access to the resource could not be authorized.",
+        errors=list(errors),
+    )
+
+
 # --- 404 (§5) ----------------------------------------------------------------------------------------------------
 
 
@@ -337,6 +364,32 @@ def _(error: documents.MatchingVersionExists) -> Problem:
             "The 'If-None-Match' request header requires that no current representation match the supplied value, but "
             "a matching representation exists."
         ],
+    )
+
+
+# --- 500: security is configured wrongly (§10) --------------------------------------------------------------------
+
+
+@problem_of.register
+def _(error: security.ClaimSetVanished) -> Problem:
+    return _security_configuration("No security metadata has been configured for this resource.")
+
+
+@problem_of.register
+def _(error: security.StrategiesNotDefined) -> Problem:
+    return _security_configuration(
+        f"No authorization strategies were defined for the requested action '{error.action}' against resource URIs "
+        f"['{error.resource_claim_uri}'] matched by the caller's claim '{error.granted_claim_uri}'."
+    )
+
+
+def _security_configuration(message: str) -> Problem:
+    return Problem(
+        status=500,
+        type="system:configuration:security",
+        title="Security Configuration Error",
+        detail="A security configuration problem was detected. The request cannot be authorized.",
+        errors=[message],
     )
 
 

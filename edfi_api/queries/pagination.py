@@ -46,9 +46,13 @@ class EdFiPagination(BasePagination):
         given = {name: value for name, (_, value) in last_values(request.query_params).items()}
         return _next_page(given) if "pagetoken" in given or "pagesize" in given else _window(given)
 
-    def partition(self, request: Request, documents: Selection) -> list[str]:
-        """Tokens for as many independent walks as the query string asks for."""
-        return [str(token) for token in partition(documents, read_number(request.query_params))]
+    def read_number(self, request: Request) -> int:
+        """How many walks the query string asks for."""
+        return read_number(request.query_params)
+
+    def partition(self, documents: Selection, number: int) -> list[str]:
+        """Tokens for as many independent walks."""
+        return [str(token) for token in partition(documents, number)]
 
 
 def _window(given: Mapping[str, str]) -> Page:

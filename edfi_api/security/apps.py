@@ -1,6 +1,10 @@
 """The Django app that knows who may call the API."""
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db import connections
+from django.db.models.signals import post_migrate
 
 
 class SecurityConfig(AppConfig):
@@ -9,3 +13,16 @@ class SecurityConfig(AppConfig):
     name = "edfi_api.security"
     label = "security"
     verbose_name = "API security"
+
+    def ready(self) -> None:
+        post_migrate.connect(_fill_claims, sender=self)
+
+
+def _fill_claims(*, using: str, **_: Any) -> None:
+    """Receiver of `post_migrate`, which is sent too when the tables have just been taken away."""
+    from edfi_api.security import bundled_claims  # noqa: PLC0415  Django fills the app registry before this runs
+    from edfi_api.security.models import ClaimSet  # noqa: PLC0415
+    from edfi_api.startup import current_surface  # noqa: PLC0415
+
+    if ClaimSet._meta.db_table in connections[using].introspection.table_names():
+        bundled_claims.fill_claims(current_surface())

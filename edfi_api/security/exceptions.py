@@ -1,5 +1,7 @@
 """What security refuses, as facts; `problem_details` words the answers."""
 
+from dataclasses import dataclass
+
 
 class AuthenticationFailed(Exception):
     """The caller did not show a valid token. `reason` is the sentence that the Ed-Fi API gives for it."""
@@ -15,3 +17,36 @@ class UnusableToken(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+@dataclass
+class ResourceAccessDenied(Exception):
+    """Nothing in the client's claim set concerns the resource."""
+
+    claim_set_name: str
+    resource_name: str
+
+
+@dataclass
+class ActionAccessDenied(Exception):
+    """The claim set concerns the resource, and does not grant the action."""
+
+    claim_set_name: str
+    resource_name: str
+    action: str
+
+
+@dataclass
+class StrategiesNotDefined(Exception):
+    """The action is granted, but neither the grant nor the hierarchy says by which strategies: the operator's fault."""
+
+    action: str
+    resource_claim_uri: str
+    granted_claim_uri: str
+
+
+@dataclass
+class ClaimSetVanished(Exception):
+    """The client's claim set is no longer there: the operator's fault."""
+
+    claim_set_name: str

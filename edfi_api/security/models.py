@@ -1,4 +1,7 @@
-"""API clients: the systems that call the API, and what their tokens stand for.
+"""API clients: the systems that call the API, and what their tokens stand for; claim sets: what they may do.
+
+Claim sets grant actions on resource claims, which form a tree: resources are its leaves, domains gather them. Any
+change of these tables counts up `claims_version` (sql/0002_claim_sets.sql), by which processes notice it.
 
 An `ApiClient` is django-oauth-toolkit's application, swapped: the tokens of that library point at it. Whatever the
 library offers for people who sign in through a browser (redirects, OpenID) stays at its defaults and is never used.
@@ -9,6 +12,9 @@ from django.core.validators import RegexValidator
 from django.db import models
 from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import AbstractApplication
+
+from .actions import Action
+from .claim_uris import claim_uri
 
 # Clients may or may not URL-encode what they put into a Basic header; these characters read the same both ways.
 _safe_in_basic_header = RegexValidator(
@@ -57,3 +63,106 @@ class ApiClient(AbstractApplication):
     def is_usable(self, request: object) -> bool:
         """The library's question, asked wherever it meets a client."""
         return self.is_active
+
+
+def _strategies(**options: object) -> ArrayField:
+    return ArrayField(models.CharField(max_length=255), **options)
+
+
+class ResourceClaim(models.Model):
+    """A resource, a service, or a domain that gathers some: what a claim set can grant actions on."""
+
+    name = models.CharField(
+        max_length=255,
+        unique=True,
+        help_text="Such as ed-fi/student, domains/people or services/identity; http://ed-fi.org/identity/claims/ is "
+        "understood before it.",
+    )
+    parent = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="children",
+        help_text="The domain that this one lies in: what is granted or defined there counts here too.",
+    )
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def uri(self) -> str:
+        return claim_uri(self.name)
+
+
+class DefaultStrategies(models.Model):
+    """By which strategies an action on a resource claim, and on all below it, is authorized unless a grant differs."""
+
+    resource_claim = models.ForeignKey(ResourceClaim, on_delete=models.CASCADE, related_name="defaults")
+    action = models.CharField(max_length=11, choices=Action)
+    strategies = _strategies()
+
+    class Meta:
+        verbose_name = verbose_name_plural = "default strategies"
+        ordering = ["resource_claim", "id"]
+        constraints = [models.UniqueConstraint(fields=["resource_claim", "action"], name="defaults_once_per_action")]
+
+    def __str__(self) -> str:
+        return f"{self.action}: {', '.join(self.strategies)}"
+
+
+class ClaimSet(models.Model):
+    """What a group of clients may do, under a name: actions on resource claims."""
+
+    name = models.CharField(max_length=255, unique=True)
+    description = models.TextField(blank=True, help_text="For whom it is meant.")
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Grant(models.Model):
+    """Actions that a claim set allows on a resource claim and on all below it."""
+
+    claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="grants")
+    resource_claim = models.ForeignKey(ResourceClaim, on_delete=models.PROTECT, related_name="grants")
+    actions = ArrayField(models.CharField(max_length=11, choices=Action))
+
+    class Meta:
+        ordering = ["claim_set", "resource_claim__name"]
+        constraints = [models.UniqueConstraint(fields=["claim_set", "resource_claim"], name="one_grant_per_claim")]
+
+    def __str__(self) -> str:
+        return f"{self.claim_set}: {self.resource_claim}"
+
+
+class OverridingStrategies(models.Model):
+    """The strategies of one granted action in place of the defaults."""
+
+    grant = models.ForeignKey(Grant, on_delete=models.CASCADE, related_name="overrides")
+    action = models.CharField(max_length=11, choices=Action)
+    strategies = _strategies()
+
+    class Meta:
+        verbose_name = verbose_name_plural = "overriding strategies"
+        ordering = ["grant", "id"]
+        constraints = [models.UniqueConstraint(fields=["grant", "action"], name="overrides_once_per_action")]
+
+    def __str__(self) -> str:
+        return f"{self.action}: {', '.join(self.strategies)}"
+
+
+class ClaimsVersion(models.Model):
+    """One row, counted up by the database with every change of claims and claim sets."""
+
+    version = models.BigIntegerField()
+
+    class Meta:
+        db_table = "claims_version"
+        managed = False

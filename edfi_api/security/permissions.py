@@ -1,14 +1,37 @@
-"""What an authenticated client may do. Until claim sets are there: everything."""
+"""What an authenticated client may do at all: the actions that its claim set grants.
+
+Which documents it may do them with is decided by the strategies that `claims.strategies` names.
+"""
 
 from django.views import View
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from .actions import Action
+from .claims import strategies
 from .tokens import AuthenticatedClient
 
+# By the names that viewsets give to what they do. Source: security.md §2.2.
+ACTIONS = {
+    "list": Action.READ,
+    "retrieve": Action.READ,
+    "partitions": Action.READ,
+    "create": Action.CREATE,
+    "update": Action.UPDATE,
+    "destroy": Action.DELETE,
+    "deletes": Action.READ_CHANGES,
+    "key_changes": Action.READ_CHANGES,
+}
 
-class IsAuthenticatedClient(BasePermission):
-    """Any client with a valid token may do anything."""
+
+class ClaimSetPermission(BasePermission):
+    """Asks the client's claim set about views of a resource; of all others it wants an authenticated client.
+
+    The refusals of `claims.strategies` say more than False, and leave as they are.
+    """
 
     def has_permission(self, request: Request, view: View) -> bool:
+        resource = getattr(view, "resource", None)
+        if resource is not None:
+            strategies(request.user, resource, ACTIONS[view.action])
         return isinstance(request.user, AuthenticatedClient)

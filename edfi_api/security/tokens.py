@@ -2,7 +2,7 @@
 
 The database holds the SHA-256 of each token, never the token. A client once found is remembered in this process for
 `TOKEN_CACHE_SECONDS`, though never beyond its token's expiry: that long it can take until a token that was revoked,
-or a client that was changed or made inactive, is noticed.
+or a client that was changed or made inactive, is noticed. The same holds for a change of claim sets (`claims`).
 """
 
 import hashlib
@@ -16,6 +16,8 @@ from oauth2_provider.models import AbstractAccessToken, get_access_token_model
 
 from edfi_api.conf import api_settings
 
+from .models import ClaimsVersion
+
 # An entry takes about a kilobyte; more clients than this at the same moment only cost queries.
 _MOST_REMEMBERED_TOKENS = 4096
 
@@ -24,13 +26,15 @@ _MOST_REMEMBERED_TOKENS = 4096
 class AuthenticatedClient:
     """The caller of a request: an API client, as it was when its token was last looked up.
 
-    `row_id` is the primary key of the `ApiClient`, for what is stored about who did something.
+    `row_id` is the primary key of the `ApiClient`, for what is stored about who did something; `claims_version` that of
+    all claims at that time.
     """
 
     row_id: int
     key: str
     name: str
     claim_set_name: str
+    claims_version: int
     education_organization_ids: tuple[int, ...]
     namespace_prefixes: tuple[str, ...]
     token_expires: datetime
@@ -60,6 +64,7 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
     found = (
         get_access_token_model()
         .objects.select_related("application")
+        .annotate(claims_version=ClaimsVersion.objects.values("version"))
         .filter(token_checksum=token_checksum(token), expires__gt=timezone.now(), application__is_active=True)
         .first()
     )
@@ -73,6 +78,7 @@ def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
         key=client.client_id,
         name=client.name,
         claim_set_name=client.claim_set_name,
+        claims_version=token.claims_version,
         education_organization_ids=_within_scope(client.education_organization_ids, token.scope),
         namespace_prefixes=tuple(client.namespace_prefixes),
         token_expires=token.expires,

@@ -45,7 +45,9 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     representation: Representation
 
     def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
+        """Each action calls `check_permissions` itself, in its place in the order of checks (errors.md §12)."""
+        self.perform_authentication(request)
+        self.check_throttles(request)
         if document_id is not None:
             self.document_uuid = _document_uuid(document_id)
 
@@ -67,6 +69,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """A page of documents; filters are the resource's query fields."""
         page = self.paginator.read(request)
         documents = self.filter_queryset(self.get_queryset())
+        self.check_permissions(request)
         headers = {"Total-Count": str(collection.count(documents))} if page.wants_total else {}
         found = collection.page(page.rows_of(documents), page.size, page.offset, self.serves_links)
         if found:
@@ -76,11 +79,14 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     def partitions(self, request: Request, **kwargs: Any) -> HttpResponse:
         """Page tokens from which several clients can walk through the collection side by side."""
         documents = self.filter_queryset(self.get_queryset())
-        return Response({"pageTokens": self.paginator.partition(request, documents)})
+        number = self.paginator.read_number(request)
+        self.check_permissions(request)
+        return Response({"pageTokens": self.paginator.partition(documents, number)})
 
     def create(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 when the document is new, 200 when it replaced one."""
         incoming = self.preparer.prepare_new(self.parse_body(request))
+        self.check_permissions(request)
         condition = write_condition(request)
         document, outcome = store.upsert(incoming, created_by=request.user.row_id, condition=condition)
         status = HTTP_201_CREATED if outcome is Outcome.INSERTED else HTTP_200_OK
@@ -89,6 +95,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
 
     def retrieve(self, request: Request, **kwargs: Any) -> HttpResponse:
         """The document, or 404 without a body."""
+        self.check_permissions(request)
         get = store.get_with_targets if self.serves_links else store.get
         document = get(self.resource, self.document_uuid)
         if document is None:
@@ -100,12 +107,14 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     def update(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
         incoming = self.preparer.prepare_replacement(self.parse_body(request), self.document_uuid)
+        self.check_permissions(request)
         document = store.update(incoming, self.document_uuid, self.preparers, write_condition(request))
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: Request, **kwargs: Any) -> HttpResponse:
         """Remove the document; 404 without a body if there is none."""
+        self.check_permissions(request)
         was_there = store.delete(self.resource, self.document_uuid, write_condition(request))
         return EmptyResponse(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
 

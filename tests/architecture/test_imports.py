@@ -17,6 +17,9 @@ _EDGE = {"edfi_api.startup", "edfi_api.viewsets", "edfi_api.security", "edfi_api
 LAYERS = {
     "meadowlark": {"descriptors", "edfi_api", "references"},
     "descriptors": {"edfi_api.admin", "edfi_api.interchange", *_EDGE},
+    "edfi_api.security.apps": _EDGE,
+    "edfi_api.security.management": _EDGE,
+    "edfi_api.security.urls": {"edfi_api.addresses", *_EDGE},
     "edfi_api.metadata": {"edfi_api.addresses", *_EDGE},
     "edfi_api.observability": {"edfi_api.addresses", *_EDGE},
     "edfi_api.change_queries": _EDGE,

@@ -43,7 +43,7 @@ class RealServer:
             until_up.callback(self._database_ends)
             self.start_database()
             self._manage("migrate", "--verbosity=0")
-            client = self._manage("create_api_client", "tests", "--claim-set", "tests", "--format", "json")
+            client = self._manage("create_api_client", "tests", "--claim-set", "EdFiSandbox", "--format", "json")
             self.gunicorn = until_up.enter_context(self._running_gunicorn())
             self.token = self._token(**json.loads(client))
             self._undo = until_up.pop_all()

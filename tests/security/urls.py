@@ -9,12 +9,12 @@ from rest_framework.views import APIView
 
 from edfi_api.security.authentication import BearerTokenAuthentication
 from edfi_api.security.exceptions import AuthenticationFailed
-from edfi_api.security.permissions import IsAuthenticatedClient
+from edfi_api.security.permissions import ClaimSetPermission
 
 
 class WhoAmI(APIView):
     authentication_classes = [BearerTokenAuthentication]
-    permission_classes = [IsAuthenticatedClient]
+    permission_classes = [ClaimSetPermission]
     renderer_classes = [JSONRenderer]
 
     def get(self, request: Request) -> Response:

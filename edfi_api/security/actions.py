@@ -1,0 +1,16 @@
+"""What a claim set may allow to do with a resource. Source: security.md §2.2."""
+
+from django.db.models import TextChoices
+
+
+class Action(TextChoices):
+    """Ed-Fi's actions, in the order in which token introspection lists them.
+
+    POST is Create, also where it turns into an update.
+    """
+
+    CREATE = "Create", "Create"
+    READ = "Read", "Read"
+    UPDATE = "Update", "Update"
+    DELETE = "Delete", "Delete"
+    READ_CHANGES = "ReadChanges", "ReadChanges"

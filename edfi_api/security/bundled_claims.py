@@ -1,0 +1,68 @@
+"""The claims that a new database begins with: those that come along, and one for every resource of the surface.
+
+What comes along, in `claim_sets/`, is loaded into a database that has no claim set; from then on the operator's word
+counts, and `load_claim_sets --bundled` tells or undoes the difference. A resource that has no claim, of an extension
+for example, gets one in the domain that its securable elements speak for.
+"""
+
+from pathlib import Path
+
+from django.db import transaction
+
+from edfi_api.surface.resource import Resource, ResourceKind, Surface
+
+from .claim_uris import claim_name
+from .claims_file import Claims, ResourceClaimValue, read_claims
+from .claims_store import load
+from .models import ClaimSet, ResourceClaim
+
+_FOLDER = Path(__file__).parent / "claim_sets"
+
+TYPES = "domains/edFiTypes"
+DESCRIPTORS = "domains/systemDescriptors"
+ORGANIZATIONS = "domains/educationOrganizations"
+RELATIONSHIPS = "domains/relationshipBasedData"
+NAMESPACES = "domains/namespaceBasedData"
+# No strategy could tell its documents apart, so only claim sets that say how to authorize them reach these.
+UNSECURED = "domains/unsecuredData"
+
+
+def bundled_claims(surface: Surface) -> Claims:
+    """What comes along, and claims for all other resources of the surface."""
+    read = read_claims((_FOLDER / "resource_claims.json").read_bytes())
+    claim_sets = read_claims((_FOLDER / "claim_sets.json").read_bytes())
+    return Claims(claims_of_resources(surface)).and_also(read).and_also(claim_sets)
+
+
+@transaction.atomic
+def fill_claims(surface: Surface) -> None:
+    """Give a new database its claims, and every resource that has none its own."""
+    if not ClaimSet.objects.exists() and not ResourceClaim.objects.exists():
+        load(bundled_claims(surface))
+        return
+    known = set(ResourceClaim.objects.values_list("name", flat=True))
+    missing = {
+        name: claim
+        for name, claim in claims_of_resources(surface).items()
+        if name not in known and claim.parent in known
+    }
+    if missing:
+        load(Claims(missing))
+
+
+def claims_of_resources(surface: Surface) -> dict[str, ResourceClaimValue]:
+    """A claim for each resource in its domain of last resort."""
+    return {claim_name(each): ResourceClaimValue(_domain(each, surface), None) for each in surface.resources}
+
+
+def _domain(resource: Resource, surface: Surface) -> str:
+    if resource.is_descriptor:
+        return DESCRIPTORS
+    if resource.kind is ResourceKind.SCHOOL_YEAR:
+        return TYPES
+    if resource.name in surface.organizations.types:
+        return ORGANIZATIONS
+    elements = resource.securable_elements
+    if elements.education_organization or elements.student or elements.contact or elements.staff:
+        return RELATIONSHIPS
+    return NAMESPACES if elements.namespace else UNSECURED

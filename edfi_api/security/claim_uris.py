@@ -1,0 +1,22 @@
+"""How resources, domains and services are named in claim sets. Source: security.md §2.1.
+
+A claim's name is its URI without the beginning that all of them share: `ed-fi/studentSchoolAssociation`,
+`domains/people`, `services/identity`.
+"""
+
+from edfi_api.surface.naming import lower_camel
+from edfi_api.surface.resource import Resource
+
+BEGINNING = "http://ed-fi.org/identity/claims/"
+DOMAINS = "domains/"
+SERVICES = "services/"
+
+
+def claim_name(resource: Resource) -> str:
+    """`ed-fi/student` for the resource Student of the core model."""
+    return f"{resource.project_endpoint}/{lower_camel(resource.name.resource)}"
+
+
+def claim_uri(name: str) -> str:
+    """The URI in full, as messages show it."""
+    return BEGINNING + name

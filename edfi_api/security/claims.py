@@ -1,0 +1,146 @@
+"""Claim set, resource, action → authorization strategies, or the refusal. Source: security.md §2.3.
+
+A claim set is compiled once per process into plain dictionaries. Each token that is looked up brings along the version
+that all claims have in the database (`tokens`), and a claim set compiled from an older one is compiled anew: so a
+change is noticed as a revoked token is, within `TOKEN_CACHE_SECONDS`, and no request asks for it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from edfi_api.surface.resource import Resource
+
+from .actions import Action
+from .claim_uris import claim_name, claim_uri
+from .exceptions import ActionAccessDenied, ClaimSetVanished, ResourceAccessDenied, StrategiesNotDefined
+from .models import ClaimSet, ClaimsVersion, DefaultStrategies, Grant, OverridingStrategies, ResourceClaim
+from .tokens import AuthenticatedClient
+
+__all__ = ["Action", "strategies"]
+
+Strategies = tuple[str, ...]
+
+
+def strategies(client: AuthenticatedClient, resource: Resource, action: Action) -> Strategies:
+    """By which strategies `action` on documents of `resource` is authorized for `client`; never none.
+
+    Raises `ResourceAccessDenied`, `ActionAccessDenied`, `StrategiesNotDefined` or `ClaimSetVanished`.
+    """
+    name = claim_name(resource)
+    actions = _granted_to(client).get(name)
+    if actions is None:
+        raise ResourceAccessDenied(client.claim_set_name, resource.name.resource)
+    granted = actions.get(action)
+    if granted is None:
+        raise ActionAccessDenied(client.claim_set_name, resource.name.resource, action)
+    if not granted.strategies:
+        raise StrategiesNotDefined(action, claim_uri(name), claim_uri(granted.on))
+    return granted.strategies
+
+
+def operations(client: AuthenticatedClient) -> dict[str, list[Action]]:
+    """The granted actions of every claim that is covered, by the claim's name, in the order of `Action`."""
+    return {name: [action for action in Action if action in actions] for name, actions in _granted_to(client).items()}
+
+
+def forget() -> None:
+    """Compile anew whatever is asked for next."""
+    _compiled.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class _Granted:
+    """An action that is granted on the claim `on`, and what authorizes it; no strategies if none are defined."""
+
+    on: str
+    strategies: Strategies
+
+
+_Actions = dict[str, _Granted]
+_ByAction = dict[str, Strategies]
+
+
+@dataclass(frozen=True, slots=True)
+class _CompiledClaimSet:
+    version: int
+    claims: dict[str, _Actions]
+
+
+# As many as there are claim sets; compiling one twice at the same time does no harm.
+_compiled: dict[str, _CompiledClaimSet] = {}
+
+
+def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:
+    known = _compiled.get(client.claim_set_name)
+    if known is None or known.version < client.claims_version:
+        known = _compiled[client.claim_set_name] = _compile(client.claim_set_name)
+    return known.claims
+
+
+def _compile(claim_set_name: str) -> _CompiledClaimSet:
+    # The version first: what changes after it is read leads to another compilation, never to a missed change.
+    version = ClaimsVersion.objects.values_list("version", flat=True).get()
+    if not ClaimSet.objects.filter(name=claim_set_name).exists():
+        _compiled.pop(claim_set_name, None)
+        raise ClaimSetVanished(claim_set_name)
+    tree, defaults, grants = _Tree.read(), _read_defaults(), _read_grants(claim_set_name)
+    claims = {name: _actions(list(tree.lineage(name)), defaults, grants) for name in tree.parents}
+    return _CompiledClaimSet(version, {name: actions for name, actions in claims.items() if actions is not None})
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """The name of every claim, with that of the domain it lies in."""
+
+    parents: dict[str, str | None]
+
+    @classmethod
+    def read(cls) -> "_Tree":
+        return cls(dict(ResourceClaim.objects.order_by().values_list("name", "parent__name")))
+
+    def lineage(self, name: str) -> Iterator[str]:
+        """The claim itself, then its ancestors, the nearest first."""
+        step: str | None = name
+        while step is not None:
+            yield step
+            step = self.parents[step]
+
+
+def _read_defaults() -> dict[str, _ByAction]:
+    found: dict[str, _ByAction] = {}
+    rows = DefaultStrategies.objects.order_by().values_list("resource_claim__name", "action", "strategies")
+    for name, action, names in rows:
+        found.setdefault(name, {})[action] = tuple(names)
+    return found
+
+
+def _read_grants(claim_set_name: str) -> dict[str, _ByAction]:
+    """Granted actions by claim, each with its overriding strategies."""
+    of_claim_set = Grant.objects.order_by().filter(claim_set__name=claim_set_name)
+    found = {
+        name: dict.fromkeys(actions, ())
+        for name, actions in of_claim_set.values_list("resource_claim__name", "actions")
+    }
+    overrides = OverridingStrategies.objects.order_by().filter(grant__claim_set__name=claim_set_name)
+    for name, action, names in overrides.values_list("grant__resource_claim__name", "action", "strategies"):
+        if action in found.get(name, ()):
+            found[name][action] = tuple(names)
+    return found
+
+
+def _actions(lineage: list[str], defaults: dict[str, _ByAction], grants: dict[str, _ByAction]) -> _Actions | None:
+    """What is granted on the first claim of `lineage`; None if the claim set concerns none of them."""
+    if not any(name in grants for name in lineage):
+        return None
+    granting = {
+        action: next(name for name in lineage if action in grants.get(name, ()))
+        for action in {action for name in lineage for action in grants.get(name, ())}
+    }
+    return {
+        action: _Granted(name, grants[name][action] or _nearest_default(lineage, defaults, action))
+        for action, name in granting.items()
+    }
+
+
+def _nearest_default(lineage: list[str], defaults: dict[str, _ByAction], action: str) -> Strategies:
+    return next((defaults[name][action] for name in lineage if action in defaults.get(name, ())), ())

@@ -1,0 +1,146 @@
+"""JSON text → resource claims and claim sets, as plain values; the same values are read from the database.
+
+A file holds either of these members, or both:
+
+    {
+      "resourceClaims": [
+        {"name": "domains/people", "defaults": {"Read": ["RelationshipsWithEdOrgsAndPeople"]},
+         "children": ["ed-fi/student", {"name": "ed-fi/staff", "defaults": {...}, "children": [...]}]}
+      ],
+      "claimSets": [
+        {"name": "RosterVendor", "description": "...",
+         "grants": [{"claims": ["domains/people"], "actions": ["Read"], "strategies": ["NamespaceBased"]}]}
+      ]
+    }
+
+Names of claims may be written as full URIs. `defaults` and `strategies` are lists of strategies for all actions, or
+objects that say them by action; a grant without `strategies` follows the defaults. A claim that stands alone, as a
+string, lies in the claim around it and keeps the defaults that it has.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import msgspec
+
+from .actions import Action
+from .claim_uris import BEGINNING
+
+Strategies = tuple[str, ...]
+# Strategies by action; in a grant, an empty tuple where the defaults count.
+ByAction = dict[str, Strategies]
+
+
+class UnusableClaimsFile(Exception):
+    """The text is not of the form above; says where and why."""
+
+
+@dataclass(frozen=True)
+class ResourceClaimValue:
+    """A resource claim with the one it lies in; `defaults` of None are left as they are."""
+
+    parent: str | None
+    defaults: ByAction | None
+
+
+@dataclass(frozen=True)
+class ClaimSetValue:
+    """What a claim set grants: by name of the claim, then by action."""
+
+    description: str
+    grants: dict[str, ByAction]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Resource claims and claim sets, both by name."""
+
+    resource_claims: dict[str, ResourceClaimValue] = field(default_factory=dict)
+    claim_sets: dict[str, ClaimSetValue] = field(default_factory=dict)
+
+    def and_also(self, others: "Claims") -> "Claims":
+        """Both; `others` win."""
+        return Claims(self.resource_claims | others.resource_claims, self.claim_sets | others.claim_sets)
+
+
+def read_claims(text: bytes) -> Claims:
+    """What the text says; `UnusableClaimsFile` if it cannot be understood or says something twice."""
+    try:
+        read = _decoder.decode(text)
+    except msgspec.MsgspecError as error:
+        raise UnusableClaimsFile(str(error)) from error
+    claims = list(_flat(read.resource_claims, None))
+    _refuse_repeated("resource claim", (name for name, _ in claims))
+    _refuse_repeated("claim set", (each.name for each in read.claim_sets))
+    return Claims(dict(claims), {each.name: _claim_set(each) for each in read.claim_sets})
+
+
+_NameText = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+_StrategyList = list[Annotated[str, msgspec.Meta(pattern="^[A-Za-z][A-Za-z0-9]*$", max_length=255)]]
+_StrategiesText = _StrategyList | dict[Action, _StrategyList]
+
+
+class _Claim(msgspec.Struct, forbid_unknown_fields=True):
+    name: _NameText
+    defaults: _StrategiesText = {}
+    children: "list[_NameText | _Claim]" = []
+
+
+class _Grant(msgspec.Struct, forbid_unknown_fields=True):
+    claims: list[_NameText]
+    actions: list[Action]
+    strategies: _StrategiesText = {}
+
+
+class _ClaimSet(msgspec.Struct, forbid_unknown_fields=True):
+    name: _NameText
+    grants: list[_Grant]
+    description: str = ""
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    resource_claims: list[_Claim] = []
+    claim_sets: list[_ClaimSet] = []
+
+
+_decoder = msgspec.json.Decoder(_File)
+
+
+def _flat(claims: Iterable[str | _Claim], parent: str | None) -> Iterator[tuple[str, ResourceClaimValue]]:
+    for claim in claims:
+        if isinstance(claim, str):
+            yield _short(claim), ResourceClaimValue(parent, None)
+            continue
+        name = _short(claim.name)
+        yield name, ResourceClaimValue(parent, _by_action(claim.defaults, Action))
+        yield from _flat(claim.children, name)
+
+
+def _claim_set(claim_set: _ClaimSet) -> ClaimSetValue:
+    grants = [(_short(name), grant) for grant in claim_set.grants for name in grant.claims]
+    _refuse_repeated(f"claim in claim set {claim_set.name}", (name for name, _ in grants))
+    return ClaimSetValue(claim_set.description, {name: _granted(grant) for name, grant in grants})
+
+
+def _granted(grant: _Grant) -> ByAction:
+    return {action.value: () for action in grant.actions} | _by_action(grant.strategies, grant.actions)
+
+
+def _by_action(strategies: _StrategyList | dict[Action, _StrategyList], actions: Iterable[Action]) -> ByAction:
+    """By action as a plain string, as the database has it; an empty list says nothing."""
+    if isinstance(strategies, list):
+        strategies = dict.fromkeys(actions, strategies)
+    if unknown := sorted(set(strategies) - set(actions)):
+        raise UnusableClaimsFile(f"there are strategies for {', '.join(unknown)}, which is not granted")
+    return {action.value: tuple(names) for action, names in strategies.items() if names}
+
+
+def _short(name: str) -> str:
+    return name.removeprefix(BEGINNING)
+
+
+def _refuse_repeated(what: str, names: Iterable[str]) -> None:
+    if repeated := sorted(name for name, count in Counter(names).items() if count > 1):
+        raise UnusableClaimsFile(f"more than one {what} of this name: {', '.join(repeated)}")

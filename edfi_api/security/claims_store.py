@@ -1,0 +1,175 @@
+"""Resource claims and claim sets in the database: read as values, compared with others, made like those.
+
+What a change would do is told before it is done, one line for each thing. Claims and claim sets that are not
+mentioned stay as they are.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from .claim_uris import DOMAINS, SERVICES
+from .claims_file import ByAction, Claims, ClaimSetValue, ResourceClaimValue, Strategies
+from .models import ClaimSet, ClaimsVersion, DefaultStrategies, Grant, OverridingStrategies, ResourceClaim
+
+
+class UnknownClaims(Exception):
+    """Grants name domains or services that are nowhere."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(f"there is no such resource claim: {', '.join(sorted(names))}")
+
+
+@dataclass(frozen=True)
+class Change:
+    """What has to be written to have `claims`, in words and in values; `left_out` are grants on unknown resources."""
+
+    lines: tuple[str, ...]
+    claims: Claims
+    left_out: tuple[str, ...]
+
+
+@transaction.atomic
+def load(wanted: Claims, *, is_rehearsal: bool = False) -> Change:
+    """Make the database say what `wanted` says, unless it is only to be told what would change."""
+    # Nobody else changes claims until this is done.
+    ClaimsVersion.objects.select_for_update().first()
+    change = difference(stored_claims(), wanted)
+    if not is_rehearsal:
+        _write(change.claims)
+    return change
+
+
+def stored_claims() -> Claims:
+    """All that the database has."""
+    defaults: dict[str, ByAction] = {}
+    for name, action, strategies in DefaultStrategies.objects.values_list(
+        "resource_claim__name", "action", "strategies"
+    ):
+        defaults.setdefault(name, {})[action] = tuple(strategies)
+    claims = {
+        name: ResourceClaimValue(parent, defaults.get(name, {}))
+        for name, parent in ResourceClaim.objects.values_list("name", "parent__name")
+    }
+    claim_sets = {name: ClaimSetValue(text, {}) for name, text in ClaimSet.objects.values_list("name", "description")}
+    for claim_set, claim, actions in Grant.objects.values_list("claim_set__name", "resource_claim__name", "actions"):
+        claim_sets[claim_set].grants[claim] = dict.fromkeys(actions, ())
+    for claim_set, claim, action, strategies in OverridingStrategies.objects.values_list(
+        "grant__claim_set__name", "grant__resource_claim__name", "action", "strategies"
+    ):
+        claim_sets[claim_set].grants[claim][action] = tuple(strategies)
+    return Claims(claims, claim_sets)
+
+
+def difference(present: Claims, wanted: Claims) -> Change:
+    """What of `wanted` the database does not say yet. `UnknownClaims` names domains and services that are missing.
+
+    Resources come and go with standards and extensions, so a grant on one that has no claim is left out.
+    """
+    known = present.resource_claims.keys() | wanted.resource_claims.keys()
+    unknown = {name for each in wanted.claim_sets.values() for name in each.grants if name not in known}
+    if missing := [name for name in unknown if name.startswith((DOMAINS, SERVICES))]:
+        raise UnknownClaims(missing)
+    claim_sets = {name: _without(unknown, each) for name, each in wanted.claim_sets.items()}
+    resource_claims = {
+        name: _with_defaults_of(present.resource_claims.get(name), value)
+        for name, value in wanted.resource_claims.items()
+    }
+    new = Claims(
+        {name: value for name, value in resource_claims.items() if present.resource_claims.get(name) != value},
+        {name: value for name, value in claim_sets.items() if present.claim_sets.get(name) != value},
+    )
+    return Change(tuple(_lines(present, new)), new, tuple(sorted(unknown)))
+
+
+def _without(unknown: set[str], claim_set: ClaimSetValue) -> ClaimSetValue:
+    grants = {name: actions for name, actions in claim_set.grants.items() if name not in unknown}
+    return ClaimSetValue(claim_set.description, grants)
+
+
+def _with_defaults_of(present: ResourceClaimValue | None, wanted: ResourceClaimValue) -> ResourceClaimValue:
+    if wanted.defaults is not None:
+        return wanted
+    return ResourceClaimValue(wanted.parent, present.defaults if present else {})
+
+
+def _lines(present: Claims, new: Claims) -> Iterator[str]:
+    for name, claim in new.resource_claims.items():
+        before = present.resource_claims.get(name)
+        if before is None:
+            yield f"+ resource claim {name}" + (f" in {claim.parent}" if claim.parent else "")
+        elif before.parent != claim.parent:
+            yield f"~ resource claim {name}: moved from {before.parent} to {claim.parent}"
+        defaults = before.defaults if before else {}
+        yield from _action_lines(f"default of {name}", defaults, claim.defaults)
+    for name, claim_set in new.claim_sets.items():
+        before = present.claim_sets.get(name)
+        if before is None:
+            yield f"+ claim set {name}"
+        elif before.description != claim_set.description:
+            yield f"~ claim set {name}: described anew"
+        granted = before.grants if before else {}
+        for claim in sorted(granted.keys() | claim_set.grants.keys()):
+            yield from _action_lines(f"{name}: {claim}", granted.get(claim, {}), claim_set.grants.get(claim, {}))
+
+
+def _action_lines(of: str, before: ByAction, after: ByAction) -> Iterator[str]:
+    for action in sorted(before.keys() - after.keys()):
+        yield f"- {of}: {action}{_named(before[action])}"
+    for action in sorted(after.keys() - before.keys()):
+        yield f"+ {of}: {action}{_named(after[action])}"
+    for action in sorted(before.keys() & after.keys()):
+        if before[action] != after[action]:
+            yield f"~ {of}: {action}{_named(before[action])} becomes{_named(after[action])}"
+
+
+def _named(strategies: Strategies) -> str:
+    return f" by {', '.join(strategies)}" if strategies else " by the defaults"
+
+
+def _write(claims: Claims) -> None:
+    _write_resource_claims(claims.resource_claims)
+    ids = dict(ResourceClaim.objects.values_list("name", "id"))
+    _write_claim_sets(claims.claim_sets, ids)
+
+
+def _write_resource_claims(claims: Mapping[str, ResourceClaimValue]) -> None:
+    # First all of them, so that each can point at any other.
+    ResourceClaim.objects.bulk_create([ResourceClaim(name=name) for name in claims], ignore_conflicts=True)
+    ids = dict(ResourceClaim.objects.values_list("name", "id"))
+    ResourceClaim.objects.bulk_create(
+        [ResourceClaim(name=name, parent_id=ids.get(claim.parent)) for name, claim in claims.items()],
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=["parent"],
+    )
+    DefaultStrategies.objects.filter(resource_claim__name__in=claims).delete()
+    DefaultStrategies.objects.bulk_create(
+        DefaultStrategies(resource_claim_id=ids[name], action=action, strategies=list(strategies))
+        for name, claim in claims.items()
+        for action, strategies in claim.defaults.items()
+    )
+
+
+def _write_claim_sets(claim_sets: Mapping[str, ClaimSetValue], claim_ids: Mapping[str, int]) -> None:
+    ClaimSet.objects.bulk_create(
+        [ClaimSet(name=name, description=each.description) for name, each in claim_sets.items()],
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=["description"],
+    )
+    ids = dict(ClaimSet.objects.values_list("name", "id"))
+    Grant.objects.filter(claim_set__name__in=claim_sets).delete()
+    granted = [
+        (Grant(claim_set_id=ids[name], resource_claim_id=claim_ids[claim], actions=list(actions)), actions)
+        for name, each in claim_sets.items()
+        for claim, actions in each.grants.items()
+    ]
+    Grant.objects.bulk_create(grant for grant, _ in granted)
+    OverridingStrategies.objects.bulk_create(
+        OverridingStrategies(grant=grant, action=action, strategies=list(strategies))
+        for grant, actions in granted
+        for action, strategies in actions.items()
+        if strategies
+    )

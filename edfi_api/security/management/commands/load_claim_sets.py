@@ -1,0 +1,52 @@
+"""`load_claim_sets FILE`: make resource claims and claim sets what the files say.
+
+The form of the files stands in `edfi_api/security/claims_file.py`. Claims and claim sets that they do not mention stay
+as they are. Every change is printed; `--dry-run` prints it and changes nothing.
+"""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.security.bundled_claims import bundled_claims
+from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
+from edfi_api.security.claims_store import UnknownClaims, load
+from edfi_api.startup import current_surface
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "Load claim sets, and resource claims with their default strategies, from JSON files."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+        parser.add_argument("--bundled", action="store_true", help="those that come along, before the files")
+        parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
+
+    def handle(self, *, files: list[Path], bundled: bool, dry_run: bool, **options: Any) -> None:
+        if not files and not bundled:
+            raise CommandError("Name a file, or say --bundled.")
+        wanted = bundled_claims(current_surface()) if bundled else Claims()
+        for file in files:
+            wanted = wanted.and_also(_read(file))
+        try:
+            change = load(wanted, is_rehearsal=dry_run)
+        except UnknownClaims as error:
+            raise CommandError(str(error)) from error
+        for line in change.lines:
+            self.stdout.write(line)
+        if change.left_out:
+            self.stdout.write(f"Left out, as there are no such resources: {', '.join(change.left_out)}")
+        self.stdout.write(f"{len(change.lines)} changes{' would be made' if dry_run else ''}.")
+
+
+def _read(file: Path) -> Claims:
+    try:
+        return read_claims(file.read_bytes())
+    except OSError as error:
+        raise CommandError(f"{file}: {error.strerror}") from error
+    except UnusableClaimsFile as error:
+        raise CommandError(f"{file}: {error}") from error
