@@ -16,7 +16,9 @@ RESOURCES_SPECIFICATION = "metadata/specifications/resources-spec.json"
 DESCRIPTORS_SPECIFICATION = "metadata/specifications/descriptors-spec.json"
 DISCOVERY_SPECIFICATION = "metadata/specifications/discovery-spec.json"
 DEPENDENCIES = "metadata/dependencies"
+RELATIONS_SPECIFICATION = "metadata/specifications/relations-spec.json"
 XSD = "metadata/xsd"
+RELATIONS = "relations/v1"
 HEALTH = "health"
 
 _PARAMETER = re.compile(r"<(\w+)>")

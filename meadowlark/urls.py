@@ -19,6 +19,7 @@ _prefixes = "|".join(re.escape(prefix) for prefix in DATA_PREFIXES)
 urlpatterns = [
     re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", DataRouter(surface), name="data"),
     path("", include("edfi_api.security.urls")),
+    path("", include("edfi_api.relations.urls")),
     path("", include("edfi_api.metadata.urls")),
     path("", include("edfi_api.observability.urls")),
     path("admin/", admin.site.urls),

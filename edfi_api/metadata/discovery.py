@@ -54,6 +54,7 @@ def specifications(surface: Surface, root: str) -> list[dict[str, str]]:
     found = (
         ("Resources", addresses.RESOURCES_SPECIFICATION, ""),
         ("Descriptors", addresses.DESCRIPTORS_SPECIFICATION, ""),
+        ("Relations", addresses.RELATIONS_SPECIFICATION, "Other"),
         ("Discovery", addresses.DISCOVERY_SPECIFICATION, "Other"),
     )
     return [{"name": name, "endpointUri": f"{root}/{address}", "prefix": prefix} for name, address, prefix in found]

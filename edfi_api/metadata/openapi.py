@@ -13,7 +13,7 @@ from edfi_api.surface.resource import Resource, Surface
 OpenApi = dict[str, Any]
 
 VERSION = "3.0.3"
-_SECURITY_SCHEME = "oauth2_client_credentials"
+SECURITY_SCHEME = "oauth2_client_credentials"
 
 
 def resources_document(surface: Surface, root: str) -> OpenApi:
@@ -39,14 +39,14 @@ def _document(surface: Surface, root: str, subject: str, resources: Iterable[Res
             "description": f"The {subject} of {_and(project.name for project in surface.projects)}.",
         },
         "servers": [{"url": f"{root}/{addresses.DATA}"}],
-        "security": [{_SECURITY_SCHEME: []}],
+        "security": [{SECURITY_SCHEME: []}],
         "tags": _tags(in_order),
         "paths": {path: item for found in paths for path, item in found.items()},
         "components": {
             "schemas": schemas(in_order, names) | {PARTITIONS: PARTITIONS_SCHEMA, PROBLEM: PROBLEM_SCHEMA},
             "parameters": shared_parameters(),
             "responses": shared_responses(),
-            "securitySchemes": {_SECURITY_SCHEME: _client_credentials(root)},
+            "securitySchemes": {SECURITY_SCHEME: client_credentials(root)},
         },
     }
 
@@ -57,7 +57,8 @@ def _tags(resources: Iterable[Resource]) -> list[dict[str, str]]:
     return [{"name": name, "description": description} for name, description in descriptions.items()]
 
 
-def _client_credentials(root: str) -> dict[str, Any]:
+def client_credentials(root: str) -> dict[str, Any]:
+    """How a token is got from a server that is reached by `root`."""
     return {
         "type": "oauth2",
         "description": "A bearer token, which a client gets for its key and secret.",

@@ -9,6 +9,7 @@ from edfi_api.metadata.discovery import discovery_document, metadata_index, spec
 from edfi_api.metadata.discovery_openapi import discovery_openapi
 from edfi_api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.metadata.publications import GRAPHML, Document, Publications
+from edfi_api.metadata.relations_openapi import relations_openapi
 from edfi_api.metadata.views import (
     DependenciesView,
     DiscoveryView,
@@ -44,6 +45,7 @@ urlpatterns = [
     _published(addresses.SPECIFICATIONS, specifications, "specifications"),
     _published(addresses.RESOURCES_SPECIFICATION, resources_document, "resources-specification"),
     _published(addresses.DESCRIPTORS_SPECIFICATION, descriptors_document, "descriptors-specification"),
+    _published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
     _published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
     _published(f"{_OLDER}/resources/swagger.json", resources_document, "older-resources-specification"),
     _published(f"{_OLDER}/descriptors/swagger.json", descriptors_document, "older-descriptors-specification"),

@@ -4,9 +4,7 @@
 settings' business; nothing here catches an exception.
 """
 
-import re
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -26,13 +24,11 @@ from edfi_api.documents.collection import Selection, all_documents
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome
 from edfi_api.surface.resource import ProjectFacts, Resource
+from edfi_api.viewsets.document_id import document_uuid
 from edfi_api.viewsets.edfi_view import EdFiView
-from edfi_api.viewsets.exceptions import InvalidDocumentId
 from edfi_api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
 from edfi_api.viewsets.representation import Representation
 from edfi_api.viewsets.responses import EmptyResponse, JsonTextResponse
-
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class ResourceViewSet(ViewSetMixin, EdFiView):
@@ -49,7 +45,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         self.perform_authentication(request)
         self.check_throttles(request)
         if document_id is not None:
-            self.document_uuid = _document_uuid(document_id)
+            self.document_uuid = document_uuid(document_id)
 
     def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
         response.headers["x-metaed-project-name"] = self.project.name
@@ -121,9 +117,3 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     def parse_body(self, request: Request) -> dict[str, Any]:
         """The body as the parser named in settings reads it, straight from Django's request."""
         return request.parsers[0].parse(request._request)
-
-
-def _document_uuid(segment: str) -> UUID:
-    if not _UUID.fullmatch(segment):
-        raise InvalidDocumentId(segment)
-    return UUID(segment)

@@ -39,6 +39,7 @@ def asked(small_school, path_of):
         "get": lambda: small_school.api.get(p1),
         "list": lambda: small_school.api.get("/classPeriods"),
         "count": lambda: small_school.api.get("/classPeriods?totalCount=true"),
+        "relations": lambda: small_school.api.get(f"/relations/v1/ed-fi{p1.partition('ed-fi')[2]}?include=body"),
         "delete": lambda: small_school.api.delete(item_path(small_school.post_schedule("gone", "P1"))),
     }
     for request in asked.values():
@@ -55,6 +56,7 @@ STATEMENTS = {
     "get": 1,
     "list": 1,
     "count": 2,  # the page, and the total
+    "relations": 1,
 }
 
 

@@ -70,6 +70,11 @@ def test_specifications_are_listed_at_both_servers_addresses(path: str) -> None:
             "prefix": "",
         },
         {
+            "name": "Relations",
+            "endpointUri": "http://testserver/metadata/specifications/relations-spec.json",
+            "prefix": "Other",
+        },
+        {
             "name": "Discovery",
             "endpointUri": "http://testserver/metadata/specifications/discovery-spec.json",
             "prefix": "Other",

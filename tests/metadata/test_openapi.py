@@ -8,6 +8,7 @@ from openapi_spec_validator import validate
 
 from edfi_api.metadata.discovery_openapi import discovery_openapi
 from edfi_api.metadata.openapi import descriptors_document, resources_document
+from edfi_api.metadata.relations_openapi import relations_openapi
 from edfi_api.surface.resource import Surface
 from tests.surface.models import SurfaceOf
 
@@ -24,7 +25,7 @@ def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [item[method] for item in document["paths"].values() for method in METHODS if method in item]
 
 
-@pytest.mark.parametrize("build", [resources_document, descriptors_document, discovery_openapi])
+@pytest.mark.parametrize("build", [resources_document, descriptors_document, relations_openapi, discovery_openapi])
 def test_documents_are_valid(build, surface: Surface) -> None:
     validate(build(surface, ROOT))
 

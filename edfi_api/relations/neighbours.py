@@ -1,0 +1,35 @@
+"""Which resources can refer to which, as the surface says: where related documents are looked for."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from edfi_api.surface.load_order import targets_of
+from edfi_api.surface.resource import Resource, ResourceName, Surface
+
+
+class Direction(StrEnum):
+    """Whether documents that refer to the one asked about are meant, or those it refers to."""
+
+    INCOMING = "incoming"
+    OUTGOING = "outgoing"
+
+
+class Neighbours:
+    """The resources around each resource, itself among them: a document may refer to another of its kind."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._resources = surface.by_name
+        outgoing = targets_of(surface.by_name, surface.abstract_resources, only_required=False)
+        incoming: dict[ResourceName, set[ResourceName]] = {name: set() for name in outgoing}
+        for name, targets in outgoing.items():
+            for target in targets:
+                incoming[target].add(name)
+        self._names: Mapping[Direction, Mapping[ResourceName, set[ResourceName]]] = {
+            Direction.INCOMING: incoming,
+            Direction.OUTGOING: {name: set(targets) for name, targets in outgoing.items()},
+        }
+
+    def of(self, resource: Resource, direction: Direction) -> list[Resource]:
+        """In order of their paths."""
+        names = self._names[direction][resource.name] | {resource.name}
+        return sorted((self._resources[name] for name in names), key=lambda each: each.url_path)

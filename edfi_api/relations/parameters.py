@@ -1,0 +1,117 @@
+"""Query string → which related documents are asked for, and how. All that is wrong with it is told at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+from django.http import QueryDict
+
+from edfi_api.conf import api_settings
+from edfi_api.queries.exceptions import ParameterValidationFailed, UnknownQueryField
+from edfi_api.queries.page_tokens import PageToken
+from edfi_api.queries.parameters import is_natural_number
+from edfi_api.relations.neighbours import Direction
+from edfi_api.surface.resource import Resource, ResourceName, Surface
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+class Order(StrEnum):
+    """In which order the documents come that were created one after the other."""
+
+    OLDEST = "oldest"
+    NEWEST = "newest"
+
+
+class Include(StrEnum):
+    """What can be told beside the names of the documents."""
+
+    BODY = "body"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a query string asks for; without `resources` documents of all kinds are meant."""
+
+    direction: Direction = Direction.INCOMING
+    order: Order = Order.OLDEST
+    resources: frozenset[ResourceName] = frozenset()
+    with_bodies: bool = False
+    size: int = 0
+    rows: PageToken = field(default_factory=lambda: PageToken(0))
+
+    def next_token(self, last_row: int) -> PageToken:
+        """Where the walk goes on behind the last row of a page."""
+        if self.order is Order.OLDEST:
+            return PageToken(last_row + 1, self.rows.last)
+        return PageToken(self.rows.first, last_row - 1)
+
+
+def read(query: QueryDict, surface: Surface) -> Asked:
+    """Raises UnknownQueryField for the first unknown name, ParameterValidationFailed for all unusable values."""
+    return _Reader(query, surface).asked()
+
+
+class _Reader:
+    """Names compare without regard to case; of a repeated one the last value counts, but every `resource` does."""
+
+    def __init__(self, query: QueryDict, surface: Surface) -> None:
+        self._surface = surface
+        self._given = {name.lower(): (name, values) for name, values in query.lists()}
+        self._problems: list[str] = []
+
+    def asked(self) -> Asked:
+        direction = self._choice("direction", Direction, Direction.INCOMING)
+        order = self._choice("order", Order, Order.OLDEST)
+        resources = frozenset(self._resources())
+        include = self._choice("include", Include, None)
+        size, rows = self._size(), self._rows()
+        if self._given:
+            raise UnknownQueryField(next(iter(self._given.values()))[0])
+        if self._problems:
+            raise ParameterValidationFailed(self._problems)
+        return Asked(direction, order, resources, include is Include.BODY, size, rows)
+
+    def _choice(self, name: str, choices: type[_Choice], default: _Choice | None) -> _Choice | None:
+        value = self._last(name)
+        if value is None:
+            return default
+        if value.lower() not in list(choices):
+            self._problems.append(f"{name.capitalize()} must be one of: {', '.join(choices)}.")
+            return default
+        return choices(value.lower())
+
+    def _resources(self) -> Iterator[ResourceName]:
+        """Spelt as in paths: `ed-fi/studentSchoolAssociations`."""
+        for value in self._given.pop("resource", ("", []))[1]:
+            resource = self._named(value)
+            if resource is None:
+                self._problems.append(f"Resource '{value}' is unknown; it must read like ed-fi/students.")
+            else:
+                yield resource.name
+
+    def _named(self, path: str) -> Resource | None:
+        project, _, endpoint = path.strip("/").lower().partition("/")
+        return self._surface.by_endpoint.get((project, endpoint))
+
+    def _size(self) -> int:
+        largest, value = api_settings.MAX_PAGE_SIZE, self._last("pagesize")
+        if value is None:
+            return largest
+        if not is_natural_number(value, largest):
+            self._problems.append(f"PageSize must be a value between 0 and {largest}.")
+            return largest
+        return int(value)
+
+    def _rows(self) -> PageToken:
+        value = self._last("pagetoken")
+        token = PageToken(0) if value is None else PageToken.parse(value)
+        if token is None:
+            self._problems.append("The page token provided was invalid.")
+        return token or PageToken(0)
+
+    def _last(self, name: str) -> str | None:
+        """The value of a parameter, which is thereby known."""
+        _, values = self._given.pop(name, ("", []))
+        return values[-1] if values else None

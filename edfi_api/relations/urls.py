@@ -1,0 +1,14 @@
+"""The address of related documents."""
+
+from edfi_api import addresses
+from edfi_api.addresses import below, fixed_path
+from edfi_api.relations.views import RelationsView
+from edfi_api.startup import current_surface
+from edfi_api.viewsets.edfi_view import UnknownResourceView
+
+urlpatterns = [
+    fixed_path(
+        f"{addresses.RELATIONS}/<project>/<endpoint>/<document_id>", RelationsView.of(current_surface()), "relations"
+    ),
+    below(addresses.RELATIONS, UnknownResourceView.as_view(), "unknown-relations"),
+]

@@ -1,0 +1,68 @@
+"""The documents around one document, over HTTP: a page of names, with bodies on request."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from edfi_api.conf import api_settings
+from edfi_api.documents.extraction import Extractor
+from edfi_api.relations.neighbours import Neighbours
+from edfi_api.relations.parameters import Asked, read
+from edfi_api.relations.related import Readable, RelatedDocument, related_documents
+from edfi_api.surface.resource import Resource, ResourceName, Surface
+from edfi_api.viewsets.document_id import document_uuid
+from edfi_api.viewsets.edfi_view import EdFiView
+from edfi_api.viewsets.exceptions import ResourceNotFound
+from edfi_api.viewsets.representation import Representation
+from edfi_api.viewsets.responses import EmptyResponse, JsonTextResponse
+
+
+class RelationsView(EdFiView):
+    """What refers to a document, and what it refers to."""
+
+    http_method_names = ["get"]
+    detail = None
+    surface: Surface | None = None
+    neighbours: Neighbours | None = None
+    representations: dict[ResourceName, Representation] | None = None
+
+    @classmethod
+    def of(cls, surface: Surface) -> Any:
+        """The view of all resources of a surface."""
+        representations = {each.name: Representation(Extractor(each), surface) for each in surface.resources}
+        return cls.as_view(surface=surface, neighbours=Neighbours(surface), representations=representations)
+
+    def get(self, request: Request, project: str, endpoint: str, document_id: str) -> HttpResponse:
+        """Raises as GET of the document does."""
+        resource = self.surface.by_endpoint.get((project.lower(), endpoint.lower()))
+        if resource is None:
+            raise ResourceNotFound
+        uuid = document_uuid(document_id)
+        asked = read(request.query_params, self.surface)
+        with_targets = asked.with_bodies and api_settings.LINKS
+        found = related_documents(resource, uuid, asked, self._readable(resource, asked), with_targets=with_targets)
+        if found is None:
+            return EmptyResponse(status=404)
+        headers = {}
+        if len(found) == asked.size > 0:
+            headers["Next-Page-Token"] = str(asked.next_token(found[-1].document.row))
+        return JsonTextResponse(b"[%s]" % b",".join(self._texts(found, asked)), headers)
+
+    def _readable(self, resource: Resource, asked: Asked) -> Iterator[Readable]:
+        for neighbour in self.neighbours.of(resource, asked.direction):
+            if not asked.resources or neighbour.name in asked.resources:
+                yield Readable(neighbour)
+
+    def _texts(self, found: list[RelatedDocument], asked: Asked) -> Iterator[bytes]:
+        for each in found:
+            members = {
+                "resource": self.surface.by_name[each.name].url_path.removeprefix("/"),
+                "id": each.document.document_uuid,
+                "naturalKey": each.natural_key,
+            }
+            if asked.with_bodies:
+                members["body"] = orjson.Fragment(self.representations[each.name].document(each.document))
+            yield orjson.dumps(members)

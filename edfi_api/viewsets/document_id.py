@@ -1,0 +1,15 @@
+"""The last segment of a path → the id of a document. Source: http-api.md §1.4."""
+
+import re
+from uuid import UUID
+
+from edfi_api.viewsets.exceptions import InvalidDocumentId
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def document_uuid(segment: str) -> UUID:
+    """Only the form with hyphens is one; InvalidDocumentId otherwise."""
+    if not _UUID.fullmatch(segment):
+        raise InvalidDocumentId(segment)
+    return UUID(segment)
