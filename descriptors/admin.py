@@ -1,21 +1,74 @@
-"""Descriptors in the admin: found by code value, read, left alone."""
+"""Descriptors in the admin: found by namespace, type, code value or description, read, left alone."""
+
+from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import ModelAdmin
+from django.db.models import QuerySet, TextField
+from django.db.models.expressions import Func, Value
+from django.db.models.fields.json import KT
+from django.http import HttpRequest
 
 from descriptors.models import Descriptor
-from edfi_api.admin import ReadOnlyAdmin
+from edfi_api.administration.read_only import ReadOnlyAdmin
+
+_AUTHORITIES_SHOWN = 50
+
+
+class AuthorityFilter(admin.SimpleListFilter):
+    """The part of the namespaces that says whose they are: `uri://ed-fi.org` of `uri://ed-fi.org/SexDescriptor`."""
+
+    title = "namespace"
+    parameter_name = "namespace"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        authority = Func(KT("body__namespace"), Value(r"^\w+://[^/]+"), function="substring", output_field=TextField())
+        found = Descriptor.objects.annotate(authority=authority).values_list("authority", flat=True)
+        return [(name, name) for name in found.distinct().order_by("authority")[:_AUTHORITIES_SHOWN] if name]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Descriptor]) -> QuerySet[Descriptor]:
+        if authority := self.value():
+            return queryset.filter(body__namespace__startswith=f"{authority}/")
+        return queryset
+
+
+class TypeFilter(admin.SimpleListFilter):
+    """The types that have values."""
+
+    title = "descriptor"
+    parameter_name = "type"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[int, str]]:
+        types = Descriptor.objects.values_list("resource_type_id", "resource_type__name")
+        return [(number, name.removesuffix("Descriptor")) for number, name in types.distinct().order_by(*_BY_TYPE)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Descriptor]) -> QuerySet[Descriptor]:
+        number = self.value() or ""
+        return queryset.filter(resource_type_id=number) if number.isdecimal() else queryset
+
+
+_BY_TYPE = ["resource_type__name"]
 
 
 @admin.register(Descriptor)
 class DescriptorAdmin(ReadOnlyAdmin):
     """The list that answers which code values a descriptor has."""
 
-    list_display = ["code_value", "resource_type", "short_description", "namespace"]
-    list_filter = ["resource_type"]
+    list_display = ["code_value", "short_description", "descriptor", "namespace"]
+    list_filter = [AuthorityFilter, TypeFilter]
     list_select_related = ["resource_type"]
-    search_fields = ["natural_key"]
+    search_fields = ["natural_key", "body__shortDescription"]
+    search_help_text = "A part of a namespace, a code value or a short description"
     ordering = ["resource_type__name", "natural_key"]
-    fields = ["resource_type", "natural_key", "document_uuid", "body", "last_modified_at"]
+    fields = ["descriptor", "namespace", "code_value", "short_description", "description", "last_modified_at"]
+    readonly_fields = ["descriptor", "namespace", "code_value", "short_description", "description"]
+
+    class Media:
+        css = {"all": ["edfi_api/admin.css"]}
+
+    @admin.display
+    def descriptor(self, descriptor: Descriptor) -> str:
+        return descriptor.resource_type.name.removesuffix("Descriptor")
 
     @admin.display
     def code_value(self, descriptor: Descriptor) -> str:
@@ -24,6 +77,10 @@ class DescriptorAdmin(ReadOnlyAdmin):
     @admin.display
     def short_description(self, descriptor: Descriptor) -> str:
         return descriptor.body["shortDescription"]
+
+    @admin.display
+    def description(self, descriptor: Descriptor) -> Any:
+        return descriptor.body.get("description")
 
     @admin.display
     def namespace(self, descriptor: Descriptor) -> str:

@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from edfi_api.documents import resource_types
 from edfi_api.models import Document
 
 
@@ -9,7 +10,10 @@ class DescriptorManager(models.Manager):
     """Descriptor resources are the ones so named; no other MetaEd declaration may end in this word."""
 
     def get_queryset(self) -> models.QuerySet[Document]:
-        return super().get_queryset().filter(resource_type__name__endswith="Descriptor")
+        """By number: joined by name, PostgreSQL would not know how few of all documents are descriptors."""
+        names = resource_types.names(self.db)
+        numbers = [number for number, name in names.items() if name.resource.endswith("Descriptor")]
+        return super().get_queryset().filter(resource_type_id__in=numbers)
 
 
 class Descriptor(Document):

@@ -1,96 +1,99 @@
-"""Documents in the admin: to find and read them. Changing them is the API's business, where the rules are."""
+"""Documents in the admin: to find, read and delete them. Writing is the API's business, where the rules are."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin
-from django.core.paginator import Paginator
-from django.db.models import Q, QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.functional import cached_property
+from django.contrib import admin, messages
+from django.contrib.admin import ModelAdmin
+from django.db.models import Field, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from edfi_api.documents import resource_types
+from edfi_api.administration import key_search, neighbours, overview
+from edfi_api.administration.deletion import DeletionThroughStore
+from edfi_api.administration.natural_keys import abridged
+from edfi_api.administration.read_only import ReadOnlyAdmin
 from edfi_api.models import Document
-from references.identity import descriptor_natural_key, referential_id
+from edfi_api.startup import current_surface
 
-# Enough to see what hangs on a document; a school is referred to by everything its students have.
-_LINKS_SHOWN = 50
-
-
-_ROWS_COUNTED = 10_000
-_NATURAL_KEY = "NK#"
+_CHOSEN_RESOURCE = "resource_type__id__exact"
 
 
-class BoundedPaginator(Paginator):
-    """Counts to a bound: counting millions of rows for a heading would take longer than the page."""
+class PresentResourcesFilter(admin.RelatedFieldListFilter):
+    """The resources that have documents, instead of all that the standard knows."""
 
-    @cached_property
-    def count(self) -> int:
-        return self.object_list.order_by()[:_ROWS_COUNTED].count()
-
-
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """Looks at rows and leaves them alone."""
-
-    paginator = BoundedPaginator
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    def field_choices(self, field: Field, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[int, str]]:
+        return [(type_.pk, type_.name) for type_ in overview.resources_with_documents()]
 
 
 @admin.register(Document)
-class DocumentAdmin(ReadOnlyAdmin):
+class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
     """A document with its body, its identities and its neighbours."""
 
-    list_display = ["natural_key", "resource_type", "document_uuid", "last_modified_at"]
-    list_filter = ["resource_type"]
+    list_display = ["key", "resource", "last_modified_at"]
+    list_filter = [("resource_type", PresentResourcesFilter)]
     list_select_related = ["resource_type"]
-    search_fields = ["=document_uuid"]
+    # Says that there is a search; what it does is below.
+    search_fields = ["document_uuid"]
     search_help_text = (
-        "An id, a whole natural key such as NK#studentUniqueId=604822, or, where a resource is chosen, its beginning"
+        "A value of a natural key such as 604822, a part of one such as studentUniqueId=604822, a whole natural key, "
+        "the URI of a descriptor, or an id"
     )
     ordering = ["-id"]
-    fields = [
-        "resource_type",
-        "natural_key",
-        "document_uuid",
-        "body_text",
-        "refers_to",
-        "referred_to_by",
-        "identities",
-        "created_at",
-        "last_modified_at",
-        "change_version",
-        "created_by",
+    fieldsets = [
+        (None, {"fields": ["resource", "natural_key", "document_uuid"]}),
+        ("Body", {"fields": ["body_text"]}),
+        ("References", {"fields": ["refers_to", "referred_to_by"]}),
+        ("Envelope", {"fields": ["created_at", "created_by", "last_modified_at", "change_version", "identities"]}),
     ]
-    readonly_fields = ["body_text", "refers_to", "referred_to_by", "identities"]
+    readonly_fields = ["resource", "body_text", "refers_to", "referred_to_by", "identities"]
+
+    class Media:
+        css = {"all": ["edfi_api/admin.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
+        """Bodies are read where one is shown."""
+        return super().get_queryset(request).defer("body")
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Document | None = None, **kwargs: Any
+    ) -> HttpResponse:
+        if obj is not None:
+            context |= {"title": obj.resource_type.name, "subtitle": abridged(obj.natural_key)}
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
+        """Those of Django's permissions: a user of the staff has it or has not."""
+        return ModelAdmin.has_delete_permission(self, request, obj)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
     ) -> tuple[QuerySet[Document], bool]:
-        """A whole natural key is found by its hashes, one for each resource; its beginning among one resource's."""
+        """By the id that clients see, or by what stands in natural keys."""
         term = search_term.strip()
-        if not term.startswith(_NATURAL_KEY):
-            return super().get_search_results(request, queryset, term)
-        condition = Q(aliases__in=_possible_aliases(term))
-        if "resource_type__id__exact" in request.GET:
-            condition |= Q(natural_key__startswith=term)
-        return queryset.filter(condition).distinct(), False
+        if not term:
+            return queryset, False
+        if id_ := _as_uuid(term):
+            return queryset.filter(document_uuid=id_), False
+        found = key_search.find(term, current_surface(), _searched(request))
+        if found.has_more:
+            self.message_user(request, _SEARCH_WAS_BOUNDED, messages.WARNING)
+        return queryset.filter(pk__in=found.rows), False
+
+    @admin.display(description="natural key")
+    def key(self, document: Document) -> str:
+        return abridged(document.natural_key)
+
+    @admin.display
+    def resource(self, document: Document) -> str:
+        return document.resource_type.name
 
     @admin.display(description="body")
     def body_text(self, document: Document) -> SafeString:
-        return format_html("<pre>{}</pre>", json.dumps(document.body, indent=2, ensure_ascii=False))
+        return format_html('<pre class="body">{}</pre>', json.dumps(document.body, indent=2, ensure_ascii=False))
 
     @admin.display
     def identities(self, document: Document) -> SafeString:
@@ -98,21 +101,28 @@ class DocumentAdmin(ReadOnlyAdmin):
 
     @admin.display
     def refers_to(self, document: Document) -> SafeString:
-        return _links(Document.objects.filter(aliases__referrers__document=document))
+        return neighbours.targets(document)
 
     @admin.display
     def referred_to_by(self, document: Document) -> SafeString:
-        return _links(Document.objects.filter(references__alias__document=document))
+        return neighbours.as_list(neighbours.referrers([document]))
 
 
-def _possible_aliases(natural_key: str) -> list[UUID]:
-    names = resource_types.numbers()
-    # Descriptors take part in lower case.
-    keys = {natural_key, descriptor_natural_key(natural_key.removeprefix(_NATURAL_KEY).lower())}
-    return [referential_id(name.project, name.resource, key) for name in names for key in keys]
+_SEARCH_WAS_BOUNDED = (
+    f"Of a resource with many such documents, {key_search.FOUND_IN_EACH} are listed, or "
+    f"{key_search.FOUND_IN_ONE:,} where it is chosen. A longer part of the key finds fewer."
+)
 
 
-def _links(documents: QuerySet[Document]) -> SafeString:
-    rows = documents.values_list("pk", "resource_type__name", "natural_key").distinct()[:_LINKS_SHOWN]
-    lines = ((reverse("admin:edfi_api_document_change", args=[pk]), name, key) for pk, name, key in rows)
-    return format_html_join("", '<a href="{}">{} {}</a><br>', lines) or SafeString("-")
+def _searched(request: HttpRequest) -> Sequence[int]:
+    chosen = request.GET.get(_CHOSEN_RESOURCE, "")
+    if chosen.isdecimal():
+        return [int(chosen)]
+    return [type_.pk for type_ in overview.resources_with_documents()]
+
+
+def _as_uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

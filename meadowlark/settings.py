@@ -26,7 +26,7 @@ if env.bool("MEADOWLARK_BEHIND_PROXY", default=False):
     USE_X_FORWARDED_HOST = True
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "edfi_api.administration.apps.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -64,7 +64,8 @@ if CORS_ALLOWED_ORIGINS:
     INSTALLED_APPS.append("corsheaders")
     MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")
 SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "no-referrer"
+# "no-referrer" would have browsers hide the origin of a form too, and nobody could log in to the admin.
+SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 ROOT_URLCONF = "meadowlark.urls"

@@ -16,7 +16,7 @@ _EDGE = {"edfi_api.startup", "edfi_api.viewsets", "edfi_api.security", "edfi_api
 # Top first: a layer, and what of ours it may import. A row knows rows below it only, and its own modules.
 LAYERS = {
     "meadowlark": {"descriptors", "edfi_api", "references"},
-    "descriptors": {"edfi_api.admin", "edfi_api.interchange", *_EDGE},
+    "descriptors": {"edfi_api.administration", "edfi_api.interchange", *_EDGE},
     "edfi_api.security.apps": _EDGE,
     "edfi_api.security.management": _EDGE,
     "edfi_api.security.urls": {"edfi_api.addresses", *_EDGE},
@@ -33,7 +33,8 @@ LAYERS = {
         "edfi_api.metaed",
         *_EDGE,
     },
-    "edfi_api.admin": _DJANGO_SIDE,
+    "edfi_api.admin": {"edfi_api.administration", "edfi_api.startup", *_DJANGO_SIDE},
+    "edfi_api.administration": {"edfi_api.startup", *_DJANGO_SIDE},
     # Lines are parsed as bodies of requests are, and refusals told as those of interchange XML.
     "edfi_api.json_lines": {
         "edfi_api.interchange",

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.remote.webelement import WebElement
@@ -78,6 +79,19 @@ def test_pages_fit_a_narrow_screen(browser: Browse, live_server: Any, path: str,
     overhang = window.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
 
     assert overhang <= 0
+
+
+def test_the_admin_lets_staff_in_and_fits_a_narrow_screen(browser: Browse, live_server: Any, db: None) -> None:
+    """A login takes what a browser sends and a test client does not: the origin of the form."""
+    User.objects.create_superuser("staff", password="a long password")
+    window = browser(*NARROW)
+    window.get(f"{live_server.url}/admin/")
+    shown(window, "[name=username]").send_keys("staff")
+    shown(window, "[name=password]").send_keys("a long password")
+    click(window, "[type=submit]")
+
+    assert shown(window, "#counts caption").text.lower() == "documents by resource"
+    assert window.execute_script("return document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
 def test_the_first_page_leads_to_the_others(browser: Browse, live_server: Any) -> None:

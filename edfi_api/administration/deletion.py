@@ -1,0 +1,98 @@
+"""Deleting documents in the admin: through the store, and refused with the list of what refers to them."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.admin import ModelAdmin
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from edfi_api.administration import neighbours
+from edfi_api.documents import store
+from edfi_api.models import Document
+from edfi_api.startup import current_surface
+from edfi_api.surface.resource import ResourceName
+from references.exceptions import DependentItemExists
+
+# A transaction that holds the rows of more, and a page that lists them, are no way to delete; the API is.
+MOST_AT_ONCE = 500
+
+
+class NotServed(Exception):
+    """The document's resource is not part of the standard that is served, so its rules are unknown."""
+
+
+class DeletionThroughStore(ModelAdmin):
+    """Django's pages and action for deleting, with the store doing it.
+
+    The page looks up what refers to a document, to show it; whether it can go is decided by the foreign keys when
+    it goes.
+    """
+
+    def get_deleted_objects(
+        self, objs: QuerySet[Document] | list[Document], request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[SafeString]]:
+        documents = list(objs[: MOST_AT_ONCE + 1])
+        if len(documents) > MOST_AT_ONCE:
+            return [], {}, set(), [format_html("More than {} documents at once: use the API.", MOST_AT_ONCE)]
+        counts = {self.opts.verbose_name_plural: len(documents)}
+        return [str(document) for document in documents], counts, set(), neighbours.referrers(documents)
+
+    def delete_model(self, request: HttpRequest, obj: Document) -> None:
+        _delete([obj])
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        _delete(list(queryset))
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except (DependentItemExists, NotServed) as refusal:
+            return self._told(request, refusal)
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Document]) -> HttpResponse | None:
+        try:
+            with transaction.atomic():
+                return super().response_action(request, queryset)
+        except (DependentItemExists, NotServed) as refusal:
+            return self._told(request, refusal)
+
+    def _told(self, request: HttpRequest, refusal: DependentItemExists | NotServed) -> HttpResponse:
+        """Back where the user came from, with the reason; nothing was deleted."""
+        self.message_user(request, _reason(refusal), messages.ERROR)
+        return HttpResponseRedirect(request.get_full_path().replace("/delete/", "/change/"))
+
+
+def _reason(refusal: DependentItemExists | NotServed) -> str:
+    if isinstance(refusal, NotServed):
+        return f"Nothing was deleted: {refusal} is not part of the standard that is served."
+    named = ", ".join(f"{referrer.resource} {referrer.natural_key}" for referrer in refusal.referrers)
+    return f"Nothing was deleted: {named} refer to it."
+
+
+def _delete(documents: list[Document]) -> None:
+    """All or none. Some may refer to others of them, so those that nothing refers to any longer go first."""
+    remaining = documents
+    with transaction.atomic():
+        while remaining:
+            refused = [(document, refusal) for document in remaining if (refusal := _refusal(document))]
+            if len(refused) == len(remaining):
+                raise refused[0][1]
+            remaining = [document for document, _ in refused]
+
+
+def _refusal(document: Document) -> DependentItemExists | None:
+    type_ = document.resource_type
+    resource = current_surface().by_name.get(ResourceName(type_.project, type_.name))
+    if resource is None:
+        raise NotServed(type_)
+    try:
+        store.delete(resource, document.document_uuid)
+    except DependentItemExists as refusal:
+        return refusal
+    return None

@@ -1,0 +1,125 @@
+"""What somebody types to find documents → the documents that have it in their natural key.
+
+    604822                                          in any member of the key
+    studentUniqueId=604822                          in the member of this name
+    NK#entryDate=2025-08-20#studentReference.studentUniqueId=604822     all of these: a natural key, or parts of it
+    uri://ed-fi.org/GradeLevelDescriptor#Ninth grade                    a descriptor
+
+The values are compared whole, by the index over the bodies: no document has to be read to find out that it is not
+meant. Of each resource only so many are looked for, so the cost of a search has a bound.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import islice, product
+from typing import Any
+
+from django.db import connection
+
+from edfi_api.administration import natural_keys
+from edfi_api.administration.natural_keys import Element
+from edfi_api.documents import json_text, resource_types
+from edfi_api.documents.coercion import coerce_boolean, coerce_date, coerce_number
+from edfi_api.documents.extraction import descriptor_id
+from edfi_api.surface.resource import JsonPath, QueryType, Resource, Surface
+from references.models import Alias
+
+# Documents looked for in one resource: where it was chosen, and where all are searched.
+FOUND_IN_ONE = 1_000
+FOUND_IN_EACH = 50
+
+# Ways in which the elements may fall on the members of one key; more than people can mean.
+_MOST_EXAMPLES = 20
+
+_FIND = """
+(SELECT id FROM document
+  WHERE resource_type_id = %s AND scoped_body(resource_type_id, body) @> %s::jsonb LIMIT %s)
+"""
+
+# The number of a resource, and what its documents contain.
+Example = tuple[int, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Rows of documents; `has_more` if there may be others."""
+
+    rows: list[int]
+    has_more: bool
+
+
+def find(text: str, surface: Surface, numbers: Iterable[int]) -> Found:
+    """The documents of the resources with these numbers that the text means."""
+    names, chosen = resource_types.names(), set(numbers)
+    resources = {number: found for number in chosen if (found := surface.by_name.get(names[number]))}
+    most = FOUND_IN_ONE if len(chosen) == 1 else FOUND_IN_EACH
+    rows = _rows_like(_examples_of_all(resources, natural_keys.elements(text)), most)
+    described = _descriptors(natural_keys.without_prefix(text), resources.values())
+    return Found(list(dict.fromkeys([*described, *rows]))[:FOUND_IN_ONE], has_more=len(rows) >= most)
+
+
+def _rows_like(examples: Iterable[Example], most: int) -> list[int]:
+    """Rows of documents that contain one of the examples, of each so many."""
+    arguments = [argument for number, body in examples for argument in (number, json_text.dumps(body).decode(), most)]
+    if not arguments:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join([_FIND] * (len(arguments) // 3)), arguments)
+        return [row for (row,) in cursor.fetchall()]
+
+
+def _examples_of_all(resources: Mapping[int, Resource], elements: Sequence[Element]) -> Iterator[Example]:
+    """Resource numbers and bodies below them, as the index has them."""
+    for number, resource in resources.items():
+        for body in _examples(resource, elements):
+            yield number, {str(number): body}
+
+
+def _examples(resource: Resource, elements: Sequence[Element]) -> Iterator[dict[str, Any]]:
+    """Bodies with every element somewhere in the key, each way of placing them once."""
+    types = {path: field.type for field in resource.query_fields for path in field.paths}
+    placements = product(*(list(_places(element, resource, types)) for element in elements))
+    for placement in islice(placements, _MOST_EXAMPLES):
+        yield reduce(_with, placement, {})
+
+
+def _places(
+    element: Element, resource: Resource, types: Mapping[JsonPath, QueryType]
+) -> Iterator[tuple[JsonPath, Any]]:
+    """Where in the key of this resource the value may stand, and in which form."""
+    for path in resource.identity:
+        value = _stored(element.value, types.get(path, QueryType.STRING))
+        if value is not None and (element.name is None or _is_name_of(path, element.name)):
+            yield path, value
+
+
+def _is_name_of(path: JsonPath, name: str) -> bool:
+    return name.lower() in (path.without_root().lower(), path.steps[-1].lower())
+
+
+def _with(body: dict[str, Any], placed: tuple[JsonPath, Any]) -> dict[str, Any]:
+    path, value = placed
+    step, *rest = path.steps
+    return body | {step: _with(body.get(step, {}), (JsonPath(tuple(rest)), value)) if rest else value}
+
+
+def _stored(text: str, type_: QueryType) -> Any:
+    """The text in the form that stored bodies have; None if it is no value of this type."""
+    match type_:
+        case QueryType.NUMBER:
+            number = coerce_number(text)
+            return None if isinstance(number, str) else number
+        case QueryType.BOOLEAN:
+            boolean = coerce_boolean(text)
+            return boolean if isinstance(boolean, bool) else None
+        case QueryType.DATE:
+            return coerce_date(text)
+    return text
+
+
+def _descriptors(uri: str, resources: Iterable[Resource]) -> list[int]:
+    """By URI, in any spelling: a document for each type that has it."""
+    types = [resource.name for resource in resources if resource.is_descriptor] if "#" in uri else []
+    ids = [descriptor_id(name, uri) for name in types]
+    return list(Alias.objects.filter(pk__in=ids).values_list("document_id", flat=True))

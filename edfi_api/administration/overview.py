@@ -1,0 +1,107 @@
+"""What is stored, at a glance: documents per resource, and the latest changes. Quick at any number of documents."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, QuerySet
+
+from edfi_api.administration.natural_keys import abridged
+from edfi_api.models import Document, ResourceType
+
+# Up to here documents are counted; what is more is estimated from PostgreSQL's statistics.
+COUNTED = 1_000
+_CHANGES_SHOWN = 15
+
+# The statistics tell how many of all rows have one of the most common values, here: resources.
+_COUNTS = """
+WITH estimate AS (
+    SELECT number, share * greatest(c.reltuples, 0) AS documents
+      FROM pg_stats s
+      JOIN pg_class c ON c.oid = 'document'::regclass
+      CROSS JOIN unnest(s.most_common_vals::text::smallint[], s.most_common_freqs) AS common (number, share)
+     WHERE s.schemaname = current_schema AND s.tablename = 'document' AND s.attname = 'resource_type_id'
+)
+SELECT t.id, t.name, counted.documents, coalesce(estimate.documents, 0)
+  FROM resource_type t
+  CROSS JOIN LATERAL (
+      SELECT count(*) AS documents
+        FROM (SELECT FROM document d WHERE d.resource_type_id = t.id LIMIT %(counted)s + 1) AS first_ones
+  ) AS counted
+  LEFT JOIN estimate ON estimate.number = t.id
+ WHERE counted.documents > 0
+ ORDER BY t.name, t.project
+"""
+
+# The newest of each resource are at the end of its part of the index; the newest of these are the newest of all.
+_LATEST_CHANGES = """
+SELECT newest.id, t.name, newest.natural_key, newest.last_modified_at
+  FROM resource_type t
+  CROSS JOIN LATERAL (
+      SELECT d.id, d.natural_key, d.last_modified_at, d.change_version
+        FROM document d WHERE d.resource_type_id = t.id ORDER BY d.change_version DESC LIMIT %(shown)s
+  ) AS newest
+ ORDER BY newest.change_version DESC
+ LIMIT %(shown)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many documents a resource has: exactly up to COUNTED, beyond that as the statistics have it."""
+
+    resource_type: int
+    resource: str
+    counted: int
+    estimated: float
+
+    @property
+    def is_descriptor(self) -> bool:
+        return self.resource.endswith("Descriptor")
+
+    @property
+    def documents(self) -> int:
+        return self.counted if self.counted <= COUNTED else max(self.counted, int(self.estimated))
+
+    @property
+    def text(self) -> str:
+        """`57`; `about 42,000`, with two significant digits; `more than 1,000` where the statistics know nothing."""
+        if self.counted <= COUNTED:
+            return f"{self.counted:,}"
+        if self.estimated <= COUNTED:
+            return f"more than {COUNTED:,}"
+        return f"about {int(float(f'{self.estimated:.1e}')):,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A document as it was last written."""
+
+    row: int
+    resource: str
+    natural_key: str
+    last_modified_at: datetime
+
+    @property
+    def key(self) -> str:
+        return abridged(self.natural_key)
+
+
+def counts() -> list[Count]:
+    """Of every resource that has documents, by name."""
+    with connection.cursor() as cursor:
+        rows = cursor.execute(_COUNTS, {"counted": COUNTED}).fetchall()
+    return [Count(*row) for row in rows]
+
+
+def latest_changes() -> list[Change]:
+    """The documents written last, the latest first."""
+    with connection.cursor() as cursor:
+        rows = cursor.execute(_LATEST_CHANGES, {"shown": _CHANGES_SHOWN}).fetchall()
+    return [Change(*row) for row in rows]
+
+
+def resources_with_documents() -> QuerySet[ResourceType]:
+    """One look into an index for each resource."""
+    documents = Document.objects.filter(resource_type=OuterRef("pk"))
+    return ResourceType.objects.filter(Exists(documents)).order_by("name", "project")
