@@ -9,7 +9,8 @@ pgbench, and a Django view that returns a constant, under the same gunicorn sett
 How to read it: rates belong to the machine and to what else runs on it, ratios hardly do. Server, database and load
 generator share the cores. `generator` is the part of one core that the load generator used, and the trivial
 responder, which is no more than a loop of recv and send, tells how fast it would be if the server cost nothing: it is
-not the bottleneck while it is far below both. "Association" is a studentSchoolAssociation (2 references,
+not the bottleneck while it is far below both. `server` and `database` are the microseconds of processor time that one
+request took in all processes of gunicorn and of PostgreSQL. "Association" is a studentSchoolAssociation (2 references,
 2 descriptors), a student has 1 descriptor; "again" repeats a document as it is stored, "changed" alternates a member.
 """
 
@@ -22,7 +23,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from tests.benchmarks import load, report
+from tests.benchmarks.costs import with_costs
 from tests.benchmarks.database import bare_statement, copied_students
 from tests.benchmarks.load import Measured
 from tests.benchmarks.responder import trivial_responder
@@ -68,12 +72,12 @@ def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
     home = folder / "home"
     print("Starting the servers ...", flush=True)
     server = running.enter_context(meadowlark(home))
-    constant_port = running.enter_context(constant_view(home))
+    constant = running.enter_context(constant_view(home))
     responder_port = running.enter_context(trivial_responder())
     workloads = Workloads(server)
     print(f"Seeding {2 * plan.seeded} documents ...", flush=True)
     workloads.seed(plan.seeded)
-    operations = _operations(server, workloads, constant_port, responder_port)
+    operations = _operations(server, workloads, constant, responder_port)
     rounds = defaultdict(list)
     load.measure(server.port, workloads.association_by_id(), MOST, 1)  # Each thread gets its database connection.
     for number in range(plan.rounds):
@@ -87,16 +91,33 @@ def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
 Operation = Callable[[int, float], Measured]
 
 
-def _operations(server: Server, workloads: Workloads, constant_port: int, responder_port: int) -> dict[str, Operation]:
+def _operations(
+    server: Server, workloads: Workloads, constant: tuple[int, psutil.Process], responder_port: int
+) -> dict[str, Operation]:
     """By name, in the order of measurement: what is compared stands side by side."""
+    gunicorn, postgres = server.gunicorn, server.postgres
+    constant_port, constant_gunicorn = constant
 
-    def again_and_again(requests: list[bytes], port: int = server.port) -> Operation:
-        return lambda connections, seconds: load.measure(port, requests, connections, seconds)
+    def measured_here(requests: list[bytes], connections: int, seconds: float) -> Measured:
+        return with_costs(lambda: load.measure(server.port, requests, connections, seconds), gunicorn, postgres)
+
+    def again_and_again(requests: list[bytes]) -> Operation:
+        return lambda connections, seconds: measured_here(requests, connections, seconds)
+
+    def responder(connections: int, seconds: float) -> Measured:
+        return load.measure(responder_port, workloads.association_by_id(), connections, seconds)
+
+    def constant_(connections: int, seconds: float) -> Measured:
+        requests = workloads.association_by_id()
+        return with_costs(lambda: load.measure(constant_port, requests, connections, seconds), constant_gunicorn, None)
+
+    def statement(connections: int, seconds: float) -> Measured:
+        return with_costs(lambda: bare_statement(server.database_url, connections, seconds), None, postgres)
 
     def each_once(new_requests: Callable[[int], list[bytes]]) -> Operation:
         def operation(connections: int, seconds: float) -> Measured:
             requests = new_requests(round(_NEW_PER_SECOND[connections] * seconds))
-            measured = load.measure(server.port, requests, connections, seconds)
+            measured = measured_here(requests, connections, seconds)
             if measured.requests >= len(requests):
                 raise RuntimeError("The machine is faster than foreseen; raise _NEW_PER_SECOND.")
             return measured
@@ -107,15 +128,15 @@ def _operations(server: Server, workloads: Workloads, constant_port: int, respon
         return workloads.deletions(copied_students(server.database_url, documents))
 
     return {
-        report.RESPONDER: again_and_again(workloads.association_by_id(), responder_port),
+        report.RESPONDER: responder,
         "POST student": each_once(workloads.new_students),
-        report.STATEMENT: lambda connections, seconds: bare_statement(server.database_url, connections, seconds),
+        report.STATEMENT: statement,
         "POST association": each_once(workloads.new_associations),
         "POST association again": again_and_again(workloads.same_associations()),
         "POST association changed": again_and_again(workloads.changed_associations()),
         "PUT association changed": again_and_again(workloads.replaced_associations()),
         "GET association by id": again_and_again(workloads.association_by_id()),
-        report.CONSTANT: again_and_again(workloads.association_by_id(), constant_port),
+        report.CONSTANT: constant_,
         "GET student by id": again_and_again(workloads.student_by_id()),
         "GET association by query": again_and_again(workloads.association_by_student()),
         "GET page of 25 associations": again_and_again(workloads.page_of_associations()),

@@ -3,6 +3,8 @@
 import re
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from uuid import UUID
 
 import psycopg
@@ -12,6 +14,7 @@ from meadowlark.embedded_postgres import binaries
 from tests.benchmarks.load import Measured
 
 _POOL = 500
+_PREPARED = ["--no-vacuum", "--protocol=prepared"]
 # pgbench would take `:true` for one of its variables, so a blank follows each colon.
 _BODY = (
     '{"studentReference": {"studentUniqueId": "%s"}, "schoolReference": {"schoolId": 1}, "entryDate": "2025-08-20",'
@@ -49,30 +52,26 @@ def copied_students(database_url: str, documents: int) -> list[UUID]:
 
 def bare_statement(database_url: str, connections: int, seconds: float) -> Measured:
     """The upsert of new associations by pgbench, prepared, one statement a transaction."""
-    with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
-        script.write(_script(database_url))
-        script.flush()
-        load = [
-            "-n",
-            "-M",
-            "prepared",
-            "-c",
-            str(connections),
-            "-j",
-            str(min(connections, 2)),
-            "-T",
-            str(round(seconds)),
-        ]
-        command = [str(binaries() / "pgbench"), *load, "-f", script.name, database_url]
+    with tempfile.TemporaryDirectory() as folder:
+        script, log = Path(folder, "script.sql"), Path(folder, "log")
+        script.write_text(_script(database_url))
+        load = [*_PREPARED, f"--client={connections}", f"--jobs={min(connections, 2)}", f"--time={round(seconds)}"]
+        command = [str(binaries() / "pgbench"), *load, "--log", f"--log-prefix={log}", f"--file={script}", database_url]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        times = sorted(_milliseconds(log))
     return Measured(
         requests=int(_number(r"actually processed: (\d+)", told)),
         errors=int(_number(r"failed transactions: (\d+)", told)),
         per_second=_number(r"tps = ([\d.]+)", told),
-        p50=_number(r"latency average = ([\d.]+)", told),
-        p99=None,
-        generator_share=None,
+        p50=times[len(times) // 2],
+        p99=times[len(times) * 99 // 100],
     )
+
+
+def _milliseconds(log: Path) -> Iterator[float]:
+    """How long each statement took: the third column of what each job logged, in microseconds."""
+    for file in log.parent.glob(f"{log.name}.*"):
+        yield from (int(line.split()[2]) / 1000 for line in file.read_text().splitlines())
 
 
 def _script(database_url: str) -> str:

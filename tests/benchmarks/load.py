@@ -30,14 +30,19 @@ _STATUS_WITHOUT_BODY = re.compile(rb"HTTP/1\.[01] (204|304)")
 
 @dataclass(frozen=True)
 class Measured:
-    """One measurement; times in milliseconds. `generator_share` is the part of one core that the generator took."""
+    """One measurement; times in milliseconds. `generator_share` is the part of one core that the generator took.
+
+    `server_cost` and `database_cost` are the microseconds of processor time that one request took there.
+    """
 
     requests: int
     errors: int
     per_second: float
-    p50: float | None
-    p99: float | None
-    generator_share: float | None
+    p50: float
+    p99: float
+    generator_share: float | None = None
+    server_cost: float | None = None
+    database_cost: float | None = None
 
 
 def measure(port: int, requests: Sequence[bytes], connections: int, seconds: float) -> Measured:

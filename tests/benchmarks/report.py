@@ -20,10 +20,12 @@ class Row:
     operation: str
     connections: int
     per_second: float
-    p50: float | None
-    p99: float | None
+    p50: float
+    p99: float
     errors: int
     generator_share: float | None
+    server_cost: float | None
+    database_cost: float | None
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,11 @@ class Ratio:
     least: float
     greatest: float
 
+
+_HEAD = (
+    f"{'':28}{'conn.':>6}{'req/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'errors':>8}"
+    f"{'generator':>11}{'server us':>11}{'database us':>13}"
+)
 
 # What the project aims at; without a number it is told for interest.
 RATIOS: list[tuple[str, str, float | None]] = [
@@ -68,7 +75,7 @@ def ratios(rounds: Rounds, connections: int) -> list[Ratio]:
 def text(found: Iterable[Row], against: Iterable[Ratio], baseline: Path | None) -> str:
     """For a person; with a baseline, how each figure compares with it."""
     before = _baseline(baseline) if baseline else {}
-    lines = [f"{'':28}{'conn.':>6}{'req/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'errors':>8}{'generator':>11}"]
+    lines = [_HEAD]
     lines += [_line(row) + _change(before.get((row.operation, row.connections)), row.per_second) for row in found]
     lines += ["", f"{'':28}{'':28}{'ratio':>7}{'least':>8}{'most':>7}{'target':>8}"]
     lines += [
@@ -92,10 +99,12 @@ def _row(operation: str, connections: int, measured: list[Measured]) -> Row:
         operation,
         connections,
         per_second=median(each.per_second for each in measured),
-        p50=_median([each.p50 for each in measured]),
-        p99=_median([each.p99 for each in measured]),
+        p50=median(each.p50 for each in measured),
+        p99=median(each.p99 for each in measured),
         errors=sum(each.errors for each in measured),
         generator_share=_median([each.generator_share for each in measured]),
+        server_cost=_median([each.server_cost for each in measured]),
+        database_cost=_median([each.database_cost for each in measured]),
     )
 
 
@@ -112,12 +121,13 @@ def _baseline(file: Path) -> dict[tuple[str, int | str], float]:
 
 def _line(row: Row) -> str:
     share = "-" if row.generator_share is None else f"{row.generator_share:.0%}"
-    times = f"{_time(row.p50):>9}{_time(row.p99):>9}"
-    return f"{row.operation:28}{row.connections:>6}{row.per_second:>9,.0f}{times}{row.errors:>8}{share:>11}"
+    times = f"{row.p50:>9.2f}{row.p99:>9.2f}"
+    costs = f"{_cost(row.server_cost):>11}{_cost(row.database_cost):>13}"
+    return f"{row.operation:28}{row.connections:>6}{row.per_second:>9,.0f}{times}{row.errors:>8}{share:>11}{costs}"
 
 
-def _time(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+def _cost(microseconds: float | None) -> str:
+    return "-" if microseconds is None else f"{microseconds:.0f}"
 
 
 def _ratio_line(ratio: Ratio) -> str:

@@ -7,11 +7,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import psutil
 
 from meadowlark import embedded_postgres
 
@@ -29,6 +30,18 @@ class Server:
     database_url: str
     process_id: int
 
+    @property
+    def gunicorn(self) -> psutil.Process:
+        return self._child(lambda process: "gunicorn" in process.cmdline())
+
+    @property
+    def postgres(self) -> psutil.Process:
+        return self._child(lambda process: process.name() == "postgres")
+
+    def _child(self, is_meant: Callable[[psutil.Process], bool]) -> psutil.Process:
+        [process] = filter(is_meant, psutil.Process(self.process_id).children())
+        return process
+
 
 @contextlib.contextmanager
 def meadowlark(home: Path) -> Iterator[Server]:
@@ -43,15 +56,15 @@ def meadowlark(home: Path) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def constant_view(home: Path) -> Iterator[int]:
-    """Runs gunicorn, with Meadowlark's settings, on the constant view; the port is yielded."""
+def constant_view(home: Path) -> Iterator[tuple[int, psutil.Process]]:
+    """Runs gunicorn, with Meadowlark's settings, on the constant view; its port and process are yielded."""
     port = _free_port()
     settings = ["--config", "python:meadowlark.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
     command = [sys.executable, "-m", "gunicorn", *settings, "tests.benchmarks.constant:application"]
     log = home.with_suffix(".constant.log")
     with _running(command, dict(os.environ), log) as process:
         _wait(process, log, lambda: _is_answering(port))
-        yield port
+        yield port, psutil.Process(process.pid)
 
 
 @contextlib.contextmanager

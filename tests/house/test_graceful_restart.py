@@ -10,7 +10,6 @@ from itertools import count
 from pathlib import Path
 from threading import Event
 
-import psutil
 import psycopg
 import pytest
 
@@ -27,7 +26,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def test_a_reload_and_a_stop_lose_no_request(server: Server) -> None:
-    gunicorn = _gunicorn(server)
+    gunicorn = server.gunicorn
     first_workers = {worker.pid for worker in gunicorn.children()}
     stop = Event()
 
@@ -56,7 +55,7 @@ def test_a_request_under_way_is_answered_by_a_server_that_was_told_to_stop(serve
     connection.endheaders(body[:10])
     time.sleep(0.5)
 
-    _gunicorn(server).send_signal(signal.SIGTERM)
+    server.gunicorn.send_signal(signal.SIGTERM)
     time.sleep(0.5)
     connection.send(body[10:])
 
@@ -74,11 +73,6 @@ def _write_until(stop: Event, server: Server) -> list[str]:
         connection.close()
         written.append(name)
     return written
-
-
-def _gunicorn(server: Server) -> psutil.Process:
-    [process] = [each for each in psutil.Process(server.process_id).children() if "gunicorn" in each.cmdline()]
-    return process
 
 
 def _student(name: str) -> dict[str, str]:
