@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 
-.PHONY: help run test test-clients check bench lock
+.PHONY: help run test test-clients check bench bench-data lock
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo 'make test-clients  the programs of others that speak to Ed-Fi APIs, against a server'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
+	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
 	@echo 'make lock   write the lock files after a change of one of the requirements.txt'
 
 run: $(VENV)/ready
@@ -35,6 +36,11 @@ check: $(VENV)/ready-for-tests
 # More arguments: make bench BENCH='--quick --json new.json --baseline old.json'
 bench: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.benchmarks $(BENCH)
+
+SIZE ?= 1000000
+bench-data: $(VENV)/ready-for-tests
+	@$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --) \
+		$(BIN)/python -m tests.benchmarks.data --size $(SIZE)
 
 lock: $(VENV)/ready
 	$(BIN)/python -m pip install -qq pip-tools==7.6.2

@@ -1,236 +1,206 @@
-"""Fills a database with millions of documents of mixed resources, by COPY, for measuring queries.
+"""Fills a database with documents of mixed resources, ten million in minutes.
 
-`python -m tests.benchmarks.seed --size 1000000` with `DATABASE_URL` at an empty, migrated database and a role that may
-switch off triggers. A district is made school by school: sessions, courses, sections, and for each student what a year
-leaves behind, mostly attendance. Identities, aliases and references are those that the API would store, worked out by
-the same code; `manage.py verify_integrity` agrees.
+What schools share, the schools themselves and one model school go through the bulk writer, as any load does. The other
+schools are clones of the model's rows and go by COPY, for which indexes and constraints are taken away and made again
+behind them, foreign keys validated: all in one transaction, so that an interrupted run leaves them as they were.
+Triggers fire as always. `manage.py verify_integrity` agrees with the result.
 """
 
-import argparse
-import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import date, timedelta
-from itertools import islice
+from itertools import count
+from queue import Queue
+from threading import Thread
 from typing import Any
+from uuid import UUID
 
-import django
-from django.db import connection
+from django.db import connection, transaction
 from tqdm import tqdm
-from uuid_utils.compat import uuid7
 
-from edfi_api.documents.securables import Securables
+from edfi_api.documents.bulk import Candidate, bulk_writer
+from edfi_api.documents.extraction import Extractor
+from edfi_api.documents.store import Outcome
+from edfi_api.startup import current_surface
+from edfi_api.surface.resource import Resource, ResourceName
+from tests.benchmarks import district
+from tests.benchmarks.clones import Copies, Key, Model
 
-STUDENTS_OF_A_SCHOOL = 2000
-SECTIONS_OF_A_SCHOOL = 40
-SECTIONS_OF_A_STUDENT = 6
-ABSENCES_OF_A_STUDENT = 15
-YEAR = 2026
-_BATCH = 10_000
+TABLES = ("document", "alias", "reference")
+_MODEL = 1
+# What each document has of its own, beside the columns that are copied.
+_OWN_COLUMNS = ("id", "document_uuid")
+# What the database itself gives a new row.
+_GIVEN_COLUMNS = ("created_at", "last_modified_at", "change_version")
+# How many schools are ready before they are copied: each takes some ten megabytes.
+_SCHOOLS_AHEAD = 3
 
-Body = dict[str, Any]
-
-
-def district() -> Iterator[tuple[str, Body]]:
-    """Resource names and bodies without end, targets before referrers."""
-    yield from _descriptors()
-    yield "SchoolYearType", {"schoolYear": YEAR, "currentSchoolYear": True, "schoolYearDescription": "2025-2026"}
-    school = 1
-    while True:
-        yield from _school(school)
-        school += 1
-
-
-def _uri(descriptor: str, value: str) -> str:
-    return f"uri://ed-fi.org/{descriptor}#{value}"
-
-
-def _descriptors() -> Iterator[tuple[str, Body]]:
-    values = {
-        "AttendanceEventCategoryDescriptor": ["Excused Absence", "Tardy", "Unexcused Absence"],
-        "EducationOrganizationCategoryDescriptor": ["School"],
-        "GradeLevelDescriptor": ["Ninth grade", "Tenth grade", "Eleventh grade", "Twelfth grade"],
-        "SexDescriptor": ["Female", "Male"],
-        "TermDescriptor": ["Fall Semester"],
-        "CourseIdentificationSystemDescriptor": ["LEA course code"],
-    }
-    for name, codes in values.items():
-        for code in codes:
-            yield name, {"namespace": f"uri://ed-fi.org/{name}", "codeValue": code, "shortDescription": code}
+_CONSTRAINTS = """
+SELECT conrelid::regclass, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint
+ WHERE contype IN ('f', 'p', 'u') AND ARRAY[conrelid, confrelid]::regclass[] && %(tables)s::regclass[]
+ ORDER BY contype = 'f'
+"""
+_INDEXES = """
+SELECT indexrelid::regclass, pg_get_indexdef(indexrelid) FROM pg_index i
+ WHERE indrelid = ANY (%(tables)s::regclass[])
+   AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND contype IN ('p', 'u'))
+"""
+_COLUMNS = """
+SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+ WHERE attrelid = %(table)s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+   AND attname <> ALL (%(others)s)
+"""
 
 
-def _school(school: int) -> Iterator[tuple[str, Body]]:
-    category = _uri("EducationOrganizationCategoryDescriptor", "School")
-    grade = _uri("GradeLevelDescriptor", "Ninth grade")
-    yield (
-        "School",
-        {
-            "schoolId": school,
-            "nameOfInstitution": f"School {school}",
-            "educationOrganizationCategories": [{"educationOrganizationCategoryDescriptor": category}],
-            "gradeLevels": [{"gradeLevelDescriptor": grade}],
-        },
-    )
-    session = {"schoolId": school, "schoolYear": YEAR, "sessionName": "Fall"}
-    yield (
-        "Session",
-        {
-            "schoolReference": {"schoolId": school},
-            "schoolYearTypeReference": {"schoolYear": YEAR},
-            "sessionName": "Fall",
-            "beginDate": "2025-08-20",
-            "endDate": "2025-12-20",
-            "totalInstructionalDays": 80,
-            "termDescriptor": _uri("TermDescriptor", "Fall Semester"),
-        },
-    )
-    for number in range(SECTIONS_OF_A_SCHOOL):
-        yield from _section(school, session, number)
-    for number in range(STUDENTS_OF_A_SCHOOL):
-        yield from _student(school, session, number)
+def seed(size: int, is_shown: bool = False, processes: int | None = None) -> None:
+    """Write documents until there are `size` of them, or a little more if one school is too large already."""
+    _Seeding(is_shown, processes).fill(size)
 
 
-def _section(school: int, session: Body, number: int) -> Iterator[tuple[str, Body]]:
-    code = f"C{number}"
-    system = _uri("CourseIdentificationSystemDescriptor", "LEA course code")
-    yield (
-        "Course",
-        {
-            "courseCode": code,
-            "courseTitle": f"Course {number}",
-            "educationOrganizationReference": {"educationOrganizationId": school},
-            "numberOfParts": 1,
-            "identificationCodes": [{"courseIdentificationSystemDescriptor": system, "identificationCode": code}],
-        },
-    )
-    yield (
-        "CourseOffering",
-        {
-            "localCourseCode": code,
-            "schoolReference": {"schoolId": school},
-            "sessionReference": session,
-            "courseReference": {"courseCode": code, "educationOrganizationId": school},
-        },
-    )
-    yield (
-        "Section",
-        {"sectionIdentifier": f"S{number}", "courseOfferingReference": {"localCourseCode": code, **session}},
-    )
+class _Seeding:
+    def __init__(self, is_shown: bool, processes: int | None) -> None:
+        self._surface = current_surface()
+        self._is_shown = is_shown
+        self._processes = processes
+        self._document_columns = _columns("document", (*_OWN_COLUMNS, *_GIVEN_COLUMNS))
+        self._reference_columns = _columns("reference", ("document_id", "alias_id"))
 
+    def fill(self, size: int) -> None:
+        schools = -(-size // len(district.school(_MODEL)))
+        self._write(district.frame(schools))
+        first_row = _last_row() + 1
+        self._write(district.school(_MODEL))
+        model = self._model(first_row)
+        missing = size - _number_of_documents()
+        with transaction.atomic(), _without_indexes(self._is_shown):
+            self._copy(model, missing)
+        if not connection.in_atomic_block:
+            with connection.cursor() as cursor:
+                cursor.execute(f"VACUUM (ANALYZE) {', '.join(TABLES)}")
 
-def _student(school: int, session: Body, number: int) -> Iterator[tuple[str, Body]]:
-    unique_id = str(school * 10_000 + number)
-    student = {"studentUniqueId": unique_id}
-    yield (
-        "Student",
-        student
-        | {
-            "firstName": f"First{number % 500}",
-            "lastSurname": f"Last{number % 1000}",
-            "birthDate": (date(2008, 1, 1) + timedelta(days=number % 1500)).isoformat(),
-            "birthSexDescriptor": _uri("SexDescriptor", "Female" if number % 2 else "Male"),
-        },
-    )
-    yield (
-        "StudentSchoolAssociation",
-        {
-            "studentReference": student,
-            "schoolReference": {"schoolId": school},
-            "entryDate": "2025-08-20",
-            "entryGradeLevelDescriptor": _uri("GradeLevelDescriptor", "Ninth grade"),
-        },
-    )
-    for place in range(SECTIONS_OF_A_STUDENT):
-        section = (number + place) % SECTIONS_OF_A_SCHOOL
-        reference = {"sectionIdentifier": f"S{section}", "localCourseCode": f"C{section}", **session}
-        yield (
-            "StudentSectionAssociation",
-            {"studentReference": student, "sectionReference": reference, "beginDate": "2025-08-20"},
+    def _write(self, documents: Iterable[district.Document]) -> None:
+        candidates = (Candidate(self._resource(name), body, name) for name, body in documents)
+        with bulk_writer(processes=self._processes) as writer:
+            for written in writer.write(candidates):
+                if not isinstance(written.result, Outcome):
+                    raise written.result
+
+    def _resource(self, name: str) -> Resource:
+        return self._surface.by_name[ResourceName("Ed-Fi", name)]
+
+    def _model(self, first_row: int) -> Model:
+        """The model school as it is stored from `first_row` on."""
+        extractors: dict[str, Extractor] = {}
+        keys = []
+        for name, body in district.school(_MODEL):
+            if name not in extractors:
+                extractors[name] = Extractor(self._resource(name))
+            keys.append(Key("Ed-Fi", name, extractors[name].identity(body).elements))
+        number = str(district.school_id(_MODEL))
+        school_keys = [
+            Key("Ed-Fi", "School", [("schoolId", number)]),
+            Key("Ed-Fi", "EducationOrganization", [("educationOrganizationId", number)]),
+        ]
+        documents = _lines(f"SELECT {self._document_columns} FROM document WHERE id >= {first_row} ORDER BY id")
+        references = _lines(
+            f"SELECT document_id - {first_row}, alias_id, {self._reference_columns} FROM reference"
+            f" WHERE document_id >= {first_row}"
         )
-    for day in range(ABSENCES_OF_A_STUDENT):
-        category = ("Excused Absence", "Tardy", "Unexcused Absence")[day % 3]
-        yield (
-            "StudentSchoolAttendanceEvent",
-            {
-                "studentReference": student,
-                "schoolReference": {"schoolId": school},
-                "sessionReference": session,
-                "eventDate": (date(2025, 8, 20) + timedelta(days=7 * day)).isoformat(),
-                "attendanceEventCategoryDescriptor": _uri("AttendanceEventCategoryDescriptor", category),
-            },
+        return Model(
+            district.school_id(_MODEL),
+            documents,
+            keys,
+            school_keys,
+            ((int(place), UUID(target), rest) for place, target, rest in _fields(references)),
         )
+
+    def _copy(self, model: Model, missing: int) -> None:
+        ready: Queue[Copies | BaseException] = Queue(_SCHOOLS_AHEAD)
+        Thread(target=_clone, args=(model, _last_row() + 1, missing, ready), daemon=True).start()
+        with tqdm(total=missing, unit=" documents", unit_scale=True, disable=not self._is_shown) as progress:
+            while missing > 0:
+                copies = ready.get()
+                if isinstance(copies, BaseException):
+                    raise copies
+                _send(f"document ({', '.join(_OWN_COLUMNS)}, {self._document_columns})", copies.documents)
+                _send("alias (referential_id, document_id)", copies.aliases)
+                _send(f"reference (document_id, alias_id, {self._reference_columns})", copies.references)
+                missing -= copies.count
+                progress.update(copies.count)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT setval(pg_get_serial_sequence('document', 'id'), %s)", [_last_row()])
+
+
+def _lines(query: str) -> list[bytes]:
+    """The rows of a query as COPY writes them."""
+    with connection.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT") as copy:
+        return b"".join(copy).splitlines()
+
+
+def _fields(lines: Iterable[bytes]) -> Iterator[list[str]]:
+    return (line.decode().split("\t", 2) for line in lines)
+
+
+def _clone(model: Model, first_row: int, missing: int, ready: Queue[Copies | BaseException]) -> None:
+    """In a thread: PostgreSQL takes in one school while the next is made."""
+    try:
+        for school in count(_MODEL + 1):
+            if missing <= 0:
+                return
+            copies = model.clone(district.school_id(school), first_row, missing)
+            ready.put(copies)
+            first_row += copies.count
+            missing -= copies.count
+    except BaseException as error:
+        ready.put(error)
 
 
 @contextmanager
-def _without_indexes() -> Iterator[None]:
-    """Secondary indexes are dropped and built again at the end, which is much faster than row by row."""
+def _without_indexes(is_shown: bool) -> Iterator[None]:
+    """Rows are taken in without looking anything up; what was dropped is made again from its own definition."""
+    tables = {"tables": list(TABLES)}
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'"
-            " AND tablename IN ('document', 'alias', 'reference') AND indexdef NOT LIKE 'CREATE UNIQUE%'"
-        )
-        indexes = dict(cursor.fetchall())
-        for name in indexes:
-            cursor.execute(f'DROP INDEX "{name}"')
-        cursor.execute("SET session_replication_role = replica; SET synchronous_commit = off")
-        cursor.execute("SET maintenance_work_mem = '1GB'")
+        cursor.execute(_CONSTRAINTS, tables)
+        constraints = cursor.fetchall()
+        cursor.execute(_INDEXES, tables)
+        indexes = cursor.fetchall()
+        for table, name, _ in reversed(constraints):
+            cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+        for name, _ in indexes:
+            cursor.execute(f"DROP INDEX {name}")
     yield
+    definitions = [definition for _, definition in indexes]
+    definitions += [f"ALTER TABLE {table} ADD CONSTRAINT {name} {text}" for table, name, text in constraints]
     with connection.cursor() as cursor:
-        for definition in tqdm(indexes.values(), desc="indexes", unit="index"):
+        cursor.execute("SET LOCAL maintenance_work_mem = '1GB'")
+        for definition in tqdm(definitions, desc="indexes and constraints", unit="", disable=not is_shown):
+            started = time.monotonic()
             cursor.execute(definition)
-        cursor.execute("VACUUM ANALYZE document, alias, reference")
-        cursor.execute("SET session_replication_role = DEFAULT")
+            if is_shown:
+                tqdm.write(f"{time.monotonic() - started:7.1f} s  {definition[:110]}")
+        for table in TABLES:
+            cursor.execute(f"ANALYZE {table}")
 
 
-def seed(size: int) -> None:
-    """Write `size` documents into an empty database."""
-    from edfi_api.documents import resource_types  # noqa: PLC0415  Django is set up by now
-    from edfi_api.documents.incoming import Preparers  # noqa: PLC0415
-    from edfi_api.startup import current_surface  # noqa: PLC0415
-    from edfi_api.surface.resource import ResourceName  # noqa: PLC0415
-
-    preparers, numbers = Preparers(current_surface()), resource_types.numbers()
-    documents = enumerate(islice(district(), size), start=1)
-    progress = tqdm(total=size, unit=" documents", unit_scale=True)
-    with _without_indexes():
-        while batch := list(islice(documents, _BATCH)):
-            rows = []
-            for row, (resource, body) in batch:
-                name = ResourceName("Ed-Fi", resource)
-                rows.append((row, numbers[name], preparers[name].understand(body)))
-            _copy(rows)
-            progress.update(len(batch))
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT setval(pg_get_serial_sequence('document', 'id'), %s)", [size])
-    progress.close()
+def _send(target: str, lines: bytes) -> None:
+    with connection.cursor() as cursor, cursor.copy(f"COPY {target} FROM STDIN") as copy:
+        copy.write(lines)
 
 
-def _copy(rows: list[tuple[int, int, Any]]) -> None:
-    connection.ensure_connection()
-    cursor = connection.connection.cursor()
-    columns = f"id, document_uuid, resource_type_id, natural_key, body, {', '.join(Securables._fields)}"
-    with cursor.copy(f"COPY document ({columns}) FROM STDIN") as copy:
-        for row, number, incoming in rows:
-            body = incoming.text.decode()
-            copy.write_row((row, uuid7(), number, incoming.identity.natural_key, body, *incoming.securables))
-    with cursor.copy("COPY alias (referential_id, document_id) FROM STDIN") as copy:
-        for row, _, incoming in rows:
-            for alias in incoming.identity.aliases:
-                copy.write_row((alias, row))
-    with cursor.copy("COPY reference (document_id, resource_type_id, alias_id) FROM STDIN") as copy:
-        for row, number, incoming in rows:
-            for target in incoming.targets:
-                copy.write_row((row, number, target))
+def _columns(table: str, others: tuple[str, ...]) -> str:
+    """All columns of a table but these, whichever there are."""
+    return _value(_COLUMNS, {"table": table, "others": list(others)})
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--size", type=int, default=1_000_000, help="how many documents")
-    size = parser.parse_args().size
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
-    django.setup()
-    seed(size)
+def _last_row() -> int:
+    return _value("SELECT coalesce(max(id), 0) FROM document")
 
 
-if __name__ == "__main__":
-    main()
+def _number_of_documents() -> int:
+    return _value("SELECT count(*) FROM document")
+
+
+def _value(query: str, parameters: Any = None) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(query, parameters)
+        return cursor.fetchone()[0]

@@ -1,0 +1,34 @@
+"""`make bench-data SIZE=...`: documents of mixed resources for the database that `DATABASE_URL` names.
+
+    python -m tests.benchmarks.data [--size N]
+
+The database is migrated first. It may have descriptors already, but none of the documents of `district`. While it is
+filled its tables are locked; at the end they are vacuumed.
+"""
+
+import argparse
+import os
+import time
+
+import django
+from django.core.management import call_command
+
+
+def main() -> None:
+    """The command line; see the module's text."""
+    parser = argparse.ArgumentParser(prog="make bench-data", description=__doc__.partition("\n")[0])
+    parser.add_argument("--size", type=int, default=1_000_000, help="how many documents")
+    size = parser.parse_args().size
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
+    django.setup()
+    call_command("migrate", verbosity=0)
+    from tests.benchmarks.seed import seed  # noqa: PLC0415  Django is set up by now
+
+    started = time.monotonic()
+    seed(size, is_shown=True)
+    seconds = time.monotonic() - started
+    print(f"{size:,} documents in {seconds:,.0f} s, {size / seconds:,.0f} a second, indexes included")
+
+
+if __name__ == "__main__":
+    main()
