@@ -1,27 +1,61 @@
 """Settings of the Meadowlark server: the only place that reads the environment.
 
-Every variable has a default that suits `make run` on a developer's machine; README lists them all.
+Every variable has a default that suits `make run` on a developer's machine, and a meaning: README's table of them is
+made from here (see `environment.py`).
 """
 
 import secrets
 from pathlib import Path
 
-import environ
 from corsheaders.defaults import default_headers
 
 from meadowlark import embedded_postgres
+from meadowlark.environment import Environment
 
-env = environ.Env()
+env = Environment()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-HOME = Path(env.str("MEADOWLARK_HOME", default=str(BASE_DIR / ".home"))).resolve()
+# In small letters, so that it is no setting, which a debug page would show with its password.
+database_url = env.str(
+    "DATABASE_URL",
+    default="",
+    shown="embedded PostgreSQL",
+    meaning="`postgresql://user:password@host/database`, version 15 or newer",
+)
+HOME = Path(
+    env.str(
+        "MEADOWLARK_HOME",
+        default=str(BASE_DIR / ".home"),
+        shown="`.home`",
+        meaning="where the embedded database and the compiled model live",
+    )
+).resolve()
+# Read by those who start the server, before there are settings.
+env.declare("MEADOWLARK_PORT", 8000, "port of `make run`")
+env.declare("MEADOWLARK_WORKERS", 2, "gunicorn's processes")
+env.declare("MEADOWLARK_THREADS", 8, "threads in each of them; each keeps a database connection")
+env.declare("MEADOWLARK_DATABASE_WAIT", 60, "seconds that a container waits for its database")
 
-DEBUG = env.bool("MEADOWLARK_DEBUG", default=False)
+DEBUG = env.bool("MEADOWLARK_DEBUG", default=False, meaning="Django's debug pages; never in production")
 # A random key is safe: it only signs admin sessions, which then end with the process.
-SECRET_KEY = env.str("MEADOWLARK_SECRET_KEY", default="") or secrets.token_urlsafe(48)
-ALLOWED_HOSTS = env.list("MEADOWLARK_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("MEADOWLARK_TRUSTED_ORIGINS", default=[])
-if env.bool("MEADOWLARK_BEHIND_PROXY", default=False):
+SECRET_KEY = env.str(
+    "MEADOWLARK_SECRET_KEY",
+    default="",
+    shown="kept in the home",
+    meaning="signs admin sessions; several servers behind one address need the same",
+) or secrets.token_urlsafe(48)
+ALLOWED_HOSTS = env.list(
+    "MEADOWLARK_ALLOWED_HOSTS",
+    default=["localhost", "127.0.0.1", "[::1]"],
+    shown="this machine",
+    meaning="host names that are answered, separated by commas",
+)
+CSRF_TRUSTED_ORIGINS = env.list(
+    "MEADOWLARK_TRUSTED_ORIGINS",
+    default=[],
+    meaning="origins from which the admin may be used behind a proxy: `https://edfi.example.org`",
+)
+if env.bool("MEADOWLARK_BEHIND_PROXY", default=False, meaning="believe `X-Forwarded-Proto` and `X-Forwarded-Host`"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     USE_X_FORWARDED_HOST = True
 
@@ -57,7 +91,9 @@ MIDDLEWARE = [
     "meadowlark.middleware.AdminMessageMiddleware",
 ]
 # Browsers of other origins are let in by name only; without any, requests pass no layer for it.
-CORS_ALLOWED_ORIGINS = env.list("MEADOWLARK_CORS_ORIGINS", default=[])
+CORS_ALLOWED_ORIGINS = env.list(
+    "MEADOWLARK_CORS_ORIGINS", default=[], meaning="origins whose browsers may call the API"
+)
 CORS_ALLOW_HEADERS = [*default_headers, "correlationid", "if-match", "if-none-match"]
 CORS_EXPOSE_HEADERS = ["etag", "location", "next-page-token", "total-count"]
 if CORS_ALLOWED_ORIGINS:
@@ -86,9 +122,11 @@ TEMPLATES = [
 ]
 
 # Without DATABASE_URL the server that lives in MEADOWLARK_HOME is meant; `make run` starts and stops it.
-DATABASES = {"default": env.db_url_config(env.str("DATABASE_URL", default="") or embedded_postgres.url(HOME))}
+DATABASES = {"default": env.db_url_config(database_url or embedded_postgres.url(HOME))}
 DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
-DATABASES["default"]["CONN_MAX_AGE"] = env.int("MEADOWLARK_CONNECTION_MAX_AGE", default=600)
+DATABASES["default"]["CONN_MAX_AGE"] = env.int(
+    "MEADOWLARK_CONNECTION_MAX_AGE", default=600, meaning="seconds after which a database connection is opened anew"
+)
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DATABASES["default"].setdefault("OPTIONS", {}).update({"connect_timeout": 5, "application_name": "meadowlark"})
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -106,22 +144,44 @@ STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 
 EDFI_API = {
-    "DATA_STANDARD": env.str("MEADOWLARK_DATA_STANDARD", default="5.2"),
-    "EXTENSIONS": tuple(Path(path) for path in env.list("MEADOWLARK_EXTENSIONS", default=[])),
+    "DATA_STANDARD": env.str(
+        "MEADOWLARK_DATA_STANDARD",
+        default="5.2",
+        meaning="the data standard that is served: `5.2`, `3.3.1-b`, or the path of a MetaEd project or an "
+        "`ApiSchema.json`",
+    ),
+    "EXTENSIONS": tuple(
+        Path(path)
+        for path in env.list(
+            "MEADOWLARK_EXTENSIONS",
+            default=[],
+            meaning="extension projects, separated by commas: folders of MetaEd text or `ApiSchema.json` files",
+        )
+    ),
     "CACHE_DIR": HOME / "cache",
-    "MAX_BODY_BYTES": env.int("MEADOWLARK_MAX_BODY_BYTES", default=10 * 1024 * 1024),
-    "MAX_PAGE_SIZE": env.int("MEADOWLARK_MAX_PAGE_SIZE", default=500),
-    "DEFAULT_PAGE_SIZE": env.int("MEADOWLARK_DEFAULT_PAGE_SIZE", default=25),
-    "LINKS": env.bool("MEADOWLARK_LINKS", default=True),
-    "METRICS": env.bool("MEADOWLARK_METRICS", default=True),
-    "CORRELATION_HEADER": env.str("MEADOWLARK_CORRELATION_HEADER", default="correlationid"),
-    "TOKEN_CACHE_SECONDS": env.int("MEADOWLARK_TOKEN_CACHE_SECONDS", default=10),
+    "MAX_BODY_BYTES": env.int(
+        "MEADOWLARK_MAX_BODY_BYTES", default=10 * 1024 * 1024, meaning="larger requests are refused with 413"
+    ),
+    "DEFAULT_PAGE_SIZE": env.int(
+        "MEADOWLARK_DEFAULT_PAGE_SIZE", default=25, meaning="documents in a page, where a request has no `limit`"
+    ),
+    "MAX_PAGE_SIZE": env.int("MEADOWLARK_MAX_PAGE_SIZE", default=500, meaning="the largest `limit`"),
+    "LINKS": env.bool("MEADOWLARK_LINKS", default=True, meaning="links in reference objects"),
+    "METRICS": env.bool("MEADOWLARK_METRICS", default=True, meaning="Prometheus metrics at `/metrics`"),
+    "CORRELATION_HEADER": env.str(
+        "MEADOWLARK_CORRELATION_HEADER",
+        default="correlationid",
+        meaning="request header that names a request in answers and logs",
+    ),
+    "TOKEN_CACHE_SECONDS": env.int(
+        "MEADOWLARK_TOKEN_CACHE_SECONDS", default=10, meaning="how long a token is trusted without looking again"
+    ),
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
 OAUTH2_PROVIDER = {
-    "ACCESS_TOKEN_EXPIRE_SECONDS": env.int("MEADOWLARK_TOKEN_SECONDS", default=1800),
+    "ACCESS_TOKEN_EXPIRE_SECONDS": env.int("MEADOWLARK_TOKEN_SECONDS", default=1800, meaning="how long a token lives"),
     "APPLICATION_ADMIN_CLASS": "edfi_api.security.admin.ApiClientAdmin",
     "CLIENT_SECRET_GENERATOR_LENGTH": 48,
     # The database keeps the checksum of a token and leaves its text blank.
@@ -146,7 +206,13 @@ REST_FRAMEWORK = {
 }
 
 # OpenTelemetry's own variable, which the libraries of requirements.telemetry.txt read too.
-TELEMETRY = bool(env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default=""))
+TELEMETRY = bool(
+    env.str(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        default="",
+        meaning="sends traces there; needs `requirements.telemetry.lock`",
+    )
+)
 
 LOGGING = {
     "version": 1,
@@ -163,11 +229,16 @@ LOGGING = {
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": env.str("MEADOWLARK_LOG_FORMAT", default="line"),
+            "formatter": env.str(
+                "MEADOWLARK_LOG_FORMAT", default="line", meaning="`line`, or `json` for one object a line"
+            ),
             "filters": ["correlation_id"],
         },
     },
-    "root": {"handlers": ["console"], "level": env.str("MEADOWLARK_LOG_LEVEL", default="INFO")},
+    "root": {
+        "handlers": ["console"],
+        "level": env.str("MEADOWLARK_LOG_LEVEL", default="INFO", meaning="`DEBUG`, `INFO`, `WARNING` or `ERROR`"),
+    },
     # A refused request is the client's business, not the operator's.
     "loggers": {"django.request": {"level": "ERROR"}},
 }

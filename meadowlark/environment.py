@@ -1,0 +1,77 @@
+"""The environment variables that settings read, each declared with its meaning, and the table of them for the README.
+
+    python -m meadowlark.environment
+
+prints the table. A test of the house compares it with the README's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import environ
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What README says of a variable; `default` as somebody would write it, or in words."""
+
+    name: str
+    default: str
+    meaning: str
+
+
+class Environment(environ.Env):
+    """Reads variables and remembers what was declared of them.
+
+    `meaning` is one line of the README's table; `shown` stands there for a default that is made up at the start.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.declared: dict[str, Variable] = {}
+
+    def declare(self, name: str, default: Any, meaning: str, shown: str = "") -> None:
+        """For a variable that is read where there are no settings yet."""
+        self.declared[name] = Variable(name, shown or _as_written(default), meaning)
+
+    def str(self, name: str, *, default: str, meaning: str = "", shown: str = "") -> str:
+        self.declare(name, default, meaning, shown)
+        return super().str(name, default=default)
+
+    def int(self, name: str, *, default: int, meaning: str = "", shown: str = "") -> int:
+        self.declare(name, default, meaning, shown)
+        return super().int(name, default=default)
+
+    def bool(self, name: str, *, default: bool, meaning: str = "", shown: str = "") -> bool:
+        self.declare(name, default, meaning, shown)
+        return super().bool(name, default=default)
+
+    def list(self, name: str, *, default: list[str], meaning: str = "", shown: str = "") -> list[str]:
+        self.declare(name, default, meaning, shown)
+        return super().list(name, default=default)
+
+
+def _as_written(default: Any) -> str:
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    return f"`{default}`" if default not in ("", []) else "none"
+
+
+def table(variables: Iterable[Variable]) -> str:
+    """As Markdown, in the order of their declaration."""
+    rows = [f"| `{variable.name}` | {variable.default} | {variable.meaning} |" for variable in variables]
+    return "\n".join(["| variable | default | meaning |", "|---|---|---|", *rows])
+
+
+def main() -> None:
+    from meadowlark import settings  # noqa: PLC0415  They import this module.
+
+    sys.stdout.write(f"{table(settings.env.declared.values())}\n")
+
+
+if __name__ == "__main__":
+    main()
