@@ -35,7 +35,9 @@ class Document(models.Model):
     created_by = models.BigIntegerField(null=True)
     created_at = models.DateTimeField()
     last_modified_at = models.DateTimeField()
+    last_modified_by = models.BigIntegerField(null=True)
     change_version = models.BigIntegerField()
+    operation = models.TextField()
     # What decides who may see the document; see documents/securables.py.
     organization = models.BigIntegerField(null=True)
     student = models.TextField(null=True)

@@ -73,6 +73,7 @@ INSTALLED_APPS = [
     "references",
     "edfi_api",
     "edfi_api.security",
+    "edfi_api.change_queries",
     "descriptors",
 ]
 

@@ -44,7 +44,7 @@ def change_identity(
 ) -> None:
     """Give a document the new body and identity, and let every referrer follow.
 
-    `parameters` name it: `document_uuid`, and `expected_version` where the client set a condition.
+    `parameters` name it: `document_uuid`, `expected_version` where the client set a condition, and that `client`.
 
     Raises IdentityConflict if a new identity is taken, KeyChangeContradicts if a referrer's other references do
     not agree with the new values, MetConcurrentWrite if the document changed or went meanwhile. The references of
@@ -54,7 +54,7 @@ def change_identity(
         root = _lock_root(incoming, parameters, preparers, using)
         try:
             followers = _follow(root, preparers, using)
-            _write(root, followers, using)
+            _write(root, followers, parameters["client"], using)
         except KeyChangeContradicts:
             _raise_if_taken(root, using)
             raise
@@ -143,7 +143,7 @@ def _moved_along(
         raise KeyChangeContradicts(incoming.resource, incoming.identity.natural_key, failed.violations) from failed
 
 
-def _write(root: _Follower, followers: Mapping[int, _Follower], using: str) -> None:
+def _write(root: _Follower, followers: Mapping[int, _Follower], client: int | None, using: str) -> None:
     everyone = sorted([root, *followers.values()], key=lambda follower: follower.row)
     moves = {stored: new for follower in everyone for stored, new in follower.moves.items()}
     execute(statements.MOVE_ALIASES, {"stored": list(moves), "new": list(moves.values())}, using)
@@ -154,6 +154,7 @@ def _write(root: _Follower, followers: Mapping[int, _Follower], using: str) -> N
             "bodies": [follower.incoming.text.decode() for follower in everyone],
             "natural_keys": [follower.incoming.identity.natural_key for follower in everyone],
             "securables": [json_text.dumps(follower.incoming.securables._asdict()).decode() for follower in everyone],
+            "client": client,
         },
         using,
     )

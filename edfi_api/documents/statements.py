@@ -1,9 +1,11 @@
 """The SQL of the store: each operation is one statement and so one round trip. Parameters are named.
 
 `expected_version` is the change version that a conditional write may replace, 0 if it may only insert, NULL without
-a condition. All run at READ COMMITTED. Within one statement every part sees the same snapshot, so the parts of a
-write agree with each other; what a concurrent transaction did meanwhile shows as a constraint violation or as no row
-at all, and the store runs the statement again.
+a condition. `client` is the API client's row id; a delete has no row to put it into, so it goes the way of a setting.
+Inserts take their change version by the column's default, updates and deletes by triggers. All run at READ COMMITTED.
+Within one statement every part sees the same snapshot, so the parts of a write agree with each other; what a
+concurrent transaction did meanwhile shows as a constraint violation or as no row at all, and the store runs the
+statement again.
 """
 
 from edfi_api.documents import securables
@@ -19,7 +21,7 @@ updated AS (
     -- of the references below would then be taken from old rows. No row is updated in that case.
     UPDATE document d
        SET body = %(body)s::jsonb, natural_key = %(natural_key)s, ({SECURABLES}) = ROW({_NEW_SECURABLES}),
-           last_modified_at = now(), change_version = nextval('change_version')
+           last_modified_at = now(), last_modified_by = %(client)s::bigint
       FROM existing e
      WHERE d.id = e.id AND e.is_same_identity AND NOT e.is_same_body AND d.change_version = e.change_version
        AND e.is_expected
@@ -52,9 +54,10 @@ WITH existing AS (
       FROM alias a JOIN document d ON d.id = a.document_id
      WHERE a.referential_id = %(referential_id)s
 ), inserted AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by, {SECURABLES})
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by, last_modified_by,
+                          {SECURABLES})
     SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(natural_key)s::text, %(body)s::jsonb,
-           %(created_by)s::bigint, {_NEW_SECURABLES}
+           %(client)s::bigint, %(client)s::bigint, {_NEW_SECURABLES}
      WHERE NOT EXISTS (SELECT FROM existing) AND coalesce(%(expected_version)s::bigint, 0) = 0
     RETURNING id, document_uuid, change_version, last_modified_at
 ), {_WRITE}
@@ -77,7 +80,7 @@ WITH existing AS (
 
 DELETE = """
 WITH target AS (
-    SELECT id FROM document
+    SELECT id, set_config('meadowlark.client', %(client)s::text, true) FROM document
      WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
        AND coalesce(%(expected_version)s::bigint, change_version) = change_version
 ), own_references AS (
@@ -166,7 +169,7 @@ REWRITE_DOCUMENTS = f"""
 UPDATE document d
    SET body = changed.body::jsonb, natural_key = changed.natural_key,
        ({SECURABLES}) = ROW({", ".join(f"new.{name}" for name in securables.COLUMNS)}),
-       last_modified_at = now(), change_version = nextval('change_version')
+       last_modified_at = now(), last_modified_by = %(client)s::bigint
   FROM unnest(%(rows)s::bigint[], %(bodies)s::text[], %(natural_keys)s::text[], %(securables)s::text[])
        AS changed (id, body, natural_key, securables)
        CROSS JOIN LATERAL jsonb_to_record(changed.securables::jsonb)

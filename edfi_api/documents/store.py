@@ -45,17 +45,18 @@ class Outcome(StrEnum):
 
 def upsert(
     incoming: IncomingDocument,
-    created_by: int | None = None,
+    client: int | None = None,
     condition: WriteCondition = UNCONDITIONAL,
+    *,
     using: str = DEFAULT_DB_ALIAS,
 ) -> tuple[StoredDocument, Outcome]:
     """Insert the document, or replace the one with its natural key; the same content again changes nothing.
 
     Raises UnresolvedReference naming every missing target, IdentityConflict if another subclass document has
-    the identity, TooMuchContention after the last attempt, and what `condition` raises. `created_by` is the API
-    client's row id.
+    the identity, TooMuchContention after the last attempt, and what `condition` raises. `client` is the row id of
+    the API client.
     """
-    parameters = {**_write_parameters(incoming, using), "document_uuid": uuid7(), "created_by": created_by}
+    parameters = {**_write_parameters(incoming, using), "document_uuid": uuid7(), "client": client}
 
     def attempt() -> tuple[StoredDocument, Outcome]:
         rows = execute(statements.VERSION_BY_ALIAS, parameters, using) if condition.is_given else []
@@ -69,7 +70,9 @@ def update(
     incoming: IncomingDocument,
     document_uuid: UUID,
     preparers: Preparers,
+    client: int | None = None,
     condition: WriteCondition = UNCONDITIONAL,
+    *,
     using: str = DEFAULT_DB_ALIAS,
 ) -> StoredDocument:
     """Replace the body of the document with this id. A new identity is carried into the documents that refer to it.
@@ -77,7 +80,7 @@ def update(
     Raises DocumentNotFound, what `upsert` raises, and for another identity KeyChangeNotSupported if the resource
     does not allow it, KeyChangeContradicts if a referrer cannot follow.
     """
-    parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid}
+    parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid, "client": client}
 
     def attempt() -> StoredDocument:
         expected = parameters | {"expected_version": _expected_version(condition, parameters, using)}
@@ -138,14 +141,16 @@ def _change_identity(
 def delete(
     resource: Resource,
     document_uuid: UUID,
+    client: int | None = None,
     condition: WriteCondition = UNCONDITIONAL,
+    *,
     using: str = DEFAULT_DB_ALIAS,
 ) -> bool:
     """Remove the document with its aliases and references; False if there is none.
 
     Raises DependentItemExists with the documents that refer to it, and what `condition` raises.
     """
-    parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
+    parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using), "client": client}
 
     def attempt() -> bool:
         expected = _expected_version(condition, parameters, using)

@@ -39,7 +39,9 @@ class Migration(migrations.Migration):
                         ("created_by", models.BigIntegerField(null=True)),
                         ("created_at", models.DateTimeField()),
                         ("last_modified_at", models.DateTimeField()),
+                        ("last_modified_by", models.BigIntegerField(null=True)),
                         ("change_version", models.BigIntegerField()),
+                        ("operation", models.TextField()),
                         (
                             "resource_type",
                             models.ForeignKey(

@@ -7,8 +7,46 @@ CREATE TABLE resource_type (
     UNIQUE (project, name)
 );
 
--- One sequence for all documents: what changed since is a matter of one number.
-CREATE SEQUENCE change_version AS bigint;
+-- One sequence for all documents: what changed since is a matter of one number. It gives even numbers, an insert is
+-- stamped with the odd one below its number: so the newest version is greater than that of the last insert, and equal
+-- to that of the last update or delete, as clients of change queries expect, with one number for each change.
+CREATE SEQUENCE change_version AS bigint START 2 INCREMENT 2;
+
+-- The upper 16 bits of the keys of our locks, to tell them from those of others.
+CREATE FUNCTION change_version_lock() RETURNS bigint LANGUAGE sql IMMUTABLE RETURN 17773;
+
+-- Numbers are handed out before the commit that shows their rows, so the last number given may be higher than one
+-- whose row nobody sees yet. Therefore a transaction tells, before it takes its first number, the last one given so
+-- far: in the key of a shared advisory lock, which nobody ever waits for and which goes, even at a crash, after its
+-- rows are to be seen. All numbers it will take are greater. The setting remembers that it has told; as the lock,
+-- it goes with the transaction, or with the savepoint that is rolled back.
+CREATE FUNCTION next_change_version() RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    IF coalesce(current_setting('meadowlark.takes_change_versions', true), '') = '' THEN
+        PERFORM pg_advisory_xact_lock_shared(
+            change_version_lock() << 48 | coalesce(pg_sequence_last_value('change_version'), 0)
+        );
+        PERFORM set_config('meadowlark.takes_change_versions', 'yes', true);
+    END IF;
+    RETURN nextval('change_version');
+END
+$$;
+
+-- The highest version that no running transaction can undercut any more: what is not there in a snapshot taken after
+-- this has returned will never be there. So it is called in a statement of its own, before the rows are read.
+-- Without running writers it is the last number given. The order matters: whoever took a number up to `last` did so
+-- before it was read, so its lock is there when the locks are looked at, or its rows are to be seen already.
+CREATE FUNCTION newest_change_version() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    last bigint := coalesce(pg_sequence_last_value('change_version'), 0);
+BEGIN
+    RETURN least(last, (
+        SELECT min((classid::bigint & x'FFFF'::bigint) << 32 | objid::bigint) FROM pg_locks
+         WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 16 = change_version_lock()
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    ));
+END
+$$;
 
 -- The envelope outside, the Ed-Fi body untouched inside.
 CREATE TABLE document (
@@ -20,7 +58,9 @@ CREATE TABLE document (
     created_by bigint,
     created_at timestamptz NOT NULL DEFAULT now(),
     last_modified_at timestamptz NOT NULL DEFAULT now(),
-    change_version bigint NOT NULL DEFAULT nextval('change_version')
+    last_modified_by bigint,
+    change_version bigint NOT NULL DEFAULT next_change_version() - 1,
+    operation text NOT NULL DEFAULT 'insert'
 );
 
 -- Serves a page of a collection in insertion order.
@@ -42,4 +82,6 @@ COMMENT ON TABLE document IS 'All Ed-Fi documents, descriptors included.';
 COMMENT ON COLUMN document.document_uuid IS 'The id that clients see (UUID version 7).';
 COMMENT ON COLUMN document.natural_key IS 'Identity as text, for people; uniqueness is the alias table''s.';
 COMMENT ON COLUMN document.created_by IS 'API client that created the document.';
+COMMENT ON COLUMN document.last_modified_by IS 'API client that wrote the present version.';
 COMMENT ON COLUMN document.change_version IS 'Taken anew at every write that changes the body; also the ETag.';
+COMMENT ON COLUMN document.operation IS 'What made the present version: insert, update or key_change.';

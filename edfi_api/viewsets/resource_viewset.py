@@ -84,7 +84,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         incoming = self.preparer.prepare_new(self.parse_body(request))
         self.check_permissions(request)
         condition = write_condition(request)
-        document, outcome = store.upsert(incoming, created_by=request.user.row_id, condition=condition)
+        document, outcome = store.upsert(incoming, request.user.row_id, condition)
         status = HTTP_201_CREATED if outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=status, headers=headers)
@@ -104,14 +104,16 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """Replace the document's body in full."""
         incoming = self.preparer.prepare_replacement(self.parse_body(request), self.document_uuid)
         self.check_permissions(request)
-        document = store.update(incoming, self.document_uuid, self.preparers, write_condition(request))
+        client, condition = request.user.row_id, write_condition(request)
+        document = store.update(incoming, self.document_uuid, self.preparers, client, condition)
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: Request, **kwargs: Any) -> HttpResponse:
         """Remove the document; 404 without a body if there is none."""
         self.check_permissions(request)
-        was_there = store.delete(self.resource, self.document_uuid, write_condition(request))
+        client, condition = request.user.row_id, write_condition(request)
+        was_there = store.delete(self.resource, self.document_uuid, client, condition)
         return EmptyResponse(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
 
     def parse_body(self, request: Request) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _script(database_url: str) -> str:
         "targets": f"('{{{rows}}}'::uuid[])[{row} : {row}]",
         "body": "('" + _BODY.replace("%s", "' || :n::text || '") + "')",
         "document_uuid": "md5('id' || :n::text)::uuid",
-        "created_by": "1",
+        "client": "1",
         "expected_version": "NULL",
     }
     return f"\\set n random(1, 1000000000000000)\n{statements.UPSERT.strip() % parameters};\n"

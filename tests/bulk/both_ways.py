@@ -14,7 +14,7 @@ from edfi_api.documents.integrity import disagreements
 Result = TypeVar("Result")
 
 _DOCUMENTS = """
-SELECT t.name, d.natural_key, d.body::text, d.created_by,
+SELECT t.name, d.natural_key, d.body::text, d.created_by, d.last_modified_by,
        d.organization, d.student, d.contact, d.staff, d.namespace, d.hierarchy, d.opens_pathway,
        ARRAY(SELECT referential_id::text FROM alias WHERE document_id = d.id ORDER BY 1),
        ARRAY(SELECT alias_id::text FROM reference WHERE document_id = d.id ORDER BY 1)

@@ -20,7 +20,7 @@ def test_documents_of_every_resource_are_answered_and_stored_as_by_the_api(surfa
         return client, [response.status_code for response in posted], stored()
 
     def in_bulk(client):
-        with bulk_writer(created_by=client) as writer:
+        with bulk_writer(client=client) as writer:
             results = [written.result for written in writer.write(candidates)]
         return [_status(result) for result in results], stored()
 

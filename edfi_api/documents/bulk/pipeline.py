@@ -92,12 +92,12 @@ def _first_of(under_way: deque[tuple[Batch, Future[Prepared]]]) -> tuple[Batch, 
 
 @contextmanager
 def bulk_writer(
-    using: str = DEFAULT_DB_ALIAS, created_by: int | None = None, processes: int | None = None
+    using: str = DEFAULT_DB_ALIAS, client: int | None = None, processes: int | None = None
 ) -> Iterator[BulkWriter]:
     """`processes` prepare the documents, as many as there are processors if it is None; none but this one if it is 0.
-    `created_by` is the API client's row id."""
+    `client` is the API client's row id."""
     count = available_processors() if processes is None else processes
-    writer = BulkWriter(BatchWriter(using, created_by), using, count)
+    writer = BulkWriter(BatchWriter(using, client), using, count)
     with _bulk_session(using):
         try:
             yield writer

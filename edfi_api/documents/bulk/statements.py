@@ -63,8 +63,10 @@ WITH existing AS (
       JOIN document d ON d.id = a.document_id
      WHERE s.wave = %(wave)s
 ), inserted AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by, {SECURABLES})
-    SELECT document_uuid, resource_type_id, natural_key, body, %(created_by)s::bigint, {SECURABLES}
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by, last_modified_by,
+                          {SECURABLES})
+    SELECT document_uuid, resource_type_id, natural_key, body, %(client)s::bigint, %(client)s::bigint,
+           {SECURABLES}
       FROM staged_document s
      WHERE wave = %(wave)s AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position)
      ORDER BY position
@@ -77,7 +79,7 @@ WITH existing AS (
     UPDATE document d
        SET body = s.body, natural_key = s.natural_key,
            ({SECURABLES}) = ROW({", ".join(f"s.{name}" for name in COLUMNS)}),
-           last_modified_at = now(), change_version = nextval('change_version')
+           last_modified_at = now(), last_modified_by = %(client)s::bigint
       FROM existing e JOIN staged_document s ON s.position = e.position
      WHERE d.id = e.id AND NOT e.is_same_body AND d.change_version = e.change_version
     RETURNING d.id, d.resource_type_id, s.position, s.targets

@@ -39,9 +39,9 @@ class _MetConcurrentWrites(Exception):
 class BatchWriter:
     """Writes the batches of one load."""
 
-    def __init__(self, using: str, created_by: int | None = None) -> None:
+    def __init__(self, using: str, client: int | None = None) -> None:
         self._using = using
-        self._created_by = created_by
+        self._client = client
         self._preparers: dict[ResourceName, Preparer] = {}
 
     def write(self, batch: Batch, prepared: Prepared, judge: Judge = judge) -> Results:
@@ -67,7 +67,7 @@ class BatchWriter:
         for _ in range(_ATTEMPTS if rows else 0):
             try:
                 with _one_transaction(self._using) as cursor:
-                    return _write_rows(cursor, rows, judge, self._created_by)
+                    return _write_rows(cursor, rows, judge, self._client)
             except _MetConcurrentWrites:
                 continue
         return Judgement(), {}
@@ -84,7 +84,7 @@ class BatchWriter:
 
     def _write_alone(self, candidate: Candidate) -> Outcome | Refusal:
         try:
-            return store.upsert(self._incoming(candidate), self._created_by, using=self._using)[1]
+            return store.upsert(self._incoming(candidate), self._client, using=self._using)[1]
         except REFUSALS as refusal:
             return refusal
 
@@ -113,13 +113,13 @@ def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
 
 
 def _write_rows(
-    cursor: Cursor[TupleRow], rows: Mapping[int, Row], judge: Judge, created_by: int | None
+    cursor: Cursor[TupleRow], rows: Mapping[int, Row], judge: Judge, client: int | None
 ) -> tuple[Judgement, dict[int, Outcome]]:
     _stage(cursor, rows)
     judgement = _judged(cursor, rows, judge)
     outcomes: dict[int, Outcome] = {}
     for wave, size in enumerate(judgement.wave_sizes(len(rows)), start=1):
-        written = _rows(cursor, statements.WRITE, {"wave": wave, "created_by": created_by})
+        written = _rows(cursor, statements.WRITE, {"wave": wave, "client": client})
         outcomes |= {position: Outcome(outcome) for position, outcome in written}
         if len(written) < size:
             break  # A document that changed meanwhile is written alone, and then its repetitions must come after it.

@@ -1,0 +1,116 @@
+"""What documents were before: superseded versions, key changes, deleted documents; and who reads the changes.
+
+The tables are made, and written by triggers, in `sql/0001_change_tracking.sql`; Django reads them.
+"""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from edfi_api.models import ResourceType
+
+
+class SecuredVersion(models.Model):
+    """What decided who might see the document; see documents/securables.py."""
+
+    organization = models.BigIntegerField(null=True)
+    student = models.TextField(null=True)
+    contact = models.TextField(null=True)
+    staff = models.TextField(null=True)
+    namespace = models.TextField(null=True)
+    opens_pathway = models.BooleanField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+class KeyField(models.Model):
+    """A member of `keyValues` and its path in the bodies of a resource."""
+
+    pk = models.CompositePrimaryKey("resource_type_id", "name")
+    resource_type = models.ForeignKey(ResourceType, on_delete=models.DO_NOTHING, related_name="+")
+    name = models.TextField()
+    path = ArrayField(models.TextField())
+    ignores_case = models.BooleanField()
+
+    class Meta:
+        db_table = "key_field"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SupersededDocument(models.Model):
+    """A version of a document that an update replaced."""
+
+    pk = models.CompositePrimaryKey("resource_type_id", "change_version")
+    change_version = models.BigIntegerField()
+    operation = models.TextField()
+    document_uuid = models.UUIDField()
+    resource_type = models.ForeignKey(ResourceType, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False)
+    natural_key = models.TextField()
+    body = models.JSONField()
+    last_modified_by = models.BigIntegerField(null=True)
+    last_modified_at = models.DateTimeField()
+    superseded_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "superseded_document"
+
+    def __str__(self) -> str:
+        return f"{self.natural_key} ({self.change_version})"
+
+
+class KeyChange(SecuredVersion):
+    """An identity that changed, in the terms of clients."""
+
+    pk = models.CompositePrimaryKey("resource_type_id", "change_version")
+    change_version = models.BigIntegerField()
+    document_uuid = models.UUIDField()
+    resource_type = models.ForeignKey(ResourceType, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False)
+    old_key_values = models.JSONField()
+    new_key_values = models.JSONField()
+
+    class Meta:
+        db_table = "key_change"
+
+    def __str__(self) -> str:
+        return str(self.document_uuid)
+
+
+class DeletedDocument(SecuredVersion):
+    """A document that was removed; without its body once it cannot be restored any more."""
+
+    change_version = models.BigIntegerField(primary_key=True)
+    document_uuid = models.UUIDField("id")
+    resource_type = models.ForeignKey(ResourceType, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False)
+    natural_key = models.TextField()
+    key_values = models.JSONField()
+    aliases = ArrayField(models.UUIDField())
+    body = models.JSONField(null=True)
+    created_by = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField()
+    last_change_version = models.BigIntegerField()
+    last_operation = models.TextField()
+    last_modified_by = models.BigIntegerField(null=True)
+    last_modified_at = models.DateTimeField()
+    deleted_by = models.BigIntegerField(null=True)
+    deleted_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "deleted_document"
+
+    def __str__(self) -> str:
+        return self.natural_key
+
+
+class ChangeConsumer(models.Model):
+    """Who reads the stream of changes, and up to which version it has."""
+
+    name = models.TextField(primary_key=True)
+    change_version = models.BigIntegerField(default=0)
+
+    class Meta:
+        db_table = "change_consumer"
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,13 @@
+DROP VIEW document_change;
+DROP TRIGGER document_is_deleted ON document;
+DROP TRIGGER document_is_superseded ON document;
+DROP FUNCTION keep_deleted_document;
+DROP FUNCTION supersede_document;
+DROP FUNCTION is_same_key;
+DROP FUNCTION key_values;
+DROP TABLE change_consumer;
+DROP INDEX document_change_version;
+DROP TABLE deleted_document;
+DROP TABLE key_change;
+DROP TABLE superseded_document;
+DROP TABLE key_field;
