@@ -9,9 +9,10 @@ from rest_framework.request import Request
 
 from edfi_api.conf import api_settings
 from edfi_api.documents.extraction import Extractor
+from edfi_api.relations.authorization import readable
 from edfi_api.relations.neighbours import Neighbours
 from edfi_api.relations.parameters import Asked, read
-from edfi_api.relations.related import Readable, RelatedDocument, related_documents
+from edfi_api.relations.related import RelatedDocument, related_documents
 from edfi_api.surface.resource import Resource, ResourceName, Surface
 from edfi_api.viewsets.document_id import document_uuid
 from edfi_api.viewsets.edfi_view import EdFiView
@@ -21,10 +22,12 @@ from edfi_api.viewsets.responses import EmptyResponse, JsonTextResponse
 
 
 class RelationsView(EdFiView):
-    """What refers to a document, and what it refers to."""
+    """What refers to a document, and what it refers to. Who may read the document may ask."""
 
     http_method_names = ["get"]
     detail = None
+    action = "retrieve"
+    resource: Resource | None = None
     surface: Surface | None = None
     neighbours: Neighbours | None = None
     representations: dict[ResourceName, Representation] | None = None
@@ -40,10 +43,13 @@ class RelationsView(EdFiView):
         resource = self.surface.by_endpoint.get((project.lower(), endpoint.lower()))
         if resource is None:
             raise ResourceNotFound
+        self.resource = resource
         uuid = document_uuid(document_id)
         asked = read(request.query_params, self.surface)
+        self.check_permissions(request)
         with_targets = asked.with_bodies and api_settings.LINKS
-        found = related_documents(resource, uuid, asked, self._readable(resource, asked), with_targets=with_targets)
+        neighbours = readable(request.user, self._neighbours(asked))
+        found = related_documents(resource, uuid, asked, neighbours, with_targets=with_targets)
         if found is None:
             return EmptyResponse(status=404)
         headers = {}
@@ -51,10 +57,10 @@ class RelationsView(EdFiView):
             headers["Next-Page-Token"] = str(asked.next_token(found[-1].document.row))
         return JsonTextResponse(b"[%s]" % b",".join(self._texts(found, asked)), headers)
 
-    def _readable(self, resource: Resource, asked: Asked) -> Iterator[Readable]:
-        for neighbour in self.neighbours.of(resource, asked.direction):
+    def _neighbours(self, asked: Asked) -> Iterator[Resource]:
+        for neighbour in self.neighbours.of(self.resource, asked.direction):
             if not asked.resources or neighbour.name in asked.resources:
-                yield Readable(neighbour)
+                yield neighbour
 
     def _texts(self, found: list[RelatedDocument], asked: Asked) -> Iterator[bytes]:
         for each in found:

@@ -6,40 +6,9 @@ from django.test import Client
 
 from edfi_api.models import Document
 from tests.api.test_upsert import STUDENT
+from tests.relations.conftest import RELATIONS, ask, endpoints, related, stored
 
-RELATIONS = "/relations/v1/ed-fi"
 SOME_ID = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"
-
-
-def related(api, endpoint, document, query=""):
-    return ask(api, f"/{endpoint}/{document.document_uuid}?{query}")
-
-
-def ask(api, path, method="get"):
-    return api.request(method, RELATIONS + path)
-
-
-def stored(resource):
-    return Document.objects.get(resource_type__name=resource)
-
-
-def endpoints(response):
-    return [each["resource"].removeprefix("ed-fi/") for each in response.json()]
-
-
-@pytest.fixture
-def association(api, documents, resource_named):
-    """Of a student and a school, with what these need."""
-    documents.store(resource_named("StudentSchoolAssociation"))
-    return stored("StudentSchoolAssociation")
-
-
-@pytest.fixture
-def full_association(association, documents, resource_named):
-    """Further documents that refer to the same student and school."""
-    for name in ("Session", "StudentEducationOrganizationAssociation", "StudentSchoolAttendanceEvent"):
-        documents.store(resource_named(name))
-    return association
 
 
 def test_who_refers_to_a_document(api, association):
