@@ -1,7 +1,8 @@
-"""Document, the one table for all resources, and ResourceType, the number each of them has in it.
+"""Document, the one table for all resources; ResourceType, the number each of them has in it; and what follows from
+documents, the hierarchy of education organizations.
 
-The tables are made by `sql/0001_documents.sql`, the columns for authorization by `sql/0002_securables.sql`. Reading is
-free to everyone; `documents/store.py` alone writes.
+The tables are made by `sql/0001_documents.sql`, the rest by those that follow it. Reading is free to everyone;
+`documents/store.py` alone writes.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -52,3 +53,17 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.natural_key
+
+
+class OrganizationClosure(models.Model):
+    """An education organization and one that lies below it, or is itself. Triggers keep the table."""
+
+    pk = models.CompositePrimaryKey("ancestor_id", "descendant_id")
+    ancestor_id = models.BigIntegerField()
+    descendant_id = models.BigIntegerField()
+
+    class Meta:
+        db_table = "organization_closure"
+
+    def __str__(self) -> str:
+        return f"{self.ancestor_id} → {self.descendant_id}"

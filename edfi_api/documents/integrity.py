@@ -1,4 +1,5 @@
-"""Does what is stored agree with itself? Every body against its natural key, securables, aliases and reference rows.
+"""Does what is stored agree with itself? Every body against its natural key, securables, aliases and reference rows;
+the closure of the hierarchy of education organizations against what their documents tell.
 
 The foreign keys hold rows to rows; that rows mean what the bodies say is the store's doing, and is looked at here.
 """
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg
+from django.db import connections
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
@@ -19,6 +21,15 @@ from edfi_api.documents.securables import COLUMNS, Securables
 from edfi_api.models import Document
 
 _BATCH = 1000
+
+_OTHER_ANCESTORS = """
+WITH told AS (
+    SELECT * FROM organization_ancestors(ARRAY(SELECT hierarchy[1] FROM document WHERE hierarchy IS NOT NULL))
+)
+SELECT descendant_id FROM ((TABLE told EXCEPT TABLE organization_closure) UNION
+                           (TABLE organization_closure EXCEPT TABLE told)) difference
+ GROUP BY descendant_id ORDER BY descendant_id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,8 @@ def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
             for what in _compare(preparers[name], stored):
                 yield Disagreement(name.resource, stored.natural_key, what)
         last_row = batch[-1].row
+    for organization in _organizations_with_other_ancestors(using):
+        yield Disagreement("EducationOrganization", str(organization), "organization_closure has other ancestors")
 
 
 def _batch(after: int, using: str) -> Iterator[_Row]:
@@ -69,6 +82,12 @@ def _batch(after: int, using: str) -> Iterator[_Row]:
     )
     width = len(_Row._fields) - 1
     return (_Row(*row[:width], Securables(*row[width:])) for row in columns[:_BATCH])
+
+
+def _organizations_with_other_ancestors(using: str) -> list[int]:
+    with connections[using].cursor() as cursor:
+        cursor.execute(_OTHER_ANCESTORS)
+        return [organization for (organization,) in cursor.fetchall()]
 
 
 def _compare(preparer: Preparer, stored: _Row) -> Iterator[str]:

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from edfi_api.models import Document
+from edfi_api.models import Document, OrganizationClosure
 from references.models import Alias, Reference
 
 
@@ -62,6 +62,13 @@ def test_a_securable_that_is_not_the_bodys_is_found(association, capsys, column,
     Document.objects.filter(pk=association.pk).update(**{column: value})
 
     assert f"the column {column} is {value} instead of the body's {getattr(association, column)}" in complaint(capsys)
+
+
+def test_a_closure_that_is_not_the_hierarchys_is_found(association, capsys):
+    school = Document.objects.get(resource_type__name="School").organization
+    OrganizationClosure.objects.filter(descendant_id=school).delete()
+
+    assert f"EducationOrganization {school}: organization_closure has other ancestors" in complaint(capsys)
 
 
 def test_a_body_without_its_identity_is_found(association, capsys):

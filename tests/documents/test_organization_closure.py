@@ -1,0 +1,127 @@
+"""The closure of the hierarchy of education organizations follows their documents, in the same transaction."""
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from edfi_api.documents import store
+from edfi_api.documents.bulk import Candidate, bulk_writer, write_documents
+from tests.conftest import item_path
+from tests.documents.organizations import Organizations, closure_of, stored_closure
+
+
+@pytest.fixture
+def organizations(api, documents, resource_named):
+    found = Organizations(documents, resource_named("LocalEducationAgency"), resource_named("School"))
+    found.store_descriptors()
+    return found
+
+
+@pytest.fixture
+def tree(api, organizations):
+    """Districts 1 above 2, school 7 in 2; what their paths are."""
+    bodies = [organizations.district(1), organizations.district(2, 1), organizations.school(7, 2)]
+    endpoints = ["/localEducationAgencies", "/localEducationAgencies", "/schools"]
+    answers = [api.post(endpoint, body) for endpoint, body in zip(endpoints, bodies, strict=True)]
+    return [item_path(answer) for answer in answers]
+
+
+def test_every_organization_lies_below_itself_and_all_above_it(tree):
+    assert stored_closure() == closure_of({1: [], 2: [1], 7: [2]})
+
+
+def test_what_lies_below_moves_along(api, organizations, tree):
+    api.post("/localEducationAgencies", organizations.district(3))
+
+    assert api.post("/localEducationAgencies", organizations.district(2, 3)).status_code == 200
+
+    assert stored_closure() == closure_of({1: [], 2: [3], 3: [], 7: [2]})
+
+
+def test_a_parent_that_is_taken_away_is_above_no_more(api, organizations, tree):
+    api.post("/localEducationAgencies", organizations.district(2))
+
+    assert stored_closure() == closure_of({1: [], 2: [], 7: [2]})
+
+
+def test_an_organization_that_goes_is_nowhere(api, tree):
+    assert api.delete(tree[2]).status_code == 204
+
+    assert stored_closure() == closure_of({1: [], 2: [1]})
+
+
+def test_a_change_of_something_else_touches_nothing(api, organizations, tree):
+    before = stored_closure()
+
+    assert api.post("/schools", organizations.school(7, 2) | {"nameOfInstitution": "Other"}).status_code == 200
+
+    assert stored_closure() == before
+
+
+def test_a_circle_is_everything_above_each_of_it(api, organizations, tree):
+    api.post("/localEducationAgencies", organizations.district(1, 2))
+
+    assert stored_closure() == closure_of({1: [2], 2: [1], 7: [2]})
+
+
+def test_a_department_lies_below_any_kind_of_organization(api, documents, organizations, tree, resource_named):
+    department = resource_named("OrganizationDepartment")
+    body = documents.minimal_body(
+        department, organizationDepartmentId=9, parentEducationOrganizationReference={"educationOrganizationId": 7}
+    )
+    documents.store_targets(department, documents.minimal_body(department))
+
+    assert api.post("/organizationDepartments", body).status_code == 201
+
+    assert stored_closure() >= closure_of({1: [], 2: [1], 7: [2], 9: [7]})
+
+
+def test_bulk_loads_are_followed_too(organizations):
+    candidates = [
+        Candidate(organizations.district_resource, organizations.district(1), "1"),
+        Candidate(organizations.school_resource, organizations.school(7, 1), "7"),
+        Candidate(organizations.school_resource, organizations.school(8, 1), "8"),
+    ]
+
+    assert [written.result for written in write_documents(candidates)] == ["inserted"] * 3
+
+    assert stored_closure() == closure_of({1: [], 7: [1], 8: [1]})
+
+
+def test_a_load_in_any_order_of_one_transaction_is_followed(organizations):
+    district = organizations.district_resource
+    bodies = [organizations.district(1, 2), organizations.district(2, 3), organizations.district(3)]
+
+    with bulk_writer() as writer:
+        results = list(writer.write_together(Candidate(district, body, "") for body in bodies))
+
+    assert [written.result for written in results] == ["inserted"] * 3
+    assert stored_closure() == closure_of({1: [2], 2: [3], 3: []})
+
+
+IDS = range(1, 6)
+CHANGES = st.lists(st.tuples(st.sampled_from(IDS), st.none() | st.sampled_from(IDS), st.booleans()), max_size=15)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(CHANGES)
+def test_any_sequence_of_changes_leaves_what_the_documents_tell(organizations, preparers, changes):
+    district = organizations.district_resource
+    with transaction.atomic():
+        paths, parents = {}, {}
+        for id_, parent, is_removal in changes:
+            if (
+                is_removal
+                and id_ in paths
+                and not any(id_ in above for other, above in parents.items() if other != id_)
+            ):
+                assert store.delete(district, paths.pop(id_))
+                del parents[id_]
+            elif parent is None or parent in paths or parent == id_:
+                incoming = preparers[district.name].prepare(organizations.district(id_, parent))
+                paths[id_] = store.upsert(incoming)[0].document_uuid
+                parents[id_] = [parent] if parent else []
+
+        assert stored_closure() == closure_of(parents)
+        transaction.set_rollback(True)
