@@ -1,39 +1,341 @@
-"""API clients in the admin: found, read, changed, switched off.
+"""Who may call the API, and what they may do, in the admin: vendors, applications, API clients and claim sets.
 
-They are made by `manage.py create_api_client`, which shows the secret once; here it is never shown. The toolkit's
-admin registers this class, by its setting `APPLICATION_ADMIN_CLASS`.
+A secret is shown once, on the page that answers the making of a client or of a new secret. The toolkit's admin
+registers `ApiClientAdmin`, by its setting `APPLICATION_ADMIN_CLASS`.
 """
 
+from typing import Any
+
+from django import forms
 from django.contrib import admin
-from django.http import HttpRequest
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from oauth2_provider.models import get_grant_model, get_id_token_model, get_refresh_token_model
+
+from edfi_api.conf import api_settings
+
+from .actions import Action
+from .claims import inherited_defaults
+from .clients import Credentials, disable_client, new_secret, rotate_secret
+from .models import (
+    ApiClient,
+    Application,
+    ClaimSet,
+    DefaultStrategies,
+    Grant,
+    OverridingStrategies,
+    ResourceClaim,
+    Vendor,
+)
+from .strategy_names import STRATEGY_NAMES
 
 
-class ApiClientAdmin(admin.ModelAdmin):
-    """One page a client, one line in the list."""
+class OneByOneAdmin(admin.ModelAdmin):
+    """Rows go one by one, on a page that says what goes with them, and each is logged."""
 
-    list_display = (
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
+
+
+def _by(request: HttpRequest) -> str:
+    return f"admin:{request.user.get_username()}"
+
+
+class StrategiesField(forms.MultipleChoiceField):
+    """Ed-Fi's strategies to choose from, and whatever others are stored already."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"choices": _strategy_choices, "widget": forms.SelectMultiple(attrs={"size": 6})})
+
+
+def _strategy_choices() -> list[tuple[str, str]]:
+    stored = [
+        name
+        for model in (DefaultStrategies, OverridingStrategies)
+        for names in model.objects.values_list("strategies", flat=True)
+        for name in names
+    ]
+    return [(name, name) for name in dict.fromkeys([*STRATEGY_NAMES, *stored])]
+
+
+class StrategiesForm(forms.ModelForm):
+    """An action and how it is authorized."""
+
+    strategies = StrategiesField(
+        help_text="Several: one of the relationship strategies has to let a document through, and all of the others."
+    )
+
+
+class StrategiesInline(admin.TabularInline):
+    """Strategies by action."""
+
+    form = StrategiesForm
+    fields = ["action", "strategies"]
+    extra = 0
+    max_num = len(Action)
+
+
+class DefaultStrategiesInline(StrategiesInline):
+    """Of a resource claim."""
+
+    model = DefaultStrategies
+    verbose_name_plural = "Default strategies of this claim and of all below it; the nearest to a resource count"
+
+
+class OverridingStrategiesInline(StrategiesInline):
+    """Of a grant."""
+
+    model = OverridingStrategies
+    verbose_name_plural = "Strategies in place of the defaults"
+
+
+class GrantForm(forms.ModelForm):
+    """The actions of a grant, to be ticked."""
+
+    actions = forms.MultipleChoiceField(choices=Action.choices, widget=forms.CheckboxSelectMultiple)
+
+
+class GrantInline(admin.TabularInline):
+    """The grants of a claim set."""
+
+    model = Grant
+    form = GrantForm
+    fields = ["resource_claim", "actions", "in_place_of_defaults"]
+    readonly_fields = ["in_place_of_defaults"]
+    autocomplete_fields = ["resource_claim"]
+    show_change_link = True
+    extra = 0
+    verbose_name_plural = (
+        "Grants: a domain stands for everything in it. The page of a grant sets strategies in place of the defaults"
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Grant]:
+        return super().get_queryset(request).select_related("resource_claim").prefetch_related("overrides")
+
+    @admin.display(description="strategies in place of the defaults")
+    def in_place_of_defaults(self, grant: Grant) -> SafeString:
+        if grant.pk is None:
+            return SafeString("-")
+        return format_html_join("", "{}<br>", ((each,) for each in grant.overrides.all())) or SafeString("-")
+
+
+@admin.register(ClaimSet)
+class ClaimSetAdmin(OneByOneAdmin):
+    """What a claim set grants, and who has it."""
+
+    list_display = ["name", "description", "number_of_applications"]
+    search_fields = ["name", "description", "grants__resource_claim__name"]
+    search_help_text = "A name, or a resource claim that is granted"
+    fields = ["name", "description", "used_by"]
+    readonly_fields = ["used_by"]
+    inlines = [GrantInline]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ClaimSet]:
+        return super().get_queryset(request).annotate(_applications=Count("applications", distinct=True))
+
+    @admin.display(description="applications", ordering="_applications")
+    def number_of_applications(self, claim_set: ClaimSet) -> int:
+        return claim_set._applications
+
+    @admin.display(description="used by")
+    def used_by(self, claim_set: ClaimSet) -> SafeString:
+        return _links(claim_set.applications.all() if claim_set.pk else [], "application")
+
+
+@admin.register(Grant)
+class GrantAdmin(OneByOneAdmin):
+    """One grant of a claim set; reached from there."""
+
+    form = GrantForm
+    list_display = ["resource_claim", "claim_set", "actions"]
+    list_filter = ["claim_set"]
+    list_select_related = ["resource_claim", "claim_set"]
+    search_fields = ["resource_claim__name", "claim_set__name"]
+    autocomplete_fields = ["claim_set", "resource_claim"]
+    inlines = [OverridingStrategiesInline]
+
+
+@admin.register(ResourceClaim)
+class ResourceClaimAdmin(OneByOneAdmin):
+    """A resource, service or domain, where it lies, and how its actions are authorized unless a grant differs."""
+
+    list_display = ["name", "parent"]
+    list_select_related = ["parent"]
+    list_filter = [("parent", admin.RelatedOnlyFieldListFilter)]
+    search_fields = ["name", "parent__name"]
+    search_help_text = "A name such as student or domains/people, or that of the domain around it"
+    fields = ["name", "parent", "what_counts", "children_shown", "granted_to"]
+    readonly_fields = ["what_counts", "children_shown", "granted_to"]
+    autocomplete_fields = ["parent"]
+    inlines = [DefaultStrategiesInline]
+
+    @admin.display(description="defaults that count here")
+    def what_counts(self, claim: ResourceClaim) -> SafeString:
+        counting = inherited_defaults(claim.name) if claim.pk else {}
+        lines = ((action, ", ".join(names), origin) for action, (names, origin) in counting.items())
+        return format_html_join("", "{}: {} (from {})<br>", lines) or SafeString("none")
+
+    @admin.display(description="in it")
+    def children_shown(self, claim: ResourceClaim) -> SafeString:
+        return _links(claim.children.all() if claim.pk else [], "resourceclaim")
+
+    @admin.display(description="granted to")
+    def granted_to(self, claim: ResourceClaim) -> SafeString:
+        return _links(ClaimSet.objects.filter(grants__resource_claim=claim) if claim.pk else [], "claimset")
+
+
+class ApplicationInline(admin.TabularInline):
+    """The applications of a vendor."""
+
+    model = Application
+    fields = ["name", "claim_set", "education_organization_ids"]
+    show_change_link = True
+    extra = 0
+
+
+@admin.register(Vendor)
+class VendorAdmin(OneByOneAdmin):
+    """A vendor, its namespace prefixes and its applications."""
+
+    list_display = ["name", "namespace_prefixes"]
+    search_fields = ["name", "namespace_prefixes", "applications__name"]
+    search_help_text = "A name, a namespace prefix, or the name of an application"
+    inlines = [ApplicationInline]
+
+
+class ApiClientInline(admin.TabularInline):
+    """The clients of an application; made and changed on their own pages, where their secrets are."""
+
+    model = ApiClient
+    fields = readonly_fields = ["name", "client_id", "is_active", "expires_at"]
+    show_change_link = True
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
+        return False
+
+
+@admin.register(Application)
+class ApplicationAdmin(OneByOneAdmin):
+    """An application of a vendor: what its clients may do."""
+
+    list_display = ["name", "vendor", "claim_set", "education_organization_ids"]
+    list_select_related = ["vendor", "claim_set"]
+    list_filter = ["claim_set", "vendor"]
+    search_fields = ["name", "vendor__name", "claim_set__name", "education_organization_ids", "api_clients__client_id"]
+    search_help_text = "A name, a vendor, a claim set, an education organization id, or the key of a client"
+    autocomplete_fields = ["vendor", "claim_set"]
+    inlines = [ApiClientInline]
+
+
+class ApiClientAdmin(OneByOneAdmin):
+    """A client: found by anything that is known of it, made, shut out, given a new secret."""
+
+    list_display = [
         "name",
         "client_id",
-        "claim_set_name",
-        "education_organization_ids",
-        "namespace_prefixes",
+        "application",
+        "vendor",
+        "claim_set",
+        "organizations",
         "is_active",
-    )
-    list_filter = ("is_active", "claim_set_name")
-    search_fields = ("name", "client_id", "claim_set_name", "education_organization_ids", "namespace_prefixes")
-    fields = (
+        "expires_at",
+    ]
+    list_select_related = ["application__vendor", "application__claim_set"]
+    list_filter = ["is_active", "application__claim_set", "application__vendor"]
+    search_fields = [
         "name",
         "client_id",
-        "is_active",
-        "claim_set_name",
-        "education_organization_ids",
-        "namespace_prefixes",
-        "created",
-        "updated",
-    )
-    readonly_fields = ("client_id", "created", "updated")
+        "application__name",
+        "application__vendor__name",
+        "application__claim_set__name",
+        "application__education_organization_ids",
+        "application__vendor__namespace_prefixes",
+    ]
+    search_help_text = "A name, a key, an application, a vendor, a claim set, an organization id or a namespace prefix"
+    autocomplete_fields = ["application"]
+    fields = ["name", "application", "is_active", "expires_at"]
+    readonly_fields = ["client_id", "vendor", "claim_set", "organizations", "prefixes", "created", "updated"]
+    actions = ["disable"]
     # The toolkit's pages about applications are not served.
     view_on_site = False
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def get_fields(self, request: HttpRequest, obj: ApiClient | None = None) -> list[str]:
+        return self.fields if obj is None else [*self.fields, *self.readonly_fields]
+
+    def has_delete_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
+        """Documents remember who made them; a client that is not needed any more is made inactive."""
         return False
+
+    def get_urls(self) -> list[URLPattern]:
+        rotate = self.admin_site.admin_view(self.rotate_secret)
+        ours = path("<int:client_pk>/rotate-secret/", rotate, name="security_apiclient_rotate_secret")
+        return [ours, *super().get_urls()]
+
+    def save_model(self, request: HttpRequest, obj: ApiClient, form: forms.ModelForm, change: bool) -> None:
+        if not change:
+            request.new_credentials = new_secret(obj)
+        super().save_model(request, obj, form, change)
+
+    def response_add(self, request: HttpRequest, obj: ApiClient, post_url_continue: str | None = None) -> HttpResponse:
+        return self._shown_once(request, obj, request.new_credentials)
+
+    def rotate_secret(self, request: HttpRequest, client_pk: int) -> HttpResponse:
+        """Asks on GET, does it on POST."""
+        client = get_object_or_404(ApiClient, pk=client_pk)
+        if not self.has_change_permission(request, client):
+            return HttpResponse(status=403)
+        if request.method != "POST":
+            context = {"client": client, "cache_seconds": api_settings.TOKEN_CACHE_SECONDS}
+            return self._page(request, "rotate_secret", f"Rotate the secret of {client}", context)
+        credentials = rotate_secret(client, by=_by(request))
+        self.log_change(request, client, "Rotated the secret.")
+        return self._shown_once(request, client, credentials)
+
+    @admin.action(description="Disable selected API clients", permissions=["change"])
+    def disable(self, request: HttpRequest, queryset: QuerySet[ApiClient]) -> None:
+        for client in queryset:
+            disable_client(client, by=_by(request))
+            self.log_change(request, client, "Disabled.")
+        self.message_user(request, "They get no more tokens, and those they have are void.")
+
+    @admin.display(ordering="application__vendor__name")
+    def vendor(self, client: ApiClient) -> Vendor:
+        return client.application.vendor
+
+    @admin.display(description="claim set", ordering="application__claim_set__name")
+    def claim_set(self, client: ApiClient) -> ClaimSet:
+        return client.application.claim_set
+
+    @admin.display(description="education organizations")
+    def organizations(self, client: ApiClient) -> str:
+        return ", ".join(map(str, client.application.education_organization_ids)) or "-"
+
+    @admin.display(description="namespace prefixes")
+    def prefixes(self, client: ApiClient) -> str:
+        return ", ".join(client.application.vendor.namespace_prefixes) or "-"
+
+    def _shown_once(self, request: HttpRequest, client: ApiClient, credentials: Credentials) -> HttpResponse:
+        context = {"client": client, "credentials": credentials}
+        return self._page(request, "secret", f"The secret of {client}", context)
+
+    def _page(self, request: HttpRequest, name: str, title: str, context: dict[str, Any]) -> HttpResponse:
+        template = f"admin/security/apiclient/{name}.html"
+        return TemplateResponse(request, template, self.admin_site.each_context(request) | {"title": title} | context)
+
+
+def _links(rows: Any, model: str) -> SafeString:
+    lines = ((reverse(f"admin:security_{model}_change", args=[row.pk]), row) for row in rows)
+    return format_html_join("", '<a href="{}">{}</a><br>', lines) or SafeString("-")
+
+
+# What the toolkit has for people who sign in through a browser is never used here.
+for _model in (get_grant_model(), get_id_token_model(), get_refresh_token_model()):
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)

@@ -1,8 +1,8 @@
 """The claims that a new database begins with: those that come along, and one for every resource of the surface.
 
-What comes along, in `claim_sets/`, is loaded into a database that has no claim set; from then on the operator's word
-counts, and `load_claim_sets --bundled` tells or undoes the difference. A resource that has no claim, of an extension
-for example, gets one in the domain that its securable elements speak for.
+What comes along, in `claim_sets/`, is loaded into a database that has no resource claim; from then on the operator's
+word counts, and `load_claim_sets --bundled` tells or undoes the difference. A resource that has no claim, of an
+extension for example, gets one in the domain that its securable elements speak for.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from edfi_api.surface.resource import Resource, ResourceKind, Surface
 from .claim_uris import claim_name
 from .claims_file import Claims, ResourceClaimValue, read_claims
 from .claims_store import load
-from .models import ClaimSet, ResourceClaim
+from .models import ResourceClaim
 
 _FOLDER = Path(__file__).parent / "claim_sets"
 
@@ -37,7 +37,7 @@ def bundled_claims(surface: Surface) -> Claims:
 @transaction.atomic
 def fill_claims(surface: Surface) -> None:
     """Give a new database its claims, and every resource that has none its own."""
-    if not ClaimSet.objects.exists() and not ResourceClaim.objects.exists():
+    if not ResourceClaim.objects.exists():
         load(bundled_claims(surface))
         return
     known = set(ResourceClaim.objects.values_list("name", flat=True))

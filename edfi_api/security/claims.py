@@ -43,6 +43,15 @@ def operations(client: AuthenticatedClient) -> dict[str, list[Action]]:
     return {name: [action for action in Action if action in actions] for name, actions in _granted_to(client).items()}
 
 
+def inherited_defaults(name: str) -> dict[str, tuple[Strategies, str]]:
+    """The default strategies that count for a claim, by action, each with the claim that defines them."""
+    lineage, defaults = list(_Tree.read().lineage(name)), _read_defaults()
+    defining = {
+        action: next((each for each in lineage if action in defaults.get(each, ())), None) for action in Action.values
+    }
+    return {action: (defaults[each][action], each) for action, each in defining.items() if each is not None}
+
+
 def forget() -> None:
     """Compile anew whatever is asked for next."""
     _compiled.clear()
@@ -67,23 +76,22 @@ class _CompiledClaimSet:
 
 
 # As many as there are claim sets; compiling one twice at the same time does no harm.
-_compiled: dict[str, _CompiledClaimSet] = {}
+_compiled: dict[int, _CompiledClaimSet] = {}
 
 
 def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:
-    known = _compiled.get(client.claim_set_name)
+    known = _compiled.get(client.claim_set_id)
     if known is None or known.version < client.claims_version:
-        known = _compiled[client.claim_set_name] = _compile(client.claim_set_name)
+        known = _compiled[client.claim_set_id] = _compile(client)
     return known.claims
 
 
-def _compile(claim_set_name: str) -> _CompiledClaimSet:
+def _compile(client: AuthenticatedClient) -> _CompiledClaimSet:
     # The version first: what changes after it is read leads to another compilation, never to a missed change.
     version = ClaimsVersion.objects.values_list("version", flat=True).get()
-    if not ClaimSet.objects.filter(name=claim_set_name).exists():
-        _compiled.pop(claim_set_name, None)
-        raise ClaimSetVanished(claim_set_name)
-    tree, defaults, grants = _Tree.read(), _read_defaults(), _read_grants(claim_set_name)
+    if not ClaimSet.objects.filter(pk=client.claim_set_id).exists():
+        raise ClaimSetVanished(client.claim_set_name)
+    tree, defaults, grants = _Tree.read(), _read_defaults(), _read_grants(client.claim_set_id)
     claims = {name: _actions(list(tree.lineage(name)), defaults, grants) for name in tree.parents}
     return _CompiledClaimSet(version, {name: actions for name, actions in claims.items() if actions is not None})
 
@@ -114,14 +122,14 @@ def _read_defaults() -> dict[str, _ByAction]:
     return found
 
 
-def _read_grants(claim_set_name: str) -> dict[str, _ByAction]:
+def _read_grants(claim_set_id: int) -> dict[str, _ByAction]:
     """Granted actions by claim, each with its overriding strategies."""
-    of_claim_set = Grant.objects.order_by().filter(claim_set__name=claim_set_name)
+    of_claim_set = Grant.objects.order_by().filter(claim_set_id=claim_set_id)
     found = {
         name: dict.fromkeys(actions, ())
         for name, actions in of_claim_set.values_list("resource_claim__name", "actions")
     }
-    overrides = OverridingStrategies.objects.order_by().filter(grant__claim_set__name=claim_set_name)
+    overrides = OverridingStrategies.objects.order_by().filter(grant__claim_set_id=claim_set_id)
     for name, action, names in overrides.values_list("grant__resource_claim__name", "action", "strategies"):
         if action in found.get(name, ()):
             found[name][action] = tuple(names)

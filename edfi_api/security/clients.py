@@ -1,17 +1,24 @@
 """API clients as the operator makes them and as the token endpoint recognises them.
 
-A secret is known in the one moment it is made; what is stored is its hash.
+A secret is known in the one moment it is made; what is stored is its hash. `by` names who does it, for the audit log.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Model
 from oauth2_provider.generators import generate_client_id, generate_client_secret
 from oauth2_provider.models import get_access_token_model
 
+from edfi_api import audit
+
 from .hashers import ClientSecretHasher
-from .models import ApiClient
+from .models import ApiClient, Application, ClaimSet, Vendor
+
+COMMAND = "command"
 
 
 @dataclass(frozen=True)
@@ -22,47 +29,133 @@ class Credentials:
     secret: str = field(repr=False)
 
 
+@transaction.atomic
 def create_client(
     name: str,
     claim_set_name: str,
     education_organization_ids: Sequence[int] = (),
     namespace_prefixes: Sequence[str] = (),
     key: str | None = None,
+    *,
+    vendor_name: str | None = None,
+    expires_at: datetime | None = None,
+    by: str = COMMAND,
 ) -> Credentials:
-    """Store a new client; without a `key` one is generated.
+    """Store a new client of a new application of its own name. A vendor is made too, unless one has that name.
 
-    Raises Django's `ValidationError` with everything that is wrong, a name or a key that is taken included.
+    Raises Django's `ValidationError` with everything that is wrong, names and keys that are taken included.
     """
-    credentials = Credentials(key or generate_client_id(), generate_client_secret())
-    client = ApiClient(
-        name=name,
-        client_id=credentials.key,
-        client_secret=ClientSecretHasher().hash(credentials.secret),
-        claim_set_name=claim_set_name,
-        education_organization_ids=list(education_organization_ids),
-        namespace_prefixes=list(namespace_prefixes),
-    )
-    client.full_clean()
-    client.save(force_insert=True)
+    vendor = Vendor.objects.filter(name=vendor_name or name).first()
+    problems = _Problems()
+    if vendor is None:
+        vendor = Vendor(name=vendor_name or name, namespace_prefixes=list(namespace_prefixes))
+        problems.of(vendor)
+    elif set(namespace_prefixes) - set(vendor.namespace_prefixes):
+        problems.add("namespace_prefixes", f'The vendor "{vendor}" has others, for all of its clients.')
+    application = Application(name=name, education_organization_ids=list(education_organization_ids))
+    application.vendor = vendor
+    claim_set = ClaimSet.objects.filter(name=claim_set_name).first()
+    if claim_set is None:
+        problems.add("claim_set", _unknown_claim_set(claim_set_name))
+    else:
+        application.claim_set = claim_set
+    problems.of(application, exclude={"vendor", "claim_set"})
+    client = ApiClient(name=name, client_id=key or generate_client_id(), expires_at=expires_at)
+    problems.of(client, exclude={"application"})
+    problems.raise_any()
+    vendor.save()
+    application.vendor = vendor
+    application.save(force_insert=True)
+    return _add(client, application, by)
+
+
+@transaction.atomic
+def add_client(
+    application: Application,
+    name: str,
+    key: str | None = None,
+    *,
+    expires_at: datetime | None = None,
+    by: str = COMMAND,
+) -> Credentials:
+    """Store one more client of an application; raises Django's `ValidationError` with everything that is wrong."""
+    client = ApiClient(name=name, client_id=key or generate_client_id(), expires_at=expires_at)
+    client.full_clean(exclude={"application"})
+    return _add(client, application, by)
+
+
+@transaction.atomic
+def rotate_secret(client: ApiClient, by: str = COMMAND) -> Credentials:
+    """Give `client` a new secret. The old one, and the tokens it obtained, are void."""
+    credentials = new_secret(client)
+    client.save(update_fields=["client_secret", "updated"])
+    get_access_token_model().objects.filter(application=client).delete()
+    audit.administered("secret rotated", client=client.client_id, by=by)
     return credentials
 
 
 @transaction.atomic
-def replace_secret(client: ApiClient) -> Credentials:
-    """Give `client` a new secret. The old one, and the tokens it obtained, are void."""
+def disable_client(client: ApiClient, by: str = COMMAND) -> None:
+    """Give `client` no more tokens, and void those it has."""
+    client.is_active = False
+    client.save(update_fields=["is_active", "updated"])
+    get_access_token_model().objects.filter(application=client).delete()
+    audit.administered("client disabled", client=client.client_id, by=by)
+
+
+def new_secret(client: ApiClient) -> Credentials:
+    """Give `client` a secret; saving it is left to the caller."""
     credentials = Credentials(client.client_id, generate_client_secret())
     client.client_secret = ClientSecretHasher().hash(credentials.secret)
-    client.save(update_fields=["client_secret", "updated"])
-    get_access_token_model().objects.filter(application=client).delete()
     return credentials
 
 
+# So that a key that nobody has takes as long to refuse as a wrong secret.
+_NOBODYS_SECRET = ClientSecretHasher().hash(generate_client_secret())
+
+
 def recognise_client(credentials: Credentials) -> ApiClient | None:
-    """The active client these credentials belong to, or None."""
+    """The client these credentials belong to, if it may be used; or None, after the same work for all reasons."""
     # PostgreSQL cannot even be asked for a text with a NUL in it.
-    if "\0" in credentials.key:
-        return None
-    client = ApiClient.objects.filter(client_id=credentials.key, is_active=True).first()
-    if client is None or not ClientSecretHasher().verify(credentials.secret, client.client_secret):
-        return None
-    return client
+    key = credentials.key.replace("\0", "\ufffd")
+    client = ApiClient.objects.select_related("application").filter(client_id=key).first()
+    is_right = ClientSecretHasher().verify(credentials.secret, client.client_secret if client else _NOBODYS_SECRET)
+    return client if client and is_right and client.is_usable(None) else None
+
+
+def _add(client: ApiClient, application: Application, by: str) -> Credentials:
+    client.application = application
+    credentials = new_secret(client)
+    client.save(force_insert=True)
+    audit.administered("client created", client=client.client_id, claim_set=application.claim_set.name, by=by)
+    return credentials
+
+
+def _unknown_claim_set(name: str) -> str:
+    known = ", ".join(ClaimSet.objects.values_list("name", flat=True))
+    return f'There is no claim set "{name}"; there are: {known or "none"}.' if name else "This field cannot be blank."
+
+
+class _Problems:
+    """What is wrong with several rows, by the names of their fields."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[str]] = {}
+
+    def add(self, field_name: str, message: str) -> None:
+        messages = self._found.setdefault(field_name, [])
+        if message not in messages:
+            messages.append(message)
+
+    def of(self, row: Model, exclude: set[str] = frozenset()) -> None:
+        """Whatever `row` itself says is wrong with it."""
+        try:
+            row.full_clean(exclude=exclude)
+        except ValidationError as error:
+            for field_name, messages in error.message_dict.items():
+                for message in messages:
+                    self.add(field_name, message)
+
+    def raise_any(self) -> None:
+        if self._found:
+            raise ValidationError(self._found)

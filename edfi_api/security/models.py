@@ -1,5 +1,7 @@
-"""API clients: the systems that call the API, and what their tokens stand for; claim sets: what they may do.
+"""Who calls the API, and what they may do.
 
+A vendor makes applications; each of its API clients is a running copy of one of them, with a key and a secret. The
+vendor says which namespaces they work with, the application which claim set and education organizations they have.
 Claim sets grant actions on resource claims, which form a tree: resources are its leaves, domains gather them. Any
 change of these tables counts up `claims_version` (sql/0002_claim_sets.sql), by which processes notice it.
 
@@ -8,13 +10,15 @@ library offers for people who sign in through a browser (redirects, OpenID) stay
 """
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
+from django.utils import timezone
 from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import AbstractApplication
 
 from .actions import Action
-from .claim_uris import claim_uri
+from .claim_uris import BEGINNING
 
 # Clients may or may not URL-encode what they put into a Basic header; these characters read the same both ways.
 _safe_in_basic_header = RegexValidator(
@@ -22,28 +26,70 @@ _safe_in_basic_header = RegexValidator(
 )
 
 
-class ApiClient(AbstractApplication):
-    """A system with a key, a secret of which only the hash is kept, and the claims its tokens carry."""
+class Vendor(models.Model):
+    """Who makes applications. Whatever its clients write belongs to namespaces that begin as it is allowed to."""
 
     name = models.CharField(max_length=255, unique=True)
+    namespace_prefixes = ArrayField(
+        models.TextField(),
+        default=list,
+        blank=True,
+        help_text="Beginnings of the namespaces that its clients work with, separated by commas: uri://ed-fi.org. "
+        "Plain text, so that this one covers uri://ed-fi.org.example too.",
+    )
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Application(models.Model):
+    """An application of a vendor as it is used here: what its clients may do, and for whom."""
+
+    vendor = models.ForeignKey(Vendor, on_delete=models.PROTECT, related_name="applications")
+    name = models.CharField(max_length=255)
+    claim_set = models.ForeignKey(
+        "ClaimSet",
+        on_delete=models.PROTECT,
+        related_name="applications",
+        help_text="What its clients may do.",
+    )
+    education_organization_ids = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        blank=True,
+        help_text="Ids of the education organizations whose data its clients work with, separated by commas. What lies "
+        "below them is included.",
+    )
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["vendor", "name"], name="application_once_per_vendor")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApiClient(AbstractApplication):
+    """A system with a key and a secret, of which only the hash is kept: a running copy of an application."""
+
+    name = models.CharField(max_length=255, unique=True)
+    application = models.ForeignKey(
+        Application,
+        on_delete=models.PROTECT,
+        related_name="api_clients",
+        help_text="Says what the client may do, and for which education organizations.",
+    )
     client_id = models.CharField(
         "key", max_length=100, unique=True, default=generate_client_id, validators=[_safe_in_basic_header]
     )
     is_active = models.BooleanField(
         "active", default=True, help_text="An inactive client gets no token, and those it has stop working."
     )
-    claim_set_name = models.CharField(max_length=255, help_text="The claim set that says what the client may do.")
-    education_organization_ids = ArrayField(
-        models.BigIntegerField(),
-        default=list,
-        blank=True,
-        help_text="Education organizations whose data the client works with.",
-    )
-    namespace_prefixes = ArrayField(
-        models.TextField(),
-        default=list,
-        blank=True,
-        help_text="Beginnings of the namespaces whose data the client works with, such as uri://ed-fi.org.",
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on as if it were inactive. Without a time it does not expire."
     )
     client_type = models.CharField(max_length=32, default=AbstractApplication.CLIENT_CONFIDENTIAL, editable=False)
     authorization_grant_type = models.CharField(
@@ -62,7 +108,7 @@ class ApiClient(AbstractApplication):
 
     def is_usable(self, request: object) -> bool:
         """The library's question, asked wherever it meets a client."""
-        return self.is_active
+        return self.is_active and (self.expires_at is None or self.expires_at > timezone.now())
 
 
 def _strategies(**options: object) -> ArrayField:
@@ -93,9 +139,14 @@ class ResourceClaim(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    @property
-    def uri(self) -> str:
-        return claim_uri(self.name)
+    def clean(self) -> None:
+        """Refuses in words what the database would refuse in the end."""
+        self.name = self.name.removeprefix(BEGINNING)
+        above = self.parent
+        while above is not None and above.pk != self.pk:
+            above = above.parent
+        if above is not None:
+            raise ValidationError({"parent": f"{self.name} would lie in itself."})
 
 
 class DefaultStrategies(models.Model):

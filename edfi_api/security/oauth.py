@@ -10,6 +10,7 @@ import re
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
@@ -51,7 +52,7 @@ class ClientCredentialsValidator(OAuth2Validator):
                 "The supplied 'scope' was not a number (it should be an EducationOrganizationId that is explicitly"
                 " associated with the client)."
             )
-        if scope and int(scope) not in client.education_organization_ids:
+        if scope and int(scope) not in client.application.education_organization_ids:
             raise InvalidScopeError(
                 "The client is not explicitly associated with the EducationOrganizationId specified in the requested"
                 " 'scope'."
@@ -60,6 +61,9 @@ class ClientCredentialsValidator(OAuth2Validator):
 
     def save_bearer_token(self, token: dict[str, object], request: Request, *args: object, **kwargs: object) -> None:
         """Store the token, then give the answer, which is the same dictionary, the form Ed-Fi clients know."""
+        if request.client.expires_at:
+            left = int((request.client.expires_at - timezone.now()).total_seconds())
+            token["expires_in"] = min(token["expires_in"], left)
         super().save_bearer_token(token, request, *args, **kwargs)
         token["token_type"] = _BEARER
         if not token["scope"]:

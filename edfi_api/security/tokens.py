@@ -33,6 +33,7 @@ class AuthenticatedClient:
     row_id: int
     key: str
     name: str
+    claim_set_id: int
     claim_set_name: str
     claims_version: int
     education_organization_ids: tuple[int, ...]
@@ -61,11 +62,13 @@ def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: f
 @cached(TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_remembered_until, timer=_now), key=token_checksum, lock=Lock())
 def client_of_token(token: str) -> AuthenticatedClient | None:
     """The client that `token` authenticates, or None if the token is unknown, expired or its client inactive."""
+    now = timezone.now()
     found = (
         get_access_token_model()
-        .objects.select_related("application")
+        .objects.select_related("application__application__claim_set", "application__application__vendor")
         .annotate(claims_version=ClaimsVersion.objects.values("version"))
-        .filter(token_checksum=token_checksum(token), expires__gt=timezone.now(), application__is_active=True)
+        .filter(token_checksum=token_checksum(token), expires__gt=now, application__is_active=True)
+        .exclude(application__expires_at__lte=now)
         .first()
     )
     return None if found is None else _authenticated_client(found)
@@ -73,18 +76,20 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
 
 def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
     client = token.application
+    application = client.application
     return AuthenticatedClient(
         row_id=client.pk,
         key=client.client_id,
         name=client.name,
-        claim_set_name=client.claim_set_name,
+        claim_set_id=application.claim_set_id,
+        claim_set_name=application.claim_set.name,
         claims_version=token.claims_version,
-        education_organization_ids=_within_scope(client.education_organization_ids, token.scope),
-        namespace_prefixes=tuple(client.namespace_prefixes),
-        token_expires=token.expires,
+        education_organization_ids=_within_scope(application.education_organization_ids, token.scope),
+        namespace_prefixes=tuple(application.vendor.namespace_prefixes),
+        token_expires=min(token.expires, client.expires_at or token.expires),
     )
 
 
 def _within_scope(education_organization_ids: list[int], scope: str) -> tuple[int, ...]:
-    """All of the client's organizations, or the one that the token was narrowed to when it was asked for."""
+    """All organizations of the application, or the one that the token was narrowed to when it was asked for."""
     return tuple(each for each in education_organization_ids if not scope or str(each) == scope)

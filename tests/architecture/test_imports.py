@@ -54,7 +54,7 @@ LAYERS = {
         "references.exceptions",
     },
     "edfi_api.viewsets": _DJANGO_SIDE,
-    "edfi_api.security": {"edfi_api.addresses", *_DJANGO_SIDE},
+    "edfi_api.security": {"edfi_api.addresses", "edfi_api.audit", *_DJANGO_SIDE},
     "edfi_api.queries": _DJANGO_SIDE,
     "edfi_api.startup": {"edfi_api.apischema", "edfi_api.metaed", *_DJANGO_SIDE},
     "edfi_api.documents": {"edfi_api.models", "references", "edfi_api.surface"},
@@ -65,6 +65,7 @@ LAYERS = {
     "edfi_api.surface": {"edfi_api.metaed"},
     "edfi_api.metaed": set(),
     "edfi_api.addresses": set(),
+    "edfi_api.audit": set(),
     "edfi_api.conf": set(),
 }
 

@@ -1,11 +1,14 @@
 """API clients in the admin."""
 
+import re
+
 import pytest
 from django.contrib.auth import get_user_model
+from django.http import HttpResponse
 from django.test import Client
 
 from edfi_api.security.clients import Credentials, create_client, recognise_client
-from edfi_api.security.models import ApiClient
+from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]
 LIST = "/admin/security/apiclient/"
@@ -22,8 +25,8 @@ def test_clients_are_found_by_name_key_and_claims(operator: Client, credentials:
 
     for words in ("lakeside", credentials.key, "sisvendor", "255901", "uri://lakeside.example"):
         page = operator.get(LIST, {"q": words}).content.decode()
-        assert "Lakeside SIS" in page
-        assert "Another" not in page
+        assert "Lakeside SIS</a></th>" in page
+        assert "Another</a></th>" not in page
 
 
 def test_the_page_of_a_client_shows_its_key_but_never_its_secret(operator: Client, credentials: Credentials) -> None:
@@ -32,30 +35,152 @@ def test_the_page_of_a_client_shows_its_key_but_never_its_secret(operator: Clien
     page = operator.get(f"{LIST}{client.pk}/change/").content.decode()
 
     assert credentials.key in page
+    assert "255901, 255902" in page
     assert client.client_secret not in page
-    assert "secret" not in page.lower()
 
 
 def test_saving_a_client_keeps_its_secret(operator: Client, credentials: Credentials) -> None:
     client = ApiClient.objects.get()
-    form = {
-        "name": "Lakeside SIS",
-        "is_active": "on",
-        "claim_set_name": "RosterVendor",
-        "education_organization_ids": "255901,255903",
-        "namespace_prefixes": "uri://ed-fi.org",
-    }
+    form = {"name": "Lakeside", "application": client.application_id, "is_active": "on"}
 
     response = operator.post(f"{LIST}{client.pk}/change/", form)
 
-    changed = recognise_client(credentials)
     assert response.status_code == 302
-    assert changed.claim_set_name == "RosterVendor"
+    assert recognise_client(credentials).name == "Lakeside"
+
+
+def test_an_application_says_what_its_clients_may_do(operator: Client, credentials: Credentials) -> None:
+    application = Application.objects.get()
+    form = {
+        "vendor": application.vendor_id,
+        "name": "Lakeside SIS",
+        "claim_set": ClaimSet.objects.get(name="RosterVendor").pk,
+        "education_organization_ids": "255901,255903",
+        "api_clients-TOTAL_FORMS": 0,
+        "api_clients-INITIAL_FORMS": 0,
+    }
+
+    response = operator.post(f"/admin/security/application/{application.pk}/change/", form)
+
+    changed = recognise_client(credentials).application
+    assert response.status_code == 302
+    assert changed.claim_set.name == "RosterVendor"
     assert changed.education_organization_ids == [255901, 255903]
 
 
-def test_clients_are_not_made_in_the_admin(operator: Client) -> None:
-    assert operator.get(f"{LIST}add/").status_code == 403
+def shown(response: HttpResponse) -> Credentials:
+    """What a page tells once."""
+    page = response.content.decode()
+    assert "no-store" in response.headers["Cache-Control"]
+    return Credentials(*(re.search(f'id="{each}">([^<]+)<', page)[1] for each in ("key", "secret")))
+
+
+def test_the_secret_of_a_new_client_is_shown_once(operator: Client, credentials: Credentials) -> None:
+    form = {"name": "New", "application": Application.objects.get().pk, "is_active": "on"}
+
+    made = shown(operator.post(f"{LIST}add/", form))
+
+    client = recognise_client(made)
+    assert client.name == "New"
+    assert made.secret not in operator.get(f"{LIST}{client.pk}/change/").content.decode()
+
+
+def test_a_secret_is_rotated_after_a_question(operator: Client, credentials: Credentials) -> None:
+    address = f"{LIST}{ApiClient.objects.get().pk}/rotate-secret/"
+
+    assert "Rotate secret" in operator.get(address).content.decode()
+    assert recognise_client(credentials) is not None
+
+    rotated = shown(operator.post(address))
+
+    assert recognise_client(credentials) is None
+    assert recognise_client(rotated).name == "Lakeside SIS"
+
+
+def test_without_permission_no_secret_is_rotated(client: Client, credentials: Credentials) -> None:
+    client.force_login(get_user_model().objects.create_user("reader", is_staff=True))
+
+    assert client.post(f"{LIST}{ApiClient.objects.get().pk}/rotate-secret/").status_code == 403
+    assert recognise_client(credentials) is not None
+
+
+def test_selected_clients_are_disabled(operator: Client, credentials: Credentials) -> None:
+    chosen = {"action": "disable", "_selected_action": [ApiClient.objects.get().pk]}
+
+    operator.post(LIST, chosen)
+
+    assert recognise_client(credentials) is None
+
+
+def test_clients_are_not_deleted(operator: Client, credentials: Credentials) -> None:
+    address = f"{LIST}{ApiClient.objects.get().pk}/delete/"
+
+    assert operator.post(address, {"post": "yes"}).status_code == 403
+    assert operator.post(LIST, {"action": "delete_selected", "_selected_action": [1]}).status_code == 302
+    assert ApiClient.objects.exists()
+
+
+def test_a_claim_set_in_use_is_not_deleted(operator: Client, credentials: Credentials) -> None:
+    claim_set = ClaimSet.objects.get(name="SISVendor")
+
+    page = operator.post(f"/admin/security/claimset/{claim_set.pk}/delete/", {"post": "yes"}).content.decode()
+
+    assert "would require deleting the following protected related objects" in page
+    assert ClaimSet.objects.filter(name="SISVendor").exists()
+
+
+def test_a_claim_set_shows_its_grants_and_who_has_it(operator: Client, credentials: Credentials) -> None:
+    claim_set = ClaimSet.objects.get(name="SISVendor")
+
+    page = operator.get(f"/admin/security/claimset/{claim_set.pk}/change/").content.decode()
+
+    assert "domains/primaryRelationships" in page
+    assert f"/admin/security/application/{Application.objects.get().pk}/change/" in page
+
+
+def test_a_grant_is_changed_with_its_strategies(operator: Client) -> None:
+    grant = Grant.objects.get(claim_set__name="RosterVendor", resource_claim__name="ed-fi/staff")
+    form = {
+        "claim_set": grant.claim_set_id,
+        "resource_claim": grant.resource_claim_id,
+        "actions": ["Read", "ReadChanges"],
+        "overrides-TOTAL_FORMS": 1,
+        "overrides-INITIAL_FORMS": 0,
+        "overrides-0-action": "Read",
+        "overrides-0-strategies": ["NamespaceBased", "OwnershipBased"],
+    }
+
+    response = operator.post(f"/admin/security/grant/{grant.pk}/change/", form)
+
+    grant.refresh_from_db()
+    assert response.status_code == 302
+    assert grant.actions == ["Read", "ReadChanges"]
+    assert grant.overrides.get().strategies == ["NamespaceBased", "OwnershipBased"]
+
+
+def test_a_resource_claim_shows_which_defaults_count(operator: Client) -> None:
+    claim = ResourceClaim.objects.get(name="ed-fi/studentSchoolAssociation")
+
+    found = operator.get("/admin/security/resourceclaim/", {"q": "primaryRelationships"}).content.decode()
+    page = operator.get(f"/admin/security/resourceclaim/{claim.pk}/change/").content.decode()
+
+    assert claim.name in found
+    assert "Create: RelationshipsWithEdOrgsOnly (from domains/primaryRelationships)" in page
+
+
+def test_a_circle_of_claims_is_refused_in_words(operator: Client) -> None:
+    top, people = (ResourceClaim.objects.get(name=f"domains/{name}") for name in ("everything", "people"))
+    form = {"name": top.name, "parent": people.pk, "defaults-TOTAL_FORMS": 0, "defaults-INITIAL_FORMS": 0}
+
+    page = operator.post(f"/admin/security/resourceclaim/{top.pk}/change/", form).content.decode()
+
+    assert "domains/everything would lie in itself" in page
+
+
+@pytest.mark.parametrize("model", ["vendor", "application", "apiclient", "claimset", "resourceclaim", "grant"])
+def test_all_lists_are_searched(operator: Client, credentials: Credentials, model: str) -> None:
+    assert operator.get(f"/admin/security/{model}/", {"q": "255901 'x"}).status_code == 200
+    assert operator.get(f"/admin/security/{model}/add/").status_code == 200
 
 
 def test_the_pages_of_tokens_show_no_token(operator: Client, token: str) -> None:

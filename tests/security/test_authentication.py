@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oauth2_provider.models import AccessToken
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from edfi_api.security.clients import Credentials, replace_secret
+from edfi_api.security.clients import Credentials, rotate_secret
 from edfi_api.security.models import ApiClient
 from edfi_api.security.tokens import client_of_token
 from tests.security.conftest import Ask
@@ -185,7 +185,7 @@ def test_the_token_of_an_inactive_client_is_invalid(who_am_i: Ask, token: str) -
 
 
 def test_a_new_secret_voids_the_tokens_of_the_old_one(who_am_i: Ask, token: str) -> None:
-    replace_secret(ApiClient.objects.get())
+    rotate_secret(ApiClient.objects.get())
 
     assert who_am_i(f"Bearer {token}").json() == {"reason": "Invalid token"}
 

@@ -14,7 +14,7 @@ from edfi_api.security.exceptions import (
     ResourceAccessDenied,
     StrategiesNotDefined,
 )
-from edfi_api.security.models import ClaimSet, Grant, ResourceClaim
+from edfi_api.security.models import Application, ClaimSet, Grant, ResourceClaim
 from edfi_api.security.tokens import AuthenticatedClient, client_of_token
 from edfi_api.surface.resource import Surface
 from tests.conftest import new_token
@@ -119,6 +119,7 @@ def test_a_resource_without_a_claim_is_denied_to_everyone(ask) -> None:
 
 def test_a_claim_set_may_vanish_while_its_tokens_live(ask) -> None:
     client = client_with(grant("domains/top", "Read"))
+    Application.objects.update(claim_set=ClaimSet.objects.get(name="SISVendor"))
     ClaimSet.objects.get(name="Ours").delete()
 
     with pytest.raises(ClaimSetVanished):

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from edfi_api.security.clients import Credentials, create_client, recognise_client
-from edfi_api.security.models import ApiClient
+from edfi_api.security.models import ApiClient, Application, Vendor
 
 pytestmark = pytest.mark.django_db
 
@@ -36,9 +36,9 @@ def test_the_printed_key_and_secret_belong_to_the_new_client() -> None:
     client = recognise_client(Credentials(printed["key"], printed["secret"]))
     assert list(printed) == ["name", "key", "secret"]
     assert client.name == printed["name"] == "Lakeside SIS"
-    assert client.claim_set_name == "SISVendor"
-    assert client.education_organization_ids == [255901, 255902]
-    assert client.namespace_prefixes == ["uri://ed-fi.org", "uri://lakeside.example"]
+    assert client.application.claim_set.name == "SISVendor"
+    assert client.application.education_organization_ids == [255901, 255902]
+    assert client.application.vendor.namespace_prefixes == ["uri://ed-fi.org", "uri://lakeside.example"]
 
 
 def test_the_text_shows_key_and_secret_on_lines_of_their_own() -> None:
@@ -54,7 +54,7 @@ def test_a_name_that_is_taken_is_refused_with_the_key_of_its_client() -> None:
 
     with pytest.raises(CommandError, match='There is an API client "Demo" already; its key is demo-key'):
         run("Demo", "--claim-set=SISVendor")
-    assert ApiClient.objects.get().claim_set_name == "EdFiSandbox"
+    assert ApiClient.objects.get().application.claim_set.name == "EdFiSandbox"
 
 
 def test_keep_leaves_an_existing_client_as_it_is() -> None:
@@ -63,7 +63,7 @@ def test_keep_leaves_an_existing_client_as_it_is() -> None:
     second = run_for_json("Demo", "--claim-set=SISVendor", "--if-exists=keep")
 
     assert second == {"name": "Demo", "key": first["key"], "secret": None}
-    assert recognise_client(Credentials(first["key"], first["secret"])).claim_set_name == "EdFiSandbox"
+    assert recognise_client(Credentials(first["key"], first["secret"])).application.claim_set.name == "EdFiSandbox"
 
 
 def test_new_secret_replaces_the_secret_of_an_existing_client() -> None:
@@ -88,7 +88,7 @@ def test_everything_wrong_is_named_at_once() -> None:
 
     said = str(refusal.value)
     assert "name: Ensure this value has at most 255 characters" in said
-    assert "claim set name: This field cannot be blank." in said
+    assert "claim set: This field cannot be blank." in said
     assert "key: A key consists of letters, digits, dots, underscores, tildes and hyphens." in said
     assert "education organization ids: Item 1 in the array did not validate" in said
     assert "namespace prefixes: Item 1 in the array did not validate" in said
@@ -116,7 +116,78 @@ def test_create_client_tells_which_fields_are_wrong() -> None:
     with pytest.raises(ValidationError) as refusal:
         create_client("", "")
 
-    assert set(refusal.value.message_dict) == {"name", "claim_set_name"}
+    assert set(refusal.value.message_dict) == {"name", "claim_set"}
+
+
+def test_an_unknown_claim_set_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(CommandError, match=r'claim set: There is no claim set "Sandbox"; there are: .*EdFiSandbox, '):
+        run("Demo", "--claim-set=Sandbox")
+    assert not Vendor.objects.exists()
+
+
+def test_a_vendor_has_many_applications_and_one_set_of_prefixes() -> None:
+    run("One", "--claim-set=SISVendor", "--vendor=Lakeside", "--namespace-prefix=uri://lakeside.example")
+    run("Other", "--claim-set=RosterVendor", "--vendor=Lakeside")
+
+    vendor = Vendor.objects.get()
+    assert [application.name for application in vendor.applications.all()] == ["One", "Other"]
+    with pytest.raises(CommandError, match='namespace prefixes: The vendor "Lakeside" has others'):
+        run("Third", "--claim-set=SISVendor", "--vendor=Lakeside", "--namespace-prefix=uri://ed-fi.org")
+
+
+def test_a_client_may_join_an_application() -> None:
+    run("One", "--claim-set=SISVendor", "--education-organization-id=255901")
+
+    second = run_for_json("Second", "--application=One")
+
+    client = recognise_client(Credentials(second["key"], second["secret"]))
+    assert client.application == Application.objects.get(name="One")
+    with pytest.raises(CommandError, match="What the client of an --application may do is said there"):
+        run("Third", "--application=One", "--claim-set=SISVendor")
+    with pytest.raises(CommandError, match='There is no application "Nowhere"'):
+        run("Third", "--application=Nowhere")
+
+
+def test_a_client_may_expire() -> None:
+    ended = run_for_json("Ended", "--claim-set=SISVendor", "--expires=2020-01-01")
+    ending = run_for_json("Ending", "--claim-set=SISVendor", "--expires=2999-01-01T12:00+02:00")
+
+    assert recognise_client(Credentials(ended["key"], ended["secret"])) is None
+    assert recognise_client(Credentials(ending["key"], ending["secret"])).name == "Ending"
+
+
+def test_a_secret_is_rotated_by_name_or_key() -> None:
+    first = run_for_json("Demo", "--claim-set=EdFiSandbox", "--key=demo-key")
+
+    for named in ("Demo", "demo-key"):
+        out = StringIO()
+        call_command("rotate_secret", named, stdout=out)
+        key, secret = (line.split()[1] for line in out.getvalue().splitlines())
+        assert recognise_client(Credentials(key, secret)).name == "Demo"
+    assert recognise_client(Credentials(first["key"], first["secret"])) is None
+    with pytest.raises(CommandError, match='There is no API client with the name or key "nobody"'):
+        call_command("rotate_secret", "nobody")
+
+
+def test_a_disabled_client_is_not_recognised() -> None:
+    made = run_for_json("Demo", "--claim-set=EdFiSandbox")
+
+    call_command("disable_api_client", "Demo", stdout=StringIO())
+
+    assert recognise_client(Credentials(made["key"], made["secret"])) is None
+
+
+def test_clients_are_listed() -> None:
+    run("Demo", "--claim-set=EdFiSandbox", "--key=demo-key", "--namespace-prefix=uri://ed-fi.org")
+    run("Old", "--claim-set=SISVendor", "--education-organization-id=255901", "--expires=2020-01-01")
+    text, data = StringIO(), StringIO()
+    call_command("list_api_clients", stdout=text)
+    call_command("list_api_clients", "--format=json", stdout=data)
+
+    heading, demo, old = text.getvalue().splitlines()
+    assert heading.split() == list(json.loads(data.getvalue())[0])
+    assert demo.split() == ["Demo", "demo-key", "active", "-", "Demo", "Demo", "EdFiSandbox", "-", "uri://ed-fi.org"]
+    assert old.split()[2:] == ["expired", "2020-01-01T00:00+00:00", "Old", "Old", "SISVendor", "255901", "-"]
 
 
 def test_credentials_do_not_show_the_secret_when_printed() -> None:

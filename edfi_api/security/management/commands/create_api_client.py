@@ -1,5 +1,8 @@
 """`create_api_client NAME --claim-set X`: make an API client and print its key and secret, once.
 
+It becomes the client of an application of its own name, and that of a vendor: of its own name too, unless `--vendor`
+names one. With `--application` it is one more client of an application that is there, and has what that one has.
+
 A name is given once. If it is taken the command fails and names the key of the client that has it; with
 `--if-exists keep` it reports that client and succeeds, with `--if-exists new-secret` it gives the client a new
 secret. Neither changes anything else about a client that exists.
@@ -7,13 +10,14 @@ secret. Neither changes anything else about a client that exists.
 
 import json
 from argparse import ArgumentParser
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.security.clients import create_client, replace_secret
-from edfi_api.security.models import ApiClient
+from edfi_api.security.clients import Credentials, add_client, create_client, rotate_secret
+from edfi_api.security.models import ApiClient, Application
 
 
 class Command(BaseCommand):
@@ -23,12 +27,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="what people call the client; unique")
-        parser.add_argument("--claim-set", required=True, help="name of the claim set that says what it may do")
+        parser.add_argument("--claim-set", help="name of the claim set that says what it may do")
         parser.add_argument(
             "--education-organization-id", type=int, action="append", default=[], metavar="ID", help="repeatable"
         )
         parser.add_argument("--namespace-prefix", action="append", default=[], metavar="PREFIX", help="repeatable")
+        parser.add_argument("--vendor", help="who makes the application; its namespace prefixes count")
+        parser.add_argument("--application", help="an application that is there, instead of all of the above")
         parser.add_argument("--key", help="instead of a generated key")
+        parser.add_argument("--expires", type=_moment, metavar="TIME", help="2027-07-01, or with a time; UTC")
         parser.add_argument(
             "--if-exists",
             choices=["refuse", "keep", "new-secret"],
@@ -38,35 +45,66 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, **options: Any) -> None:
+        _refuse_contradictions(options)
         existing = ApiClient.objects.filter(name=options["name"]).first()
-        key, secret = self._create(options) if existing is None else self._reuse(existing, options["if_exists"])
+        key, secret = _create(options) if existing is None else _reuse(existing, options["if_exists"])
         self.stdout.write(_FORMATS[options["format"]](options["name"], key, secret))
 
-    def _create(self, options: dict[str, Any]) -> tuple[str, str]:
-        try:
-            credentials = create_client(
-                options["name"],
-                options["claim_set"],
-                options["education_organization_id"],
-                options["namespace_prefix"],
-                options["key"],
-            )
-        except ValidationError as error:
-            raise CommandError(_in_one_line(error)) from error
-        return credentials.key, credentials.secret
 
-    def _reuse(self, client: ApiClient, if_exists: str) -> tuple[str, str | None]:
-        if if_exists == "refuse":
-            raise CommandError(f'There is an API client "{client.name}" already; its key is {client.client_id}.')
-        if if_exists == "keep":
-            return client.client_id, None
-        return client.client_id, replace_secret(client).secret
+def _refuse_contradictions(options: dict[str, Any]) -> None:
+    of_an_application = ("claim_set", "education_organization_id", "namespace_prefix", "vendor")
+    if not options["application"] and options["claim_set"] is None:
+        raise CommandError("Say what it may do: --claim-set, or --application.")
+    if options["application"] and any(options[name] for name in of_an_application):
+        raise CommandError("What the client of an --application may do is said there.")
+
+
+def _create(options: dict[str, Any]) -> tuple[str, str]:
+    try:
+        credentials = _create_for_application(options) if options["application"] else _create_alone(options)
+    except ValidationError as error:
+        raise CommandError(_in_one_line(error)) from error
+    return credentials.key, credentials.secret
+
+
+def _create_alone(options: dict[str, Any]) -> Credentials:
+    return create_client(
+        options["name"],
+        options["claim_set"],
+        options["education_organization_id"],
+        options["namespace_prefix"],
+        options["key"],
+        vendor_name=options["vendor"],
+        expires_at=options["expires"],
+    )
+
+
+def _create_for_application(options: dict[str, Any]) -> Credentials:
+    found = list(Application.objects.filter(name=options["application"]).select_related("claim_set")[:2])
+    if len(found) != 1:
+        how_many = "more than one application" if found else "no application"
+        raise CommandError(f'There is {how_many} "{options["application"]}".')
+    return add_client(found[0], options["name"], options["key"], expires_at=options["expires"])
+
+
+def _reuse(client: ApiClient, if_exists: str) -> tuple[str, str | None]:
+    if if_exists == "refuse":
+        raise CommandError(f'There is an API client "{client.name}" already; its key is {client.client_id}.')
+    if if_exists == "keep":
+        return client.client_id, None
+    return client.client_id, rotate_secret(client).secret
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _in_one_line(error: ValidationError) -> str:
+    """Every field that is wrong, in the words of people."""
     return "; ".join(
-        f"{ApiClient._meta.get_field(field).verbose_name}: {' '.join(messages)}"
-        for field, messages in error.message_dict.items()
+        f"{_FIELDS.get(name, name.replace('_', ' '))}: {' '.join(messages)}"
+        for name, messages in error.message_dict.items()
     )
 
 
@@ -79,4 +117,5 @@ def _as_json(name: str, key: str, secret: str | None) -> str:
     return json.dumps({"name": name, "key": key, "secret": secret})
 
 
+_FIELDS = {"client_id": "key"}
 _FORMATS = {"text": _as_text, "json": _as_json}

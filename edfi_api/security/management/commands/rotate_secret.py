@@ -1,0 +1,21 @@
+"""`rotate_secret CLIENT`: give an API client a new secret and print it, once. The old one, and its tokens, are void."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from edfi_api.security.clients import rotate_secret
+from edfi_api.security.management.named_client import client_named
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "Give an API client a new secret; it is printed once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("client", help="its name or its key")
+
+    def handle(self, *, client: str, **options: Any) -> None:
+        credentials = rotate_secret(client_named(client))
+        self.stdout.write(f"key         {credentials.key}\nsecret      {credentials.secret}")

@@ -1,0 +1,14 @@
+"""The API client that a command is about."""
+
+from django.core.management.base import CommandError
+from django.db.models import Q
+
+from edfi_api.security.models import ApiClient
+
+
+def client_named(text: str) -> ApiClient:
+    """By its key or its name; a key goes first."""
+    found = ApiClient.objects.filter(Q(client_id=text) | Q(name=text))
+    if not found:
+        raise CommandError(f'There is no API client with the name or key "{text}".')
+    return min(found, key=lambda client: client.client_id != text)

@@ -1,0 +1,20 @@
+"""The names of the authorization strategies that Ed-Fi defines. Source: security.md §3.
+
+Views of the operator's own add more, as `{BasisResource}With{Description}`.
+"""
+
+STRATEGY_NAMES = (
+    "NoFurtherAuthorizationRequired",
+    "NamespaceBased",
+    "OwnershipBased",
+    "RelationshipsWithEdOrgsOnly",
+    "RelationshipsWithEdOrgsOnlyInverted",
+    "RelationshipsWithEdOrgsAndPeople",
+    "RelationshipsWithEdOrgsAndPeopleInverted",
+    "RelationshipsWithEdOrgsAndPeopleIncludingDeletes",
+    "RelationshipsWithPeopleOnly",
+    "RelationshipsWithStudentsOnly",
+    "RelationshipsWithStudentsOnlyIncludingDeletes",
+    "RelationshipsWithStudentsOnlyThroughResponsibility",
+    "RelationshipsWithStudentsOnlyThroughResponsibilityIncludingDeletes",
+)
