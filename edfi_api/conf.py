@@ -33,6 +33,8 @@ DEFAULTS: dict[str, Any] = {
     "METRICS": True,
     # Request header whose value becomes the correlation id of logs and problem details.
     "CORRELATION_HEADER": "correlationid",
+    # Where `stream_changes` can hand changes on to: by name, the class and its options.
+    "CHANGE_SINKS": {"output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"}},
     # For how long a token that was valid is trusted without looking again: revocation works within this time.
     "TOKEN_CACHE_SECONDS": 10,
 }

@@ -74,6 +74,7 @@ INSTALLED_APPS = [
     "edfi_api",
     "edfi_api.security",
     "edfi_api.change_queries",
+    "edfi_api.change_stream",
     "descriptors",
 ]
 

@@ -22,6 +22,7 @@ LAYERS = {
     "edfi_api.security.urls": {"edfi_api.addresses", *_EDGE},
     "edfi_api.metadata": {"edfi_api.addresses", *_EDGE},
     "edfi_api.observability": {"edfi_api.addresses", *_EDGE},
+    "edfi_api.change_stream": {"edfi_api.change_queries", *_EDGE},
     "edfi_api.change_queries": _EDGE,
     "edfi_api.relations": {"edfi_api.addresses", *_EDGE},
     "edfi_api.apps": {"edfi_api.checks", *_EDGE},

@@ -1,0 +1,61 @@
+"""What happened to documents: a value for each change, and its line of JSON."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from edfi_api.documents import json_text
+
+
+class Operation(StrEnum):
+    """The values are those of the database."""
+
+    INSERT = "insert"
+    UPDATE = "update"
+    KEY_CHANGE = "key_change"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A version of a document, or its removal. The body is the one after the change; that of a deleted document the
+    last it had, as long as the delete can be undone.
+
+    `resource` reads like `ed-fi/students`, `client` is the key of the API client. `old_key_values` are there where the
+    identity changed.
+    """
+
+    version: int
+    operation: Operation
+    resource: str
+    document_uuid: UUID
+    natural_key: str
+    text: str | None
+    client: str | None
+    changed_at: datetime
+    old_key_values: dict[str, Any] | None = None
+
+    @property
+    def body(self) -> dict[str, Any] | None:
+        """The body as values, read anew each time."""
+        return None if self.text is None else json_text.loads(self.text.encode())
+
+    def line(self) -> bytes:
+        """One line of JSON, with its end."""
+        members = {
+            "changeVersion": self.version,
+            "operation": self.operation,
+            "resource": self.resource,
+            "id": self.document_uuid,
+            "naturalKey": self.natural_key,
+            "time": self.changed_at,
+            "client": self.client,
+        }
+        if self.old_key_values is not None:
+            members["oldKeyValues"] = self.old_key_values
+        members["body"] = None if self.text is None else orjson.Fragment(self.text)
+        return orjson.dumps(members, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)

@@ -1,0 +1,54 @@
+"""`stream_changes --consumer NAME`: every insert, update, key change and delete as one line of JSON, in order.
+
+Each change is handed on at least once: the position of the consumer is kept in the database and moves when the sink
+has taken the changes. A new consumer begins with everything that is there.
+"""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from contextlib import suppress
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.change_stream.exceptions import ConsumerIsBusy, SinkFailed, UnknownSink
+from edfi_api.change_stream.resources import UnknownResource, resource_at
+from edfi_api.change_stream.sinks.sink import configured_sink
+from edfi_api.change_stream.streaming import Streamed, stream_for_ever, stream_once
+from edfi_api.startup import current_surface
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "Hands on the changes of documents as lines of JSON, in order and at least once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--consumer", required=True, metavar="NAME", help="under which the position is kept")
+        parser.add_argument(
+            "--from", dest="start", type=_version, metavar="VERSION", help="begin behind this change version"
+        )
+        parser.add_argument("--follow", action="store_true", help="wait for further changes")
+        parser.add_argument(
+            "--resource", action="append", default=[], metavar="PROJECT/ENDPOINT", help="of these only; may be repeated"
+        )
+        parser.add_argument("--sink", default="output", metavar="NAME", help="one of CHANGE_SINKS in settings")
+
+    def handle(
+        self, *, consumer: str, start: int | None, follow: bool, resource: list[str], sink: str, **_: Any
+    ) -> None:
+        try:
+            resources = [resource_at(path, current_surface()) for path in resource]
+            with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
+                streamed = Streamed(consumer, to, resources)
+                if follow:
+                    stream_for_ever(streamed, start)
+                else:
+                    self.stderr.write(f"{stream_once(streamed, start)} changes")
+        except (ConsumerIsBusy, SinkFailed, UnknownSink, UnknownResource) as error:
+            raise CommandError(str(error)) from error
+
+
+def _version(text: str) -> int:
+    if not text.isdigit():
+        raise ArgumentTypeError(f"{text!r} is no change version")
+    return int(text)

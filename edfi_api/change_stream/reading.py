@@ -1,0 +1,116 @@
+"""The changes of a database in the order of their versions, from one version on, as far as they are settled.
+
+Read in windows of versions. As each version is one change at most, a window bounds what is held in memory; where
+versions lie far apart, because their documents have changed again since, the windows grow.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from edfi_api.change_stream.changes import Change, Operation
+from edfi_api.documents import json_text, resource_types
+from edfi_api.models import ResourceType
+from edfi_api.surface.naming import url_segment
+from edfi_api.surface.resource import Resource
+
+_FEW, _MANY = 500, 2_000
+_SMALLEST_SPAN = 2 * _MANY
+
+# In a statement of its own, before the rows are read; see the function.
+_NEWEST = "SELECT newest_change_version(), coalesce(pg_sequence_last_value('change_version'), 0)"
+
+# By type, so that each table is read along an index that begins with it.
+_WINDOW = """
+SELECT c.change_version, c.operation, c.resource_type_id, c.document_uuid, c.natural_key, c.body::text,
+       client.client_id::text, c.changed_at, k.old_key_values::text
+  FROM unnest(%(types)s::smallint[]) AS type
+ CROSS JOIN LATERAL (
+    SELECT * FROM document_change
+     WHERE resource_type_id = type AND change_version > %(after)s AND change_version <= %(upto)s
+ ) c
+  LEFT JOIN security_apiclient client ON client.id = c.client
+  LEFT JOIN key_change k ON c.operation = 'key_change'
+        AND k.resource_type_id = c.resource_type_id AND k.change_version = c.change_version
+ ORDER BY c.change_version
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """`settled` is the version up to which nothing can be missing any more, `taken` the last that was handed out."""
+
+    settled: int
+    taken: int
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody is writing: whoever took a version has made its change visible, or has given up."""
+        return self.settled == self.taken
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """All changes up to a version that come after those of the window before."""
+
+    changes: Sequence[Change]
+    upto: int
+
+
+class ChangeReader:
+    """Reads the changes of some resources, or of all."""
+
+    def __init__(self, resources: Collection[Resource] = (), using: str = DEFAULT_DB_ALIAS) -> None:
+        self._using = using
+        self._paths = _paths(using)
+        numbers = resource_types.numbers(using)
+        self._types = [numbers[resource.name] for resource in resources] or list(self._paths)
+
+    def newest(self) -> Newest:
+        """How far can be read now."""
+        [row] = self._rows(_NEWEST, {})
+        return Newest(*row)
+
+    def windows(self, after: int, newest: Newest) -> Iterator[Window]:
+        """Everything behind one version, up to the settled one; empty windows too, for they are seen then."""
+        span = _SMALLEST_SPAN
+        while after < newest.settled:
+            upto = min(after + span, newest.settled)
+            window = Window(self._changes(after, upto), upto)
+            yield window
+            after = upto
+            if len(window.changes) < _FEW:
+                span *= 4
+            elif len(window.changes) > _MANY:
+                span = max(span // 4, _SMALLEST_SPAN)
+
+    def _changes(self, after: int, upto: int) -> list[Change]:
+        rows = self._rows(_WINDOW, {"types": self._types, "after": after, "upto": upto})
+        return [_change(row, self._paths) for row in rows]
+
+    def _rows(self, statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+        with connections[self._using].cursor() as cursor:
+            return cursor.execute(statement, parameters).fetchall()
+
+
+def _paths(using: str) -> dict[int, str]:
+    """`ed-fi/students` for every number. The table knows resources that an earlier standard had, too."""
+    rows = ResourceType.objects.using(using)
+    return {row.id: f"{url_segment(row.project)}/{row.endpoint}" for row in rows}
+
+
+def _change(row: Sequence[Any], paths: dict[int, str]) -> Change:
+    version, operation, resource_type, document_uuid, natural_key, text, client, changed_at, old = row
+    return Change(
+        version=version,
+        operation=Operation(operation),
+        resource=paths[resource_type],
+        document_uuid=document_uuid,
+        natural_key=natural_key,
+        text=text,
+        client=client,
+        changed_at=changed_at,
+        old_key_values=None if old is None else json_text.loads(old.encode()),
+    )

@@ -1,0 +1,24 @@
+"""Resources as the stream names them: `ed-fi/studentSchoolAssociations`."""
+
+from dataclasses import dataclass
+
+from edfi_api.surface.resource import Resource, Surface
+
+
+@dataclass
+class UnknownResource(Exception):
+    """No resource has this path."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"there is no resource {self.path!r}; one reads like ed-fi/students"
+
+
+def resource_at(path: str, surface: Surface) -> Resource:
+    """Without regard to case; UnknownResource if there is none."""
+    project, _, endpoint = path.strip("/").lower().partition("/")
+    resource = surface.by_endpoint.get((project, endpoint))
+    if resource is None:
+        raise UnknownResource(path)
+    return resource

@@ -1,0 +1,110 @@
+"""Changes that are really committed, and what a consumer is handed of them, in this process or in one of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from edfi_api.change_stream.exceptions import SinkFailed
+from edfi_api.change_stream.streaming import Streamed, stream_once
+
+TOP = Path(__file__).parents[2]
+STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+
+
+class ListSink:
+    """Keeps lines; fails when told to."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict] = []
+        self.is_broken = False
+
+    def send(self, changes) -> None:
+        if self.is_broken:
+            raise SinkFailed("broken")
+        self.lines += [json.loads(change.line()) for change in changes]
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def sink():
+    return ListSink()
+
+
+@pytest.fixture
+def streamed(committing_api, sink):
+    """What a consumer is handed now."""
+
+    def stream(consumer="tests", start=None, resources=()):
+        before = len(sink.lines)
+        stream_once(Streamed(consumer, sink, resources), start)
+        return sink.lines[before:]
+
+    return stream
+
+
+def post_student(api, number, **changes):
+    response = api.post("/students", {"studentUniqueId": str(number), **STUDENT, **changes})
+    assert response.status_code in (200, 201), response.content
+    return response
+
+
+class Process:
+    """`manage.py` as a process of its own, on the database of the tests; what it writes goes to a file."""
+
+    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+        self._folder = folder
+        self.log = folder / "log"
+        settings = connection.settings_dict
+        host = settings["HOST"] or settings["OPTIONS"].get("host", "")
+        url = f"postgresql://{settings['USER']}:{settings['PASSWORD']}@/{settings['NAME']}?host={host}"
+        if settings["PORT"]:
+            url += f"&port={settings['PORT']}"
+        output = folder / f"output{len(list(folder.glob('output*')))}"
+        with output.open("wb") as lines, self.log.open("ab") as log:
+            self.popen = subprocess.Popen(
+                [sys.executable, "manage.py", *arguments],
+                cwd=TOP,
+                env=os.environ | {"DATABASE_URL": url} | environment,
+                stdout=lines,
+                stderr=log,
+            )
+
+    def lines(self) -> list[dict]:
+        """All that was written in this folder, by earlier processes too; a violent end may have cut off a line."""
+        texts = [output.read_bytes() for output in sorted(self._folder.glob("output*"))]
+        return [json.loads(line) for text in texts for line in text.splitlines(keepends=True) if line.endswith(b"\n")]
+
+    def end(self) -> None:
+        self.popen.kill()
+        self.popen.wait()
+
+
+@pytest.fixture
+def process(committing_api, tmp_path):
+    """Starts processes; they end with the test."""
+    started = []
+
+    def start(*arguments, **environment):
+        started.append(Process(tmp_path, *arguments, **environment))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.end()
+
+
+def eventually(condition: Callable[[], object], seconds: float = 30) -> None:
+    """Waits until it holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

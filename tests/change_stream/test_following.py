@@ -1,0 +1,118 @@
+"""`stream_changes --follow` as a process: woken by changes, asleep without them, and nothing lost when it is killed."""
+
+import threading
+import time
+from itertools import count
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+
+from edfi_api.models import Document
+from tests.change_stream.conftest import eventually, post_student
+
+FOLLOW = ("stream_changes", "--consumer", "tests", "--follow")
+
+_BACKEND = """
+SELECT pid, query_start FROM pg_stat_activity
+ WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle'
+"""
+
+
+def backends():
+    """When each other process last asked something."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BACKEND)
+        return dict(cursor.fetchall())
+
+
+@pytest.fixture
+def asleep(process, committing_api):
+    """A process that has seen everything and waits."""
+    post_student(committing_api, "first")
+    started = process(*FOLLOW)
+    eventually(started.lines)
+    eventually(_is_waiting)
+    return started
+
+
+def _is_waiting():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 0 AND objsubid = 2)"
+        )
+        return cursor.fetchone()[0]
+
+
+def test_it_sleeps_without_asking_and_wakes_at_a_change(asleep, committing_api):
+    before = backends()
+    time.sleep(1.5)
+    assert backends() == before, "it asked for something though nothing had changed"
+
+    post_student(committing_api, "second")
+
+    eventually(lambda: len(asleep.lines()) == 2, seconds=5)
+
+
+def test_who_was_writing_already_when_it_fell_asleep_is_seen_too(process, committing_api):
+    started = process(*FOLLOW)
+    with transaction.atomic():
+        post_student(committing_api, "slow")
+        time.sleep(0.1)
+        eventually(_is_waiting)
+
+    eventually(lambda: len(started.lines()) == 1, seconds=5)
+
+
+def test_killed_and_started_again_it_tells_every_change(process, committing_api):
+    stop, numbers = threading.Event(), count()
+
+    def write():
+        for number in numbers:
+            post_student(committing_api, number)
+            if stop.is_set():
+                break
+        connection.close()
+
+    writers = [threading.Thread(target=write) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    for enough in (20, 40):
+        killed = process(*FOLLOW)
+        eventually(lambda killed=killed, enough=enough: len(killed.lines()) > enough)
+        killed.end()
+    stop.set()
+    for writer in writers:
+        writer.join()
+
+    started = process(*FOLLOW)
+    versions = {document.change_version for document in Document.objects.all()}
+    eventually(lambda: {line["changeVersion"] for line in started.lines()} >= versions)
+    assert {line["changeVersion"] for line in started.lines()} == versions
+    assert len(versions) > 40
+
+
+def test_it_goes_on_after_the_database_was_away(asleep, committing_api):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+    post_student(committing_api, "second")
+
+    eventually(lambda: len(asleep.lines()) == 2)
+    assert "the database is away" in asleep.log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--resource", "ed-fi/none"], "there is no resource 'ed-fi/none'"),
+        (["--sink", "none"], "there is no sink 'none'; settings have: "),
+        (["--from", "x"], "'x' is no change version"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_a_status(db, arguments, complaint):
+    with pytest.raises(CommandError, match=complaint):
+        call_command("stream_changes", "--consumer", "tests", *arguments)
