@@ -19,6 +19,8 @@ DEPENDENCIES = "metadata/dependencies"
 RELATIONS_SPECIFICATION = "metadata/specifications/relations-spec.json"
 XSD = "metadata/xsd"
 RELATIONS = "relations/v1"
+CHANGE_QUERIES = "changeQueries/v1"
+AVAILABLE_CHANGE_VERSIONS = "changeQueries/v1/availableChangeVersions"
 HEALTH = "health"
 
 _PARAMETER = re.compile(r"<(\w+)>")
@@ -43,4 +45,4 @@ def _pattern(address: str) -> str:
 
 def _in_any_case(text: str) -> str:
     """A regular expression for `text`. Django cannot reverse the flag that would say the same."""
-    return "".join(f"[{letter}{letter.upper()}]" if letter.islower() else re.escape(letter) for letter in text)
+    return "".join(f"[{letter.lower()}{letter.upper()}]" if letter.isalpha() else re.escape(letter) for letter in text)

@@ -201,7 +201,10 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["edfi_api.viewsets.parsers.EdFiJsonParser"],
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.viewsets.renderers.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.viewsets.renderers.NoNegotiation",
-    "DEFAULT_FILTER_BACKENDS": ["edfi_api.queries.filters.QueryByExampleFilter"],
+    "DEFAULT_FILTER_BACKENDS": [
+        "edfi_api.change_queries.filters.ChangeVersionFilter",
+        "edfi_api.queries.filters.QueryByExampleFilter",
+    ],
     "DEFAULT_PAGINATION_CLASS": "edfi_api.queries.pagination.EdFiPagination",
     "EXCEPTION_HANDLER": "edfi_api.problem_details.handler.exception_handler",
     "UNAUTHENTICATED_USER": None,

@@ -5,6 +5,7 @@ import re
 from django.contrib import admin
 from django.urls import include, path, re_path
 
+from edfi_api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.startup import current_surface
 from edfi_api.viewsets.router import DataRouter
 
@@ -17,9 +18,10 @@ DATA_PREFIXES = ("data/v3", "data", STANDARD_SEGMENT)
 _prefixes = "|".join(re.escape(prefix) for prefix in DATA_PREFIXES)
 
 urlpatterns = [
-    re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", DataRouter(surface), name="data"),
+    re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", DataRouter(surface, TrackedResourceViewSet), name="data"),
     path("", include("edfi_api.security.urls")),
     path("", include("edfi_api.relations.urls")),
+    path("", include("edfi_api.change_queries.urls")),
     path("", include("edfi_api.metadata.urls")),
     path("", include("edfi_api.observability.urls")),
     path("admin/", admin.site.urls),

@@ -4,11 +4,13 @@ A `Selection` says which documents are meant; filters and authorization narrow i
 found by walking along the rows of the resource, which is quick when matches are frequent and hopeless when they are
 rare or lie at the far end, or through the GIN index, which is the other way round. PostgreSQL would have to guess,
 and guesses wrong where matches cluster, as those of one school do. So a filtered page looks at the nearest rows
-first and asks the index only if they do not fill it.
+first and asks the index only if they do not fill it. Documents of a window of change versions can be had in the order
+of these, in the same way.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
@@ -19,7 +21,7 @@ from edfi_api.documents.statements import TARGETS
 from edfi_api.documents.stored import StoredDocument, stored_document
 from edfi_api.surface.resource import Resource
 
-LAST_ROW = 2**63 - 1
+LAST_ROW = LAST_VERSION = 2**63 - 1
 
 # Looking at these costs a millisecond or two. Values that one row in eighty has, or more, fill a page from them; of
 # rarer ones the index has to bring few enough rows.
@@ -27,15 +29,20 @@ _NEAR_ROWS = 2_000
 
 _PAGE = """
 SELECT d.id, d.document_uuid, d.body::text, d.change_version, d.last_modified_at{targets}
-  FROM (SELECT * FROM ({found}) d ORDER BY d.resource_type_id, d.id LIMIT %(size)s OFFSET %(offset)s) d {join}
- ORDER BY d.id
+  FROM (SELECT * FROM ({found}) d ORDER BY d.resource_type_id, d.{by} LIMIT %(size)s OFFSET %(offset)s) d {join}
+ ORDER BY d.{by}
 """
 
 # A range instead of an equality, so that ordering by the type as well is not redundant to PostgreSQL: otherwise a
 # prepared statement may look for a rare resource along the primary key, past all the others.
-_UNFILTERED = """
+_ROWS = """
 SELECT * FROM document
  WHERE resource_type_id BETWEEN %(type)s AND %(type)s AND id BETWEEN %(first)s AND %(last)s
+"""
+
+_VERSIONS = """
+SELECT * FROM document
+ WHERE resource_type_id BETWEEN %(type)s AND %(type)s AND change_version BETWEEN %(first_version)s AND %(last_version)s
 """
 
 # The first `wanted` matches: from the nearest rows if these have so many, otherwise from the index. `id + 0` keeps
@@ -43,15 +50,17 @@ SELECT * FROM document
 # statement does not know whether the range is narrow.
 _FILTERED = f"""
 WITH near AS MATERIALIZED (
-    SELECT * FROM ({_UNFILTERED} ORDER BY resource_type_id, id LIMIT {_NEAR_ROWS}) d
-     WHERE {{each_row}} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s
+    SELECT * FROM ({{walk}} ORDER BY resource_type_id, {{by}} LIMIT {_NEAR_ROWS}) d
+     WHERE {{each_row}} ORDER BY d.resource_type_id, d.{{by}} LIMIT %(wanted)s
 )
 SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
 UNION ALL
 (SELECT * FROM document d
   WHERE (SELECT count(*) FROM near) < %(wanted)s AND {{index}} AND d.id + 0 BETWEEN %(first)s AND %(last)s
-  ORDER BY d.id + 0 LIMIT %(wanted)s)
+  ORDER BY d.{{by}} + 0 LIMIT %(wanted)s)
 """
+
+_IN_WINDOW = "d.change_version BETWEEN %(first_version)s AND %(last_version)s"
 
 _COUNT = """
 SELECT count(*) FROM document d WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
@@ -80,14 +89,32 @@ class Condition:
     parameters: Mapping[str, Any]
 
 
+class Order(Enum):
+    """In which order a page is cut: the column, and how to walk along the documents in its order."""
+
+    ROW = ("id", _ROWS)
+    CHANGE_VERSION = ("change_version", _VERSIONS)
+
+    @property
+    def column(self) -> str:
+        return self.value[0]
+
+    @property
+    def walk(self) -> str:
+        return self.value[1]
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Documents of one resource, from one row to another, for which all conditions hold."""
+    """Documents of one resource, from one row and change version to another, for which all conditions hold."""
 
     resource_type: int
     conditions: tuple[Condition, ...] = ()
     first_row: int = 0
     last_row: int = LAST_ROW
+    first_version: int = 0
+    last_version: int = LAST_VERSION
+    order: Order = Order.ROW
     using: str = DEFAULT_DB_ALIAS
 
     def where(self, *conditions: Condition) -> "Selection":
@@ -96,6 +123,16 @@ class Selection:
     def between(self, first_row: int, last_row: int) -> "Selection":
         return replace(self, first_row=first_row, last_row=last_row)
 
+    def within(self, first_version: int, last_version: int) -> "Selection":
+        return replace(self, first_version=first_version, last_version=last_version)
+
+    def ordered_by(self, order: Order) -> "Selection":
+        return replace(self, order=order)
+
+    @property
+    def is_of_all_versions(self) -> bool:
+        return (self.first_version, self.last_version) == (0, LAST_VERSION)
+
 
 def all_documents(resource: Resource, using: str = DEFAULT_DB_ALIAS) -> Selection:
     """Every document of a resource."""
@@ -103,13 +140,12 @@ def all_documents(resource: Resource, using: str = DEFAULT_DB_ALIAS) -> Selectio
 
 
 def page(selection: Selection, size: int, offset: int, with_targets: bool) -> list[StoredDocument]:
-    """`size` documents in insertion order behind `offset` others; their targets too if they are asked for."""
-    found = _FILTERED.format(**_clauses(selection)) if selection.conditions else _UNFILTERED
+    """`size` documents in the selection's order behind `offset` others; their targets too if they are asked for."""
+    order, clauses = selection.order, _clauses(selection)
+    found = _FILTERED.format(walk=order.walk, by=order.column, **clauses) if clauses["each_row"] else order.walk
     parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
-    if with_targets:
-        statement = _PAGE.format(found=found, targets=", targets.*", join=f"CROSS JOIN LATERAL ({TARGETS}) targets")
-    else:
-        statement = _PAGE.format(found=found, targets="", join="")
+    targets, join = (", targets.*", f"CROSS JOIN LATERAL ({TARGETS}) targets") if with_targets else ("", "")
+    statement = _PAGE.format(found=found, by=order.column, targets=targets, join=join)
     return [stored_document(row, selection.using) for row in _run(selection, statement, parameters)]
 
 
@@ -127,16 +163,25 @@ def partition(selection: Selection, number: int, smallest: int) -> list[int]:
 
 
 def _clauses(selection: Selection) -> dict[str, str]:
-    """What each row is asked, and what an index is asked. An indexed condition is about its resource alone."""
-    conditions = selection.conditions
-    return {
-        "each_row": " AND ".join(condition.sql for condition in conditions),
-        "index": " AND ".join(condition.indexed_sql for condition in conditions) or "d.resource_type_id = %(type)s",
-    }
+    """What each row is asked on a walk in the selection's order, and what an index is asked.
+
+    An indexed condition is about its resource alone, that of the versions excepted."""
+    each_row = [condition.sql for condition in selection.conditions]
+    index = [condition.indexed_sql for condition in selection.conditions] or ["d.resource_type_id = %(type)s"]
+    if not selection.is_of_all_versions:
+        index = list(dict.fromkeys(["d.resource_type_id = %(type)s", *index, _IN_WINDOW]))
+        each_row += [_IN_WINDOW] if selection.order is Order.ROW else []
+    return {"each_row": " AND ".join(each_row), "index": " AND ".join(index)}
 
 
 def _parameters(selection: Selection) -> dict[str, Any]:
-    parameters = {"type": selection.resource_type, "first": selection.first_row, "last": selection.last_row}
+    parameters = {
+        "type": selection.resource_type,
+        "first": selection.first_row,
+        "last": selection.last_row,
+        "first_version": selection.first_version,
+        "last_version": selection.last_version,
+    }
     for condition in selection.conditions:
         parameters |= condition.parameters
     return parameters

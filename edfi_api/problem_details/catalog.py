@@ -133,6 +133,11 @@ def _(error: queries.UnknownQueryField) -> Problem:
 
 
 @problem_of.register
+def _(error: queries.NotForChangeQueries) -> Problem:
+    return _bad_request(f"The query field '{error.name}' is not valid for this Change Query endpoint.")
+
+
+@problem_of.register
 def _(error: queries.InvalidQueryValues) -> Problem:
     return _validation_failed(
         {value.path: [f"The value '{value.value}' is not valid for {value.name}."] for value in error.values}

@@ -17,6 +17,13 @@ class UnknownQueryField(Exception):
     name: str
 
 
+@dataclass
+class NotForChangeQueries(Exception):
+    """A filter, or a parameter of walks, where only deletes or key changes of a window can be asked for."""
+
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class InvalidQueryValue:
     """A value that cannot be read as its field's type."""

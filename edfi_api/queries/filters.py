@@ -4,7 +4,12 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
 from edfi_api.documents.collection import Selection
-from edfi_api.queries.parameters import PAGING_PARAMETERS, PARTITION_PARAMETERS, read_filters
+from edfi_api.queries.parameters import (
+    CHANGE_VERSION_PARAMETERS,
+    PAGING_PARAMETERS,
+    PARTITION_PARAMETERS,
+    read_filters,
+)
 from edfi_api.queries.query_by_example import narrow
 
 
@@ -13,4 +18,8 @@ class QueryByExampleFilter(BaseFilterBackend):
 
     def filter_queryset(self, request: Request, queryset: Selection, view) -> Selection:
         beside = PARTITION_PARAMETERS if view.action == "partitions" else PAGING_PARAMETERS
-        return narrow(queryset, view.resource, read_filters(view.resource, request.query_params, beside))
+        return narrow(
+            queryset,
+            view.resource,
+            read_filters(view.resource, request.query_params, beside | CHANGE_VERSION_PARAMETERS),
+        )

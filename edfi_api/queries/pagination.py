@@ -46,6 +46,10 @@ class EdFiPagination(BasePagination):
         given = {name: value for name, (_, value) in last_values(request.query_params).items()}
         return _next_page(given) if "pagetoken" in given or "pagesize" in given else _window(given)
 
+    def read_window(self, request: Request) -> Page:
+        """The same where there are no walks."""
+        return _window({name: value for name, (_, value) in last_values(request.query_params).items()})
+
     def read_number(self, request: Request) -> int:
         """How many walks the query string asks for."""
         return read_number(request.query_params)

@@ -6,10 +6,18 @@ from decimal import Decimal
 from typing import Any
 
 from edfi_api.documents import coercion
-from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues, UnknownQueryField
+from edfi_api.queries.exceptions import (
+    InvalidQueryValue,
+    InvalidQueryValues,
+    NotForChangeQueries,
+    UnknownQueryField,
+)
 from edfi_api.surface.resource import QueryField, QueryType, Resource
 
-PAGING_PARAMETERS = frozenset({"limit", "offset", "totalcount", "pagesize", "pagetoken"})
+_WINDOW_PARAMETERS = frozenset({"limit", "offset", "totalcount"})
+PAGING_PARAMETERS = _WINDOW_PARAMETERS | {"pagesize", "pagetoken"}
+# Change queries read these; in no collection are they filters.
+CHANGE_VERSION_PARAMETERS = frozenset({"minchangeversion", "maxchangeversion"})
 # A resource's own field called `number` cannot be asked for there.
 PARTITION_PARAMETERS = PAGING_PARAMETERS | {"number"}
 
@@ -50,6 +58,13 @@ def read_filters(
     if invalid:
         raise InvalidQueryValues(invalid)
     return filters
+
+
+def refuse_filters(query: Mapping[str, str]) -> None:
+    """For what happened to documents nothing but a window and a part of it can be asked; raises NotForChangeQueries."""
+    for key, (name, _) in last_values(query).items():
+        if key not in _WINDOW_PARAMETERS | CHANGE_VERSION_PARAMETERS:
+            raise NotForChangeQueries(name)
 
 
 def is_natural_number(text: str, largest: int) -> bool:

@@ -53,8 +53,8 @@ BEGIN
 END
 $$;
 
--- The highest version that no running transaction can undercut any more: what is not there in a snapshot taken after
--- this has returned will never be there. So it is called in a statement of its own, before the rows are read.
+-- The highest version that no other running transaction can undercut any more: what is not there in a snapshot taken
+-- after this has returned will never be there. So it is called in a statement of its own, before the rows are read.
 -- Without running writers it is the last number given. The order matters: whoever took a number up to `last` did so
 -- before it was read, so its lock is there when the locks are looked at, or its rows are to be seen already.
 CREATE FUNCTION newest_change_version() RETURNS bigint LANGUAGE plpgsql AS $$
@@ -63,7 +63,8 @@ DECLARE
 BEGIN
     RETURN least(last, (
         SELECT min((classid::bigint & x'FFFF'::bigint) << 32 | objid::bigint) FROM pg_locks
-         WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 16 = change_version_lock()
+         WHERE locktype = 'advisory' AND objsubid = 1 AND pid IS DISTINCT FROM pg_backend_pid()
+           AND classid::bigint >> 16 = change_version_lock()
            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     ));
 END

@@ -6,7 +6,9 @@ from edfi_api.viewsets.representation import Representation
 from edfi_api.viewsets.resource_viewset import ResourceViewSet
 
 
-def viewset_class(resource: Resource, surface: Surface, preparers: Preparers) -> type[ResourceViewSet]:
+def viewset_class(
+    resource: Resource, surface: Surface, preparers: Preparers, base: type[ResourceViewSet]
+) -> type[ResourceViewSet]:
     """`StudentViewSet` for the resource Student."""
     preparer = preparers[resource.name]
     members = {
@@ -17,4 +19,4 @@ def viewset_class(resource: Resource, surface: Surface, preparers: Preparers) ->
         "preparer": preparer,
         "representation": Representation(preparer.extractor, surface),
     }
-    return type(f"{resource.name.resource}ViewSet", (ResourceViewSet,), members)
+    return type(f"{resource.name.resource}ViewSet", (base,), members)

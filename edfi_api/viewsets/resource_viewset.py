@@ -4,6 +4,7 @@
 settings' business; nothing here catches an exception.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
@@ -20,7 +21,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import collection, store
-from edfi_api.documents.collection import Selection, all_documents
+from edfi_api.documents.collection import Order, Selection, all_documents
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome
 from edfi_api.surface.resource import ProjectFacts, Resource
@@ -33,6 +34,9 @@ from edfi_api.viewsets.responses import EmptyResponse, JsonTextResponse
 
 class ResourceViewSet(ViewSetMixin, EdFiView):
     """All operations on the documents of one resource. `prefix` is the part of the path before the project."""
+
+    # Words in the place of an id, and the action behind each.
+    segments: Mapping[str, str] = {"partitions": "partitions"}
 
     resource: Resource
     project: ProjectFacts
@@ -68,7 +72,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         self.check_permissions(request)
         headers = {"Total-Count": str(collection.count(documents))} if page.wants_total else {}
         found = collection.page(page.rows_of(documents), page.size, page.offset, self.serves_links)
-        if found:
+        if found and documents.order is Order.ROW:
             headers["Next-Page-Token"] = str(page.next_token(found[-1].row))
         return JsonTextResponse(self.representation.collection(found), headers=headers)
 

@@ -13,40 +13,38 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.surface.resource import Surface
 from edfi_api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.viewsets.factory import viewset_class
+from edfi_api.viewsets.resource_viewset import ResourceViewSet
 
 View = Callable[..., HttpResponse]
 
-# Words in the place of an id: features that other Ed-Fi servers have.
-_NOT_SERVED_YET = ("deletes", "keychanges")
 _COLLECTION = {"get": "list", "post": "create"}
 _ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
-_PARTITIONS = {"get": "partitions"}
 
 
 class DataRouter:
     """A view that hands each request to the viewset of the resource its path names."""
 
-    def __init__(self, surface: Surface) -> None:
+    def __init__(self, surface: Surface, base: type[ResourceViewSet]) -> None:
+        """The viewsets of all resources are made from `base`."""
         preparers = Preparers(surface)
         self._unknown = UnknownResourceView.as_view()
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}
-        self._partitions: dict[tuple[str, str], View] = {}
+        self._beside: dict[str, dict[tuple[str, str], View]] = {segment: {} for segment in base.segments}
         for key, resource in surface.by_endpoint.items():
-            viewset = viewset_class(resource, surface, preparers)
+            viewset = viewset_class(resource, surface, preparers, base)
             self._collections[key] = viewset.as_view(_COLLECTION, detail=False)
             self._items[key] = viewset.as_view(_ITEM, detail=True)
-            self._partitions[key] = viewset.as_view(_PARTITIONS, detail=None)
+            for segment, action in base.segments.items():
+                self._beside[segment][key] = viewset.as_view({"get": action}, detail=None)
 
     def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
         """`path` is what follows the prefix; one trailing slash is tolerated."""
         match path.removesuffix("/").split("/"):
             case [project, endpoint]:
                 return self._dispatch(self._collections, request, project, endpoint, prefix=prefix)
-            case [project, endpoint, third] if third.lower() == "partitions":
-                return self._dispatch(self._partitions, request, project, endpoint, prefix=prefix)
-            case [_, _, third] if third.lower() in _NOT_SERVED_YET:
-                return self._unknown(request)
+            case [project, endpoint, third] if third.lower() in self._beside:
+                return self._dispatch(self._beside[third.lower()], request, project, endpoint, prefix=prefix)
             case [project, endpoint, document_id]:
                 return self._dispatch(self._items, request, project, endpoint, prefix=prefix, document_id=document_id)
         return self._unknown(request)

@@ -20,8 +20,8 @@ SOME_ID = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"
         "/generalStudentProgramAssociations",
         "/students/1/2",
         "/",
-        "/students/deletes",
-        "/students/keyChanges",
+        "/unknowns/deletes",
+        "/educationOrganizations/keyChanges",
     ],
 )
 def test_an_unknown_path_is_a_problem(api, path):

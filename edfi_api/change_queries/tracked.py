@@ -1,0 +1,93 @@
+"""Deletes and key changes of one resource in a window of versions: pages and counts, each in one statement.
+
+Source: http-api.md §20.6.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.change_queries.windows import Window
+from edfi_api.documents import resource_types
+from edfi_api.documents.execution import execute, with_retries
+from edfi_api.surface.resource import Resource
+
+# What was created again is left out. Only what was there again within the window counts: so the list stays the same
+# while a client pages through a window that lies behind it, and none of its pages skips an entry.
+_DELETES = """
+SELECT d.change_version, d.document_uuid, d.key_values::text
+  FROM deleted_document d
+ WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s
+   AND NOT EXISTS (
+       SELECT FROM alias a JOIN document again ON again.id = a.document_id
+        WHERE a.referential_id = ANY (d.aliases) AND again.resource_type_id = d.resource_type_id
+          AND again.change_version <= %(last)s
+   )
+"""
+
+# Several changes of one document are told as one.
+_KEY_CHANGES = """
+SELECT max(d.change_version) AS change_version, d.document_uuid,
+       (array_agg(d.old_key_values ORDER BY d.change_version))[1]::text,
+       (array_agg(d.new_key_values ORDER BY d.change_version DESC))[1]::text
+  FROM key_change d
+ WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s
+ GROUP BY d.document_uuid
+"""
+
+_PAGE = "{changes} ORDER BY change_version LIMIT %(size)s OFFSET %(offset)s"
+_COUNT = "SELECT count(*) FROM ({changes}) changes"
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """A document that was removed; `key_values` is JSON text."""
+
+    change_version: int
+    document_uuid: UUID
+    key_values: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChange:
+    """A document whose identity changed, with its first old and its last new key values in the window."""
+
+    change_version: int
+    document_uuid: UUID
+    old_key_values: str
+    new_key_values: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """What happened to the documents of a resource in a window."""
+
+    resource: Resource
+    window: Window
+    using: str = DEFAULT_DB_ALIAS
+
+    def deletes(self, size: int, offset: int) -> list[Delete]:
+        return [Delete(*row) for row in self._page(_DELETES, size, offset)]
+
+    def count_deletes(self) -> int:
+        return self._count(_DELETES)
+
+    def key_changes(self, size: int, offset: int) -> list[KeyChange]:
+        return [KeyChange(*row) for row in self._page(_KEY_CHANGES, size, offset)]
+
+    def count_key_changes(self) -> int:
+        return self._count(_KEY_CHANGES)
+
+    def _page(self, changes: str, size: int, offset: int) -> list[tuple[Any, ...]]:
+        return self._run(_PAGE.format(changes=changes), {"size": size, "offset": offset})
+
+    def _count(self, changes: str) -> int:
+        return self._run(_COUNT.format(changes=changes), {})[0][0]
+
+    def _run(self, statement: str, beside: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        resource_type = resource_types.numbers(self.using)[self.resource.name]
+        parameters = {"type": resource_type, "first": self.window.first, "last": self.window.last, **beside}
+        return with_retries(lambda: execute(statement, parameters, self.using))

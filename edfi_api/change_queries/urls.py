@@ -1,0 +1,11 @@
+"""The address of change queries; `/deletes` and `/keyChanges` stand beside the collections."""
+
+from edfi_api import addresses
+from edfi_api.addresses import below, fixed_path
+from edfi_api.change_queries.views import AvailableChangeVersionsView
+from edfi_api.viewsets.edfi_view import UnknownResourceView
+
+urlpatterns = [
+    fixed_path(addresses.AVAILABLE_CHANGE_VERSIONS, AvailableChangeVersionsView.as_view(), "available-change-versions"),
+    below(addresses.CHANGE_QUERIES, UnknownResourceView.as_view(), "unknown-change-query"),
+]

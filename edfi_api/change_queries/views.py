@@ -1,0 +1,19 @@
+"""The change versions that clients can ask for, over HTTP."""
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from edfi_api.change_queries.versions import newest_change_version
+from edfi_api.viewsets.edfi_view import EdFiView
+
+
+class AvailableChangeVersionsView(EdFiView):
+    """The versions that there are; whoever is authenticated may ask (http-api.md §20.2)."""
+
+    http_method_names = ["get"]
+    detail = None
+
+    def get(self, request: Request, **kwargs: Any) -> Response:
+        return Response({"oldestChangeVersion": 0, "newestChangeVersion": newest_change_version()})
