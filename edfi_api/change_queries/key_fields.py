@@ -1,4 +1,4 @@
-"""Which values of a body are the key values that clients are told, and under which names. Source: http-api.md §20.6."""
+"""Tells the database which values of a body are the key values that clients read. Source: http-api.md §20.6."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -11,25 +11,22 @@ from edfi_api.startup import current_surface
 from edfi_api.surface.resource import Resource
 
 
-def key_fields(resource: Resource, resource_type: int) -> Iterator[KeyField]:
-    """One for each query field that stands for a part of the identity; of unified values one is enough."""
-    for field in resource.query_fields:
-        path = next((path for path in field.paths if path in resource.identity), None)
-        if path is not None:
-            # Only members so named are descriptors, a rule of MetaEd; a descriptor's own key compares as its URI.
-            ignores_case = resource.is_descriptor or path.steps[-1].endswith("Descriptor")
-            yield KeyField(
-                resource_type_id=resource_type, name=field.name, path=list(path.steps), ignores_case=ignores_case
-            )
-
-
 def synchronise(resources: Iterable[Resource], using: str) -> None:
     """Tell the database the key fields of these resources. What it has kept of deleted documents stays as it is."""
     numbers = resource_types.numbers(using)
-    fields = [field for resource in resources for field in key_fields(resource, numbers[resource.name])]
+    fields = [field for resource in resources for field in _key_fields(resource, numbers[resource.name])]
     with transaction.atomic(using):
         KeyField.objects.using(using).filter(resource_type_id__in={field.resource_type_id for field in fields}).delete()
         KeyField.objects.using(using).bulk_create(fields)
+
+
+def _key_fields(resource: Resource, resource_type: int) -> Iterator[KeyField]:
+    for field, path in resource.key_fields:
+        # Only members so named are descriptors, a rule of MetaEd; a descriptor's own key compares as its URI.
+        ignores_case = resource.is_descriptor or path.steps[-1].endswith("Descriptor")
+        yield KeyField(
+            resource_type_id=resource_type, name=field.name, path=list(path.steps), ignores_case=ignores_case
+        )
 
 
 def fill_key_fields(*, using: str, **_: Any) -> None:

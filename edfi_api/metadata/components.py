@@ -10,7 +10,7 @@ from typing import Any
 from edfi_api.surface.inflection import singular
 from edfi_api.surface.json_schema import EXTENSIONS
 from edfi_api.surface.naming import REFERENCE_SUFFIX, extension_key, lower_camel
-from edfi_api.surface.resource import ALL_ITEMS, Resource, ResourceName, Surface
+from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
 
 Schema = dict[str, Any]
 _Steps = tuple[str, ...]
@@ -43,6 +43,13 @@ _LINK_SCHEMA: Schema = {
 def schema_reference(component: str) -> Schema:
     """The way to a schema among the components."""
     return {"$ref": f"#/components/schemas/{component}"}
+
+
+def schema_at(schema: Schema, path: JsonPath) -> Schema:
+    """What a JSON schema says about the values at a path."""
+    for step in path.steps:
+        schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]
+    return schema
 
 
 def scalar_schema(schema: Schema) -> Schema:

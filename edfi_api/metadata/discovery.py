@@ -35,6 +35,7 @@ def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
             "tokenInfo": f"{root}/{addresses.INTROSPECTION}",
             "oauthTokenIntrospection": f"{root}/{addresses.INTROSPECTION}",
             "dataManagementApi": f"{root}/{addresses.DATA}",
+            "changeQueries": f"{root}/{addresses.CHANGE_QUERIES}/",
             "xsdMetadata": f"{root}/{addresses.XSD}",
         },
     }
@@ -54,6 +55,7 @@ def specifications(surface: Surface, root: str) -> list[dict[str, str]]:
     found = (
         ("Resources", addresses.RESOURCES_SPECIFICATION, ""),
         ("Descriptors", addresses.DESCRIPTORS_SPECIFICATION, ""),
+        ("Change-Queries", addresses.CHANGE_QUERIES_SPECIFICATION, "Other"),
         ("Relations", addresses.RELATIONS_SPECIFICATION, "Other"),
         ("Discovery", addresses.DISCOVERY_SPECIFICATION, "Other"),
     )

@@ -8,6 +8,7 @@ from edfi_api.metadata.components import ComponentNames, schemas
 from edfi_api.metadata.parameters import shared_parameters
 from edfi_api.metadata.paths import path_items
 from edfi_api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
+from edfi_api.metadata.tracked_changes import tracked_schemas
 from edfi_api.surface.resource import Resource, Surface
 
 OpenApi = dict[str, Any]
@@ -43,7 +44,12 @@ def _document(surface: Surface, root: str, subject: str, resources: Iterable[Res
         "tags": _tags(in_order),
         "paths": {path: item for found in paths for path, item in found.items()},
         "components": {
-            "schemas": schemas(in_order, names) | {PARTITIONS: PARTITIONS_SCHEMA, PROBLEM: PROBLEM_SCHEMA},
+            "schemas": {
+                **schemas(in_order, names),
+                PARTITIONS: PARTITIONS_SCHEMA,
+                PROBLEM: PROBLEM_SCHEMA,
+                **tracked_schemas(in_order, names),
+            },
             "parameters": shared_parameters(),
             "responses": shared_responses(),
             "securitySchemes": {SECURITY_SCHEME: client_credentials(root)},

@@ -4,15 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from edfi_api.conf import api_settings
-from edfi_api.metadata.components import IDENTITY, Schema, property_deprecation, scalar_schema
+from edfi_api.metadata.components import IDENTITY, Schema, property_deprecation, scalar_schema, schema_at
 from edfi_api.surface.query_fields import ID_FIELD
-from edfi_api.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource
+from edfi_api.surface.resource import QueryField, Resource
 
 Parameter = dict[str, Any]
 
-# Names as components and in query strings alike.
-PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount")
-PARTITIONING = ("number",)
+# Names as components; in query strings they begin with a small letter.
+_WINDOW = ("MinChangeVersion", "MaxChangeVersion")
+PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount", *_WINDOW)
+PARTITIONING = ("number", *_WINDOW)
+CHANGES = ("offset", "limit", "totalCount", *_WINDOW)
 
 
 def parameter_reference(name: str) -> Parameter:
@@ -67,6 +69,16 @@ def shared_parameters() -> dict[str, Parameter]:
             "Whether to tell in the header Total-Count how many items there are in all.",
             {"type": "boolean"},
         ),
+        "MinChangeVersion": _query(
+            "minChangeVersion",
+            "The change version with which to begin.",
+            {"type": "integer", "format": "int64", "minimum": 0},
+        ),
+        "MaxChangeVersion": _query(
+            "maxChangeVersion",
+            "The change version with which to end.",
+            {"type": "integer", "format": "int64", "minimum": 0},
+        ),
         "id": {
             "name": "id",
             "in": "path",
@@ -96,13 +108,7 @@ def query_parameters(resource: Resource, beside: tuple[str, ...]) -> Iterator[Pa
 def _property(resource: Resource, field: QueryField) -> Schema:
     if field == ID_FIELD:
         return {"type": "string", "description": "The identifier that the server gave the item."}
-    return _schema_at(resource.json_schema, field.paths[0])
-
-
-def _schema_at(schema: Schema, path: JsonPath) -> Schema:
-    for step in path.steps:
-        schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]
-    return schema
+    return schema_at(resource.json_schema, field.paths[0])
 
 
 def _query(name: str, description: str, schema: Schema) -> Parameter:

@@ -4,7 +4,8 @@ from typing import Any
 
 from edfi_api.metadata import responses
 from edfi_api.metadata.components import ComponentNames, resource_deprecation, schema_reference
-from edfi_api.metadata.parameters import PAGING, PARTITIONING, Parameter, parameter_reference, query_parameters
+from edfi_api.metadata.parameters import CHANGES, PAGING, PARTITIONING, Parameter, parameter_reference, query_parameters
+from edfi_api.metadata.tracked_changes import TrackedNames
 from edfi_api.surface.inflection import plural
 from edfi_api.surface.naming import url_segment
 from edfi_api.surface.resource import Resource
@@ -29,6 +30,8 @@ def path_items(resource: Resource, names: ComponentNames, core_project: str) -> 
             **domains,
         },
         f"{resource.url_path}/partitions": {"get": operations.partitions(), **domains},
+        f"{resource.url_path}/deletes": {"get": operations.deletes(), **domains},
+        f"{resource.url_path}/keyChanges": {"get": operations.key_changes(), **domains},
     }
 
 
@@ -38,6 +41,7 @@ class _Operations:
     def __init__(self, resource: Resource, names: ComponentNames, core_project: str) -> None:
         self._resource = resource
         self._component = names.of_resource(resource.name)
+        self._tracked = TrackedNames(names, resource)
         self._one = resource.name.resource
         self._several = plural(self._one)
         self._project = "" if resource.name.project == core_project else _pascal_case(resource.name.project)
@@ -56,6 +60,22 @@ class _Operations:
             f"Divides {self._resource.endpoint} found by example into parts that can be read side by side.",
             parameters=self._find_parameters(PARTITIONING),
             responses={"200": responses.partitions(), **_refusals(_READING)},
+        )
+
+    def deletes(self) -> Operation:
+        return self._operation(
+            f"deletes{self._project}{self._several}",
+            f"Lists deleted {self._resource.endpoint}.",
+            parameters=[*map(parameter_reference, CHANGES)],
+            responses={"200": responses.changes(self._tracked.delete), **_refusals(_READING)},
+        )
+
+    def key_changes(self) -> Operation:
+        return self._operation(
+            f"keyChanges{self._project}{self._several}",
+            f"Lists {self._resource.endpoint} whose identity has changed.",
+            parameters=[*map(parameter_reference, CHANGES)],
+            responses={"200": responses.changes(self._tracked.key_change), **_refusals(_READING)},
         )
 
     def create(self) -> Operation:

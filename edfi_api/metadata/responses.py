@@ -106,6 +106,13 @@ def collection(component: str) -> Response:
     return {"description": "The items found.", "headers": _PAGE, "content": _json(schema)}
 
 
+def changes(component: str) -> Response:
+    """A page of deletes or key changes."""
+    schema = {"type": "array", "items": schema_reference(component)}
+    headers = {"Total-Count": _PAGE["Total-Count"]}
+    return {"description": "The changes found.", "headers": headers, "content": _json(schema)}
+
+
 def partitions() -> Response:
     """The beginnings of partitions that can be read side by side."""
     return {"description": "The partitions.", "content": _json(schema_reference(PARTITIONS))}

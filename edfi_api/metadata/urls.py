@@ -4,6 +4,7 @@ from django.urls import URLPattern
 
 from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path
+from edfi_api.metadata.change_queries_openapi import change_queries_openapi
 from edfi_api.metadata.dependencies import graphml, load_steps
 from edfi_api.metadata.discovery import discovery_document, metadata_index, specifications
 from edfi_api.metadata.discovery_openapi import discovery_openapi
@@ -45,6 +46,7 @@ urlpatterns = [
     _published(addresses.SPECIFICATIONS, specifications, "specifications"),
     _published(addresses.RESOURCES_SPECIFICATION, resources_document, "resources-specification"),
     _published(addresses.DESCRIPTORS_SPECIFICATION, descriptors_document, "descriptors-specification"),
+    _published(addresses.CHANGE_QUERIES_SPECIFICATION, change_queries_openapi, "change-queries-specification"),
     _published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
     _published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
     _published(f"{_OLDER}/resources/swagger.json", resources_document, "older-resources-specification"),

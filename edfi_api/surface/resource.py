@@ -221,6 +221,15 @@ class Resource:
         """`/ed-fi/students`: the canonical spelling in `Location` headers and links."""
         return f"/{self.project_endpoint}/{self.endpoint}"
 
+    @cached_property
+    def key_fields(self) -> tuple[tuple[QueryField, JsonPath], ...]:
+        """The query fields that are parts of the identity, each with one of its places in it; unified values are one.
+
+        These are the key values that change queries tell.
+        """
+        places = ((field, [path for path in field.paths if path in self.identity]) for field in self.query_fields)
+        return tuple((field, paths[0]) for field, paths in places if paths)
+
 
 @dataclass(frozen=True, slots=True)
 class AbstractResource:

@@ -176,6 +176,8 @@ def test_descriptors_are_a_document_of_their_own(surface_of: SurfaceOf) -> None:
         "/ed-fi/colorDescriptors",
         "/ed-fi/colorDescriptors/{id}",
         "/ed-fi/colorDescriptors/partitions",
+        "/ed-fi/colorDescriptors/deletes",
+        "/ed-fi/colorDescriptors/keyChanges",
     ]
     color = descriptors["components"]["schemas"]["edFi_colorDescriptor"]["properties"]
     assert color["codeValue"]["x-Ed-Fi-isIdentity"] is True

@@ -27,6 +27,7 @@ def test_discovery_has_the_members_of_both_official_servers(standard: str) -> No
         "tokenInfo": "http://testserver/oauth/token_info",
         "oauthTokenIntrospection": "http://testserver/oauth/token_info",
         "dataManagementApi": "http://testserver/data",
+        "changeQueries": "http://testserver/changeQueries/v1/",
         "xsdMetadata": "http://testserver/metadata/xsd",
     }
 
@@ -68,6 +69,11 @@ def test_specifications_are_listed_at_both_servers_addresses(path: str) -> None:
             "name": "Descriptors",
             "endpointUri": "http://testserver/metadata/specifications/descriptors-spec.json",
             "prefix": "",
+        },
+        {
+            "name": "Change-Queries",
+            "endpointUri": "http://testserver/metadata/changequeries/v1/swagger.json",
+            "prefix": "Other",
         },
         {
             "name": "Relations",

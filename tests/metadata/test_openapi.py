@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
+from edfi_api.metadata.change_queries_openapi import change_queries_openapi
 from edfi_api.metadata.discovery_openapi import discovery_openapi
 from edfi_api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.metadata.relations_openapi import relations_openapi
@@ -25,7 +26,9 @@ def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [item[method] for item in document["paths"].values() for method in METHODS if method in item]
 
 
-@pytest.mark.parametrize("build", [resources_document, descriptors_document, relations_openapi, discovery_openapi])
+@pytest.mark.parametrize(
+    "build", [resources_document, descriptors_document, change_queries_openapi, relations_openapi, discovery_openapi]
+)
 def test_documents_are_valid(build, surface: Surface) -> None:
     validate(build(surface, ROOT))
 
@@ -51,11 +54,12 @@ Domain Entity Candidate
     assert document["paths"]["/ed-fi/schools"]["get"]["operationId"] == "getSchools"
 
 
-def test_every_resource_has_its_six_operations(document: dict[str, Any], standard: str) -> None:
-    assert len(document["paths"]) == 3 * {"3.3.1-b": 114, "5.2": 138}[standard]
+def test_every_resource_has_its_eight_operations(document: dict[str, Any], standard: str) -> None:
+    assert len(document["paths"]) == 5 * {"3.3.1-b": 114, "5.2": 138}[standard]
     assert set(document["paths"]["/ed-fi/students"]) >= {"get", "post"}
     assert set(document["paths"]["/ed-fi/students/{id}"]) >= {"get", "put", "delete"}
-    assert set(document["paths"]["/ed-fi/students/partitions"]) >= {"get"}
+    for segment in ("partitions", "deletes", "keyChanges"):
+        assert set(document["paths"][f"/ed-fi/students/{segment}"]) >= {"get"}
 
 
 def test_every_operation_says_what_it_answers_and_under_which_tag(document: dict[str, Any]) -> None:
@@ -86,12 +90,14 @@ def test_query_parameters_stand_in_the_operation_with_type_description_and_ident
     parameters = document["paths"]["/ed-fi/studentSchoolAssociations"]["get"]["parameters"]
     named = {parameter["name"]: parameter for parameter in parameters if "name" in parameter}
 
-    assert parameters[:5] == [
+    assert parameters[:7] == [
         {"$ref": "#/components/parameters/offset"},
         {"$ref": "#/components/parameters/limit"},
         {"$ref": "#/components/parameters/pageToken"},
         {"$ref": "#/components/parameters/pageSize"},
         {"$ref": "#/components/parameters/totalCount"},
+        {"$ref": "#/components/parameters/MinChangeVersion"},
+        {"$ref": "#/components/parameters/MaxChangeVersion"},
     ]
     assert named["schoolId"] == {
         "name": "schoolId",
@@ -126,7 +132,23 @@ def test_the_server_and_its_token_endpoint_are_named_in_full(document: dict[str,
 
 def test_no_component_had_to_take_another_name_than_its_own(surface: Surface) -> None:
     for build in (resources_document, descriptors_document):
-        assert [name for name in build(surface, ROOT)["components"]["schemas"] if name.count("_") > 1] == []
+        names = [name.removeprefix("trackedChanges_") for name in build(surface, ROOT)["components"]["schemas"]]
+        assert [name for name in names if name.count("_") > 1] == []
+
+
+def test_changes_are_described_with_the_key_values_of_their_resource(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    found = document["paths"]["/ed-fi/classPeriods/keyChanges"]["get"]
+
+    content = found["responses"]["200"]["content"]["application/json"]["schema"]["items"]
+    assert content == {"$ref": "#/components/schemas/trackedChanges_edFi_classPeriodKeyChange"}
+    assert found["operationId"] == "keyChangesClassPeriods"
+    change, key = schemas["trackedChanges_edFi_classPeriodKeyChange"], schemas["trackedChanges_edFi_classPeriodKey"]
+    assert list(change["properties"]) == ["id", "changeVersion", "oldKeyValues", "newKeyValues"]
+    assert {name: each["type"] for name, each in key["properties"].items()} == {
+        "classPeriodName": "string",
+        "schoolId": "integer",
+    }
 
 
 def test_a_field_called_like_a_shared_parameter_gives_way_to_it(surface_of: SurfaceOf) -> None:
