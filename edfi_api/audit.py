@@ -19,9 +19,9 @@ def denied(**facts: object) -> None:
     _write(logging.WARNING, "denied", facts)
 
 
-def administered(what: str, **facts: object) -> None:
+def administered(event: str, /, **facts: object) -> None:
     """Somebody changed who may do what: `client created` and the like."""
-    _write(logging.INFO, what, facts)
+    _write(logging.INFO, event, facts)
 
 
 def _write(level: int, event: str, facts: dict[str, object]) -> None:

@@ -37,6 +37,14 @@ DEFAULTS: dict[str, Any] = {
     "CHANGE_SINKS": {"output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"}},
     # For how long a token that was valid is trusted without looking again: revocation works within this time.
     "TOKEN_CACHE_SECONDS": 10,
+    # How many tokens a client may get in a minute, and how often anybody may ask at one address; 0 for any number.
+    "TOKENS_PER_MINUTE": 60,
+    "TOKEN_REQUESTS_PER_MINUTE": 600,
+    # How often an address, and a user name from all addresses, may try to log in to the admin in a minute.
+    "LOGINS_PER_MINUTE": 10,
+    "LOGINS_PER_USER_AND_MINUTE": 60,
+    # Whether a proxy stands in front, whose X-Forwarded-For says who asks.
+    "BEHIND_PROXY": False,
 }
 
 

@@ -55,7 +55,12 @@ CSRF_TRUSTED_ORIGINS = env.list(
     default=[],
     meaning="origins from which the admin may be used behind a proxy: `https://edfi.example.org`",
 )
-if env.bool("MEADOWLARK_BEHIND_PROXY", default=False, meaning="believe `X-Forwarded-Proto` and `X-Forwarded-Host`"):
+behind_proxy = env.bool(
+    "MEADOWLARK_BEHIND_PROXY",
+    default=False,
+    meaning="believe `X-Forwarded-Proto`, `X-Forwarded-Host` and the last address in `X-Forwarded-For`",
+)
+if behind_proxy:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     USE_X_FORWARDED_HOST = True
 
@@ -176,8 +181,20 @@ EDFI_API = {
         meaning="request header that names a request in answers and logs",
     ),
     "TOKEN_CACHE_SECONDS": env.int(
-        "MEADOWLARK_TOKEN_CACHE_SECONDS", default=10, meaning="how long a token is trusted without looking again"
+        "MEADOWLARK_TOKEN_CACHE_SECONDS",
+        default=10,
+        meaning="how long a token is trusted without looking again: a revoked token, a disabled client and a changed "
+        "claim set are noticed within this time",
     ),
+    "TOKENS_PER_MINUTE": env.int(
+        "MEADOWLARK_TOKENS_PER_MINUTE", default=60, meaning="tokens that a client may get; `0` for any number"
+    ),
+    "TOKEN_REQUESTS_PER_MINUTE": env.int(
+        "MEADOWLARK_TOKEN_REQUESTS_PER_MINUTE",
+        default=600,
+        meaning="requests for tokens that an address may send, right or wrong; `0` for any number",
+    ),
+    "BEHIND_PROXY": behind_proxy,
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 
@@ -245,5 +262,6 @@ LOGGING = {
         "level": env.str("MEADOWLARK_LOG_LEVEL", default="INFO", meaning="`DEBUG`, `INFO`, `WARNING` or `ERROR`"),
     },
     # A refused request is the client's business, not the operator's.
-    "loggers": {"django.request": {"level": "ERROR"}},
+    # oauthlib would tell every token it makes, at DEBUG.
+    "loggers": {"django.request": {"level": "ERROR"}, "oauthlib": {"level": "INFO"}},
 }

@@ -161,6 +161,17 @@ def _(error: security.AuthenticationFailed) -> Problem:
 
 
 @problem_of.register
+def _(error: security.ClaimSetNotFound) -> Problem:
+    return Problem(
+        status=401,
+        type="unauthorized",
+        title="Unauthorized",
+        detail="The client's ClaimSet was not found.",
+        validation_errors=None,
+    )
+
+
+@problem_of.register
 def _(error: security.UnusableToken) -> Problem:
     return Problem(
         status=400,
@@ -369,6 +380,20 @@ def _(error: documents.MatchingVersionExists) -> Problem:
             "The 'If-None-Match' request header requires that no current representation match the supplied value, but "
             "a matching representation exists."
         ],
+    )
+
+
+# --- 429 (§10) ---------------------------------------------------------------------------------------------------
+
+
+@problem_of.register
+def _(error: security.TooManyRequests) -> Problem:
+    return Problem(
+        status=429,
+        type="too-many-requests",
+        title="Too Many Requests",
+        detail="The number of allowed requests has been exceeded. Retry the request later.",
+        headers={"Retry-After": str(error.retry_after)},
     )
 
 

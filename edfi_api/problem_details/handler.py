@@ -5,10 +5,13 @@ from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse
+from rest_framework.request import Request
 from rest_framework.response import Response
 
+from edfi_api import audit
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+from edfi_api.remote_address import remote_address
 
 log = logging.getLogger(__name__)
 
@@ -19,8 +22,27 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if problem is None:
         return None
     _log(problem, error)
+    if problem.status in _DENIALS:
+        _audit(problem, context["request"])
     body = problem.body(correlation_id(context["request"]._request))
     return Response(body, problem.status, headers=problem.headers, content_type=MEDIA_TYPE)
+
+
+# What is refused because of who asks.
+_DENIALS = frozenset({401, 403, 429})
+
+
+def _audit(problem: Problem, request: Request) -> None:
+    """Neither query strings nor bodies: they may hold what nobody but the parties should read."""
+    audit.denied(
+        status=problem.status,
+        reason=next(iter(problem.errors), problem.detail),
+        # Django's request has a user only after a token was found right; DRF's would look at the token again.
+        client=getattr(getattr(request._request, "user", None), "key", None),
+        method=request.method,
+        path=request.path,
+        address=remote_address(request._request),
+    )
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

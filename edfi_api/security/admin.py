@@ -20,6 +20,7 @@ from oauth2_provider.models import get_grant_model, get_id_token_model, get_refr
 from edfi_api.conf import api_settings
 
 from .actions import Action
+from .admin_login import ThrottledLoginForm
 from .claims import inherited_defaults
 from .clients import Credentials, disable_client, new_secret, rotate_secret
 from .models import (
@@ -33,6 +34,8 @@ from .models import (
     Vendor,
 )
 from .strategy_names import STRATEGY_NAMES
+
+admin.site.login_form = ThrottledLoginForm
 
 
 class OneByOneAdmin(admin.ModelAdmin):

@@ -38,7 +38,7 @@ def bundled_claims(surface: Surface) -> Claims:
 def fill_claims(surface: Surface) -> None:
     """Give a new database its claims, and every resource that has none its own."""
     if not ResourceClaim.objects.exists():
-        load(bundled_claims(surface))
+        load(bundled_claims(surface), by="migrate")
         return
     known = set(ResourceClaim.objects.values_list("name", flat=True))
     missing = {
@@ -47,7 +47,7 @@ def fill_claims(surface: Surface) -> None:
         if name not in known and claim.parent in known
     }
     if missing:
-        load(Claims(missing))
+        load(Claims(missing), by="migrate")
 
 
 def claims_of_resources(surface: Surface) -> dict[str, ResourceClaimValue]:

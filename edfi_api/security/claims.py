@@ -19,6 +19,7 @@ from .tokens import AuthenticatedClient
 __all__ = ["Action", "strategies"]
 
 Strategies = tuple[str, ...]
+Operations = dict[str, list[Action]]
 
 
 def strategies(client: AuthenticatedClient, resource: Resource, action: Action) -> Strategies:
@@ -38,7 +39,7 @@ def strategies(client: AuthenticatedClient, resource: Resource, action: Action) 
     return granted.strategies
 
 
-def operations(client: AuthenticatedClient) -> dict[str, list[Action]]:
+def operations(client: AuthenticatedClient) -> Operations:
     """The granted actions of every claim that is covered, by the claim's name, in the order of `Action`."""
     return {name: [action for action in Action if action in actions] for name, actions in _granted_to(client).items()}
 

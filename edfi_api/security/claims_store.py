@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from edfi_api import audit
+
 from .claim_uris import DOMAINS, SERVICES
 from .claims_file import ByAction, Claims, ClaimSetValue, ResourceClaimValue, Strategies
 from .models import ClaimSet, ClaimsVersion, DefaultStrategies, Grant, OverridingStrategies, ResourceClaim
@@ -31,13 +33,18 @@ class Change:
 
 
 @transaction.atomic
-def load(wanted: Claims, *, is_rehearsal: bool = False) -> Change:
-    """Make the database say what `wanted` says, unless it is only to be told what would change."""
+def load(wanted: Claims, by: str, *, is_rehearsal: bool = False) -> Change:
+    """Make the database say what `wanted` says, unless it is only to be told what would change.
+
+    `by` names who does it, for the audit log.
+    """
     # Nobody else changes claims until this is done.
     ClaimsVersion.objects.select_for_update().first()
     change = difference(stored_claims(), wanted)
-    if not is_rehearsal:
+    if change.lines and not is_rehearsal:
         _write(change.claims)
+        names = ", ".join(change.claims.claim_sets) or None
+        audit.administered("claims changed", changes=len(change.lines), claim_sets=names, by=by)
     return change
 
 

@@ -50,3 +50,14 @@ class ClaimSetVanished(Exception):
     """The client's claim set is no longer there: the operator's fault."""
 
     claim_set_name: str
+
+
+class ClaimSetNotFound(Exception):
+    """The claim set of the client who asks about itself is no longer there."""
+
+
+@dataclass
+class TooManyRequests(Exception):
+    """The caller asks too often, and may come back after so many seconds."""
+
+    retry_after: int

@@ -7,7 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from .exceptions import UnusableToken
+from edfi_api.surface.resource import Surface
+
+from .claim_uris import SERVICES, claim_name
+from .claims import Operations, operations
+from .exceptions import ClaimSetNotFound, ClaimSetVanished, UnusableToken
+from .reachable_organizations import reachable_organizations
 from .tokens import AuthenticatedClient
 
 _LONGEST_BODY = 16 * 1024
@@ -17,6 +22,7 @@ class TokenInfoView(APIView):
     """`POST /oauth/token_info`: the body repeats the token of the header, as a form or as JSON."""
 
     http_method_names = ["post"]
+    surface: Surface | None = None
 
     def post(self, request: Request) -> Response:
         token = _token(request._request.read(_LONGEST_BODY))
@@ -24,7 +30,7 @@ class TokenInfoView(APIView):
             raise UnusableToken("The token was not present, or was not processable.")
         if token != request.auth:
             raise UnusableToken("The Authorization header token does not match the token in the request body.")
-        return Response(_token_info(request.user), headers={"Cache-Control": "no-cache"})
+        return Response(_token_info(request.user, self.surface), headers={"Cache-Control": "no-cache"})
 
 
 def _token(body: bytes) -> str | None:
@@ -37,16 +43,29 @@ def _token(body: bytes) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def _token_info(client: AuthenticatedClient) -> dict[str, object]:
-    """What is known of the client without its claim set: neither resources nor what lies below its organizations."""
+def _token_info(client: AuthenticatedClient, surface: Surface) -> dict[str, object]:
+    try:
+        granted = operations(client)
+    except ClaimSetVanished as error:
+        raise ClaimSetNotFound from error
     return {
         "active": True,
         "client_id": client.key,
         "exp": int(client.token_expires.timestamp()),
         "namespace_prefixes": client.namespace_prefixes,
-        "education_organizations": [
-            {"education_organization_id": each} for each in sorted(client.education_organization_ids)
-        ],
+        "education_organizations": reachable_organizations(client.education_organization_ids, surface),
         "assigned_profiles": [],
         "claim_set": {"name": client.claim_set_name},
+        "resources": _resources(granted, surface),
+        "services": _services(granted),
     }
+
+
+def _resources(granted: Operations, surface: Surface) -> list[dict[str, object]]:
+    by_path = sorted((resource.url_path, claim_name(resource)) for resource in surface.resources)
+    return [{"resource": path, "operations": granted[name]} for path, name in by_path if granted.get(name)]
+
+
+def _services(granted: Operations) -> list[dict[str, object]]:
+    names = sorted(name for name in granted if name.startswith(SERVICES) and granted[name])
+    return [{"service": name.removeprefix(SERVICES), "operations": granted[name]} for name in names]

@@ -11,17 +11,21 @@ import re
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.decorators import method_decorator
-from django.views import View
-from django.views.decorators.csrf import csrf_exempt
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauth2_provider.views.mixins import OAuthLibMixin
 from oauthlib.common import Request
 from oauthlib.oauth2 import OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError, TemporarilyUnavailableError
+from rest_framework.request import Request as DrfRequest
+from rest_framework.views import APIView
+
+from edfi_api import audit
+from edfi_api.conf import api_settings
+from edfi_api.remote_address import remote_address, subscriber
 
 from .clients import Credentials, recognise_client
 from .models import ApiClient
+from .rate_limits import limit
 from .token_request import GRANT_TYPE, TokenRequest, read_token_request
 
 # RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.
@@ -36,7 +40,10 @@ class ClientCredentialsValidator(OAuth2Validator):
     """What oauthlib asks while it runs the grant. The toolkit answers the rest, and stores the token."""
 
     def authenticate_client(self, request: Request, *args: object, **kwargs: object) -> bool:
+        """What a client may get is counted only after its secret was right: nobody can use it up for another."""
         request.client = recognise_client(Credentials(request.client_id, request.client_secret))
+        if request.client is not None:
+            limit(f"tokens of client {request.client.pk}", api_settings.TOKENS_PER_MINUTE)
         return request.client is not None
 
     def get_default_scopes(self, client_id: str, request: Request, *args: object, **kwargs: object) -> list[str]:
@@ -70,19 +77,31 @@ class ClientCredentialsValidator(OAuth2Validator):
             del token["scope"]
 
 
-@method_decorator(csrf_exempt, name="dispatch")
-class TokenView(OAuthLibMixin, View):
-    """`POST /oauth/token`."""
+class TokenView(OAuthLibMixin, APIView):
+    """`POST /oauth/token`. Whoever asks too often is told so in problem details, as on all other routes."""
 
+    authentication_classes = []
+    permission_classes = []
     http_method_names = ["post"]
 
-    def post(self, request: HttpRequest) -> HttpResponse:
+    def post(self, request: DrfRequest) -> HttpResponse:
         try:
-            body, status = self._issue_token(request.path, read_token_request(request))
+            return self._respond(request._request)
         except OAuth2Error as error:
             return _refuse(error)
         except (OperationalError, InterfaceError):
             return _refuse(TemporarilyUnavailableError("The database cannot be reached.", status_code=503))
+
+    def _respond(self, request: HttpRequest) -> HttpResponse:
+        address = remote_address(request)
+        limit(f"token requests of {subscriber(address)}", api_settings.TOKEN_REQUESTS_PER_MINUTE)
+        asked = read_token_request(request)
+        body, status = self._issue_token(request.path, asked)
+        if status == 401:
+            known = ApiClient.objects.filter(client_id=asked.credentials.key.replace("\0", "")).first()
+            # A key that nobody has might be a secret in the wrong place.
+            key = known.client_id if known else "unknown"
+            audit.denied(status=401, reason="invalid_client", client=key, path=request.path, address=address)
         return _answer(body, status)
 
     def _issue_token(self, path: str, asked: TokenRequest) -> tuple[str, int]:

@@ -2,11 +2,12 @@
 
 from edfi_api import addresses
 from edfi_api.addresses import fixed_path
+from edfi_api.startup import current_surface
 
 from .introspection import TokenInfoView
 from .oauth import TokenView
 
 urlpatterns = [
     fixed_path(addresses.OAUTH, TokenView.as_view(), "oauth-token"),
-    fixed_path(addresses.INTROSPECTION, TokenInfoView.as_view(), "oauth-token-info"),
+    fixed_path(addresses.INTROSPECTION, TokenInfoView.as_view(surface=current_surface()), "oauth-token-info"),
 ]

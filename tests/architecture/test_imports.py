@@ -47,6 +47,8 @@ LAYERS = {
     # A refusal reads in a report as it does in an answer.
     "edfi_api.interchange": {"edfi_api.problem_details.catalog", *_DJANGO_SIDE},
     "edfi_api.problem_details": {
+        "edfi_api.audit",
+        "edfi_api.remote_address",
         "edfi_api.documents.exceptions",
         "edfi_api.documents.violations",  # What DataValidationFailed carries.
         "edfi_api.queries.exceptions",
@@ -55,7 +57,7 @@ LAYERS = {
         "references.exceptions",
     },
     "edfi_api.viewsets": _DJANGO_SIDE,
-    "edfi_api.security": {"edfi_api.addresses", "edfi_api.audit", *_DJANGO_SIDE},
+    "edfi_api.security": {"edfi_api.addresses", "edfi_api.audit", "edfi_api.remote_address", *_DJANGO_SIDE},
     "edfi_api.queries": _DJANGO_SIDE,
     "edfi_api.startup": {"edfi_api.apischema", "edfi_api.metaed", *_DJANGO_SIDE},
     "edfi_api.documents": {"edfi_api.models", "references", "edfi_api.surface"},
@@ -67,6 +69,7 @@ LAYERS = {
     "edfi_api.metaed": set(),
     "edfi_api.addresses": set(),
     "edfi_api.audit": set(),
+    "edfi_api.remote_address": {"edfi_api.conf"},
     "edfi_api.conf": set(),
 }
 

@@ -37,7 +37,7 @@ TREE = {
 def client_with(*grants: dict[str, object], claim_set: str = "Ours") -> AuthenticatedClient:
     """A client whose claim set has these grants, over the tree above."""
     file = {"resourceClaims": [TREE], "claimSets": [{"name": claim_set, "grants": list(grants)}]}
-    load(read_claims(orjson.dumps(file)))
+    load(read_claims(orjson.dumps(file)), by="tests")
     return client_of_token(new_token(claim_set, claim_set))
 
 

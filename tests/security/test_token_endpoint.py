@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -18,11 +19,20 @@ from edfi_api.security.models import ApiClient
 from edfi_api.security.tokens import client_of_token
 from tests.security.conftest import Ask, basic
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.urls("tests.security.urls"),
+    pytest.mark.usefixtures("_without_limits"),
+]
 FORM = "application/x-www-form-urlencoded"
 in_any_way = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
+
+
+@pytest.fixture
+def _without_limits(settings: Any) -> None:
+    settings.EDFI_API = {**settings.EDFI_API, "TOKENS_PER_MINUTE": 0, "TOKEN_REQUESTS_PER_MINUTE": 0}
 
 
 def test_a_basic_header_gets_a_token(ask_for_token: Ask, basic_header: str) -> None:

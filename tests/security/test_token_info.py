@@ -5,7 +5,12 @@ import time
 import pytest
 from django.test import Client
 
+from edfi_api.documents import store
+from edfi_api.documents.incoming import Preparers
 from edfi_api.security.clients import create_client
+from edfi_api.security.models import Application, ClaimSet
+from edfi_api.security.tokens import client_of_token
+from tests.conftest import new_token
 
 ADDRESS = "/oauth/token_info"
 FORM = "application/x-www-form-urlencoded"
@@ -38,6 +43,84 @@ def test_the_bearer_learns_what_the_token_stands_for(token: str) -> None:
     assert info["namespace_prefixes"] == ["uri://a.example"]
     assert info["education_organizations"] == [{"education_organization_id": 7}, {"education_organization_id": 441}]
     assert time.time() < info["exp"] <= time.time() + 1800
+
+
+@pytest.fixture
+def lakeside(documents, resource_named) -> None:
+    """A service center, a district in it, and a school in the district."""
+    district, school = resource_named("LocalEducationAgency"), resource_named("School")
+    center = resource_named("EducationServiceCenter")
+    in_center = {"educationServiceCenterReference": {"educationServiceCenterId": 44}}
+    in_district = {"localEducationAgencyReference": {"localEducationAgencyId": 441}}
+    bodies = [
+        (center, {"educationServiceCenterId": 44, "nameOfInstitution": "Valley"}),
+        (district, {"localEducationAgencyId": 441, "nameOfInstitution": "Lakeside ISD"} | in_center),
+        (school, {"schoolId": 4410001, "nameOfInstitution": "Lakeside High"} | in_district),
+    ]
+    preparers = Preparers(documents.surface)
+    for resource, members in bodies:
+        documents.store_targets(resource, documents.minimal_body(resource))
+        store.upsert(preparers[resource.name].prepare(documents.minimal_body(resource, **members)))
+
+
+def test_organizations_are_listed_with_all_below_and_named_after_those_above(token: str, lakeside: None) -> None:
+    assert ask(token, f"token={token}").json()["education_organizations"] == [
+        {"education_organization_id": 7},
+        {
+            "education_organization_id": 441,
+            "name_of_institution": "Lakeside ISD",
+            "type": "edfi.LocalEducationAgency",
+            "local_education_agency_id": 441,
+            "education_service_center_id": 44,
+        },
+        {
+            "education_organization_id": 4410001,
+            "name_of_institution": "Lakeside High",
+            "type": "edfi.School",
+            "school_id": 4410001,
+            "local_education_agency_id": 441,
+            "education_service_center_id": 44,
+        },
+    ]
+
+
+def test_resources_are_listed_with_what_may_be_done(token: str) -> None:
+    listed = ask(token, f"token={token}").json()["resources"]
+
+    operations = {each["resource"]: each["operations"] for each in listed}
+    assert list(operations) == sorted(operations)
+    assert operations["/ed-fi/schools"] == ["Read"]
+    assert operations["/ed-fi/students"] == ["Create", "Read", "Update", "Delete"]
+    assert operations["/ed-fi/gradeLevelDescriptors"] == ["Read"]
+    assert "/ed-fi/crisisEvents" in operations or "/ed-fi/parents" in operations
+    assert "/ed-fi/localAccounts" not in operations
+
+
+def test_services_are_listed_by_their_names(db: None) -> None:
+    sandbox = new_token()
+
+    assert ask(sandbox, f"token={sandbox}").json()["services"] == [
+        {"service": "identity", "operations": ["Create", "Read", "Update"]}
+    ]
+
+
+def test_without_its_claim_set_a_client_is_told_so(token: str) -> None:
+    client_of_token(token)
+    Application.objects.update(claim_set=ClaimSet.objects.get(name="EdFiSandbox"))
+    ClaimSet.objects.get(name="SISVendor").delete()
+
+    response = ask(token, f"token={token}")
+
+    problem = response.json()
+    assert response.status_code == 401
+    assert problem.pop("correlationId")
+    assert problem == {
+        "detail": "The client's ClaimSet was not found.",
+        "type": "urn:ed-fi:api:unauthorized",
+        "title": "Unauthorized",
+        "status": 401,
+        "errors": [],
+    }
 
 
 @pytest.mark.parametrize("member", ["token", "Token", "TOKEN"])

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from edfi_api.security.bundled_claims import bundled_claims
 from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
 from edfi_api.security.claims_store import UnknownClaims, load
+from edfi_api.security.clients import COMMAND
 from edfi_api.startup import current_surface
 
 
@@ -33,7 +34,7 @@ class Command(BaseCommand):
         for file in files:
             wanted = wanted.and_also(_read(file))
         try:
-            change = load(wanted, is_rehearsal=dry_run)
+            change = load(wanted, COMMAND, is_rehearsal=dry_run)
         except UnknownClaims as error:
             raise CommandError(str(error)) from error
         for line in change.lines:

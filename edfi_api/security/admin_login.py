@@ -1,0 +1,69 @@
+"""Logging in to the admin: as often as somebody mistypes, not as often as somebody guesses; and all of it logged."""
+
+from typing import Any
+
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
+from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.core.exceptions import ValidationError
+from django.db.models.signals import post_save
+from django.http import HttpRequest
+
+from edfi_api import audit
+from edfi_api.conf import api_settings
+from edfi_api.remote_address import remote_address, subscriber
+
+from .rate_limits import seconds_to_wait
+
+
+class ThrottledLoginForm(AdminAuthenticationForm):
+    """Asks about a password only as often as the limits allow, for an address and for a user name from anywhere."""
+
+    def clean(self) -> dict[str, Any]:
+        address = subscriber(remote_address(self.request))
+        user = self.cleaned_data.get("username", "").lower()
+        wait = max(
+            seconds_to_wait(f"logins from {address}", api_settings.LOGINS_PER_MINUTE),
+            seconds_to_wait(f"logins as {user}", api_settings.LOGINS_PER_USER_AND_MINUTE),
+        )
+        if wait:
+            audit.denied(reason="too many logins", user=_known(user), address=address)
+            raise ValidationError(f"Too many attempts to log in. Try again in {wait} seconds.")
+        return super().clean()
+
+
+def connect_audit_log() -> None:
+    """Whatever Django notes of the admin, and who comes in or does not, goes to the audit log."""
+    post_save.connect(_log_change, sender=LogEntry, dispatch_uid="audit changes in the admin")
+    user_logged_in.connect(_log_login, dispatch_uid="audit logins")
+    user_login_failed.connect(_log_failure, dispatch_uid="audit failed logins")
+
+
+def _log_change(instance: LogEntry, **_: Any) -> None:
+    audit.administered(
+        f"admin {instance.get_action_flag_display().lower()}",
+        model=instance.content_type.model if instance.content_type else None,
+        object=instance.object_repr,
+        changes=instance.get_change_message() or None,
+        by=f"admin:{instance.user.get_username()}",
+    )
+
+
+def _log_login(request: HttpRequest, user: Any, **_: Any) -> None:
+    audit.administered("admin login", by=f"admin:{user.get_username()}", address=remote_address(request))
+
+
+def _log_failure(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
+    audit.denied(
+        reason="login failed",
+        user=_known(credentials.get("username", "")),
+        address=remote_address(request) if request else None,
+    )
+
+
+def _known(username: str) -> str:
+    """Somebody may have typed a password where the name belongs."""
+    model = get_user_model()
+    is_known = "\0" not in username and model.objects.filter(**{f"{model.USERNAME_FIELD}__iexact": username}).exists()
+    return username if is_known else "unknown"

@@ -1,0 +1,50 @@
+"""How often somebody may do something, counted in the database: all threads, workers and servers count together.
+
+Each bucket lets through as many happenings at once as the limit allows in a minute, and refills evenly (the generic
+cell rate algorithm). Counting and judging are one statement, so no two callers take the same place.
+"""
+
+import random
+from datetime import timedelta
+
+from django.db import connection
+
+from .exceptions import TooManyRequests
+
+_SECONDS = 60
+# A bucket that is full again need not be kept; every so many happenings those are removed.
+_HAPPENINGS_PER_CLEANING = 1000
+
+_COUNT = """
+WITH counted AS (
+    INSERT INTO rate_limit AS bucket (name, full_at) VALUES (%(name)s, clock_timestamp() + %(each)s)
+    ON CONFLICT (name) DO UPDATE SET full_at = greatest(bucket.full_at, clock_timestamp()) + %(each)s
+    WHERE bucket.full_at + %(each)s <= clock_timestamp() + %(whole)s
+    RETURNING 0 AS wait
+)
+SELECT wait FROM counted
+UNION ALL
+SELECT ceil(extract(epoch FROM full_at + %(each)s - %(whole)s - clock_timestamp())) FROM rate_limit
+WHERE name = %(name)s AND NOT EXISTS (SELECT FROM counted)
+"""
+_CLEAN = "DELETE FROM rate_limit WHERE full_at < clock_timestamp()"
+
+
+def seconds_to_wait(name: str, per_minute: int) -> int:
+    """Count a happening; 0 if it is allowed. A limit of 0 allows everything and counts nothing."""
+    if not per_minute:
+        return 0
+    with connection.cursor() as cursor:
+        each = timedelta(seconds=_SECONDS / per_minute)
+        cursor.execute(_COUNT, {"name": name, "each": each, "whole": timedelta(seconds=_SECONDS)})
+        # No row where somebody else has made the bucket at this very moment.
+        wait = (cursor.fetchone() or [1])[0]
+        if random.randrange(_HAPPENINGS_PER_CLEANING) == 0:  # noqa: S311  Nothing secret hangs on it.
+            cursor.execute(_CLEAN)
+    return int(wait)
+
+
+def limit(name: str, per_minute: int) -> None:
+    """Count a happening; `TooManyRequests` if it is one too many."""
+    if wait := seconds_to_wait(name, per_minute):
+        raise TooManyRequests(wait)

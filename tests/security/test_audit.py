@@ -1,0 +1,190 @@
+"""The audit log: who was denied what, who changed what, and never a secret."""
+
+import json
+import logging
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.test import Client
+
+from edfi_api.security.clients import Credentials, create_client
+from edfi_api.security.models import ApiClient, Application, ClaimSet
+from tests.conftest import new_token
+from tests.security.conftest import Ask, basic
+
+pytestmark = pytest.mark.django_db
+
+
+class Log:
+    """What stands in the log, as JSON lines."""
+
+    def __init__(self) -> None:
+        self._stream = StringIO()
+        config = logging.config.DictConfigurator(
+            {
+                **django_settings.LOGGING,
+                "handlers": {
+                    "tests": {
+                        "class": "logging.StreamHandler",
+                        "stream": self._stream,
+                        "formatter": "json",
+                        "filters": ["correlation_id"],
+                    }
+                },
+                "root": {},
+                "loggers": {},
+            }
+        )
+        config.configure()
+        self.handler = config.config["handlers"]["tests"]
+
+    @property
+    def text(self) -> str:
+        return self._stream.getvalue()
+
+    @property
+    def audit(self) -> list[dict[str, object]]:
+        lines = (json.loads(line) for line in self.text.splitlines())
+        return [line for line in lines if line["logger"] == "meadowlark.audit"]
+
+
+@pytest.fixture
+def log() -> Iterator[Log]:
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    log = Log()
+    root.addHandler(log.handler)
+    root.setLevel(logging.DEBUG)
+    yield log
+    root.handlers[:], level = before
+    root.setLevel(level)
+
+
+def facts(entry: dict[str, object], *names: str) -> dict[str, object]:
+    return {name: entry.get(name) for name in names}
+
+
+def test_who_was_denied_an_action_is_logged(client: Client, log: Log) -> None:
+    token = new_token("Roster", "RosterVendor", key="roster-key")
+    headers = {"Authorization": f"Bearer {token}", "correlationid": "ticket-7"}
+
+    client.get("/data/ed-fi/surveys?surveyTitle=Private", headers=headers)
+
+    entry = log.audit[-1]
+    assert facts(entry, "event", "level", "status", "client", "method", "path", "correlation_id", "address") == {
+        "event": "denied",
+        "level": "WARNING",
+        "status": 403,
+        "client": "roster-key",
+        "method": "GET",
+        "path": "/data/ed-fi/surveys",
+        "correlation_id": "ticket-7",
+        "address": "127.0.0.1",
+    }
+    assert "Private" not in log.text
+
+
+def test_who_shows_no_valid_token_is_logged_without_it(client: Client, log: Log) -> None:
+    client.get("/data/ed-fi/students", headers={"Authorization": "Bearer not-a-token-of-ours"})
+
+    assert facts(log.audit[-1], "status", "reason", "client") == {
+        "status": 401,
+        "reason": "Invalid token",
+        "client": None,
+    }
+    assert "not-a-token" not in log.text
+
+
+def test_who_gets_no_token_is_logged(ask_for_token: Ask, credentials: Credentials, log: Log) -> None:
+    ask_for_token(basic(f"{credentials.key}:wrong-secret"))
+    ask_for_token(basic("a-secret-in-the-wrong-place:key"))
+
+    known, unknown = log.audit[-2:]
+    assert facts(known, "status", "reason", "client") == {
+        "status": 401,
+        "reason": "invalid_client",
+        "client": credentials.key,
+    }
+    assert unknown["client"] == "unknown"
+    assert "wrong" not in log.text
+
+
+def test_commands_are_logged(log: Log, tmp_path: Path) -> None:
+    call_command("create_api_client", "Demo", "--claim-set=SISVendor", "--key=demo", stdout=StringIO())
+    call_command("rotate_secret", "demo", stdout=StringIO())
+    call_command("disable_api_client", "demo", stdout=StringIO())
+    file = tmp_path / "claims.json"
+    file.write_text(
+        '{"claimSets": [{"name": "Ours", "grants": [{"claims": ["domains/people"], "actions": ["Read"]}]}]}'
+    )
+    call_command("load_claim_sets", str(file), stdout=StringIO())
+    call_command("load_claim_sets", str(file), stdout=StringIO())
+
+    assert [facts(entry, "event", "client", "claim_sets", "by") for entry in log.audit] == [
+        {"event": "client created", "client": "demo", "claim_sets": None, "by": "command"},
+        {"event": "secret rotated", "client": "demo", "claim_sets": None, "by": "command"},
+        {"event": "client disabled", "client": "demo", "claim_sets": None, "by": "command"},
+        {"event": "claims changed", "client": None, "claim_sets": "Ours", "by": "command"},
+    ]
+
+
+def test_what_is_done_in_the_admin_is_logged(client: Client, credentials: Credentials, log: Log) -> None:
+    client.force_login(get_user_model().objects.create_superuser("operator"))
+    api_client, claim_set = ApiClient.objects.get(), ClaimSet.objects.get(name="FullAccess")
+    form = {"name": "New", "application": Application.objects.get().pk, "is_active": "on"}
+    client.post("/admin/security/apiclient/add/", form)
+    client.post(f"/admin/security/apiclient/{api_client.pk}/rotate-secret/")
+    client.post("/admin/security/apiclient/", {"action": "disable", "_selected_action": [api_client.pk]})
+    client.post(f"/admin/security/claimset/{claim_set.pk}/delete/", {"post": "yes"})
+
+    done = [(entry["event"], entry["by"], entry.get("object") or entry.get("client")) for entry in log.audit]
+    assert done == [
+        ("admin login", "admin:operator", None),
+        ("admin addition", "admin:operator", "New"),
+        ("secret rotated", "admin:operator", credentials.key),
+        ("admin change", "admin:operator", "Lakeside SIS"),
+        ("client disabled", "admin:operator", credentials.key),
+        ("admin change", "admin:operator", "Lakeside SIS"),
+        ("admin deletion", "admin:operator", "FullAccess"),
+    ]
+
+
+def test_failed_logins_are_logged_without_what_was_typed(client: Client, log: Log) -> None:
+    get_user_model().objects.create_superuser("operator", password="correct horse battery")
+    client.post("/admin/login/", {"username": "operator", "password": "hunter2hunter2"})
+    client.post("/admin/login/", {"username": "hunter2hunter2", "password": ""})
+    client.post("/admin/login/", {"username": "hunter2hunter2", "password": "x"})
+
+    assert [entry.get("user") for entry in log.audit] == ["operator", "unknown"]
+    assert "hunter2" not in log.text
+
+
+def test_no_secret_and_no_token_is_ever_logged(client: Client, ask_for_token: Ask, log: Log) -> None:
+    """Everything at DEBUG: the whole life of a client, right requests and wrong ones."""
+    made = create_client("Demo", "SISVendor")
+    token = ask_for_token(basic(f"{made.key}:{made.secret}")).json()["access_token"]
+    ask_for_token(client_id=made.key, client_secret=made.secret, scope="9")
+    ask_for_token(basic(f"{made.secret}:{made.key}"))
+    for method, path in (("get", "students"), ("post", "students"), ("delete", "schools/nonsense"), ("put", "x")):
+        for header in (f"Bearer {token}", f"Bearer {token}x", f"Basic {token}", token):
+            getattr(client, method)(f"/data/ed-fi/{path}", headers={"Authorization": header})
+    client.post("/oauth/token_info", {"token": token}, headers={"Authorization": f"Bearer {token}"})
+    client.post("/oauth/token_info", {"token": token}, headers={"Authorization": "Bearer other"})
+    rotated = StringIO()
+    call_command("rotate_secret", "Demo", stdout=rotated)
+
+    assert log.audit
+    for hidden in (made.secret, token, rotated.getvalue().split()[-1], ApiClient.objects.get().client_secret):
+        assert hidden not in log.text
+
+
+def test_nobody_forges_a_line(client: Client, log: Log) -> None:
+    client.get("/data/ed-fi/a%22%20event=forged", headers={"correlationid": "x\nevent=forged"})
+
+    assert len(log.audit) == 1
+    assert '"/data/ed-fi/a\\" event=forged"' in log.audit[0]["message"]
