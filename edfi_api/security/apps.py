@@ -15,6 +15,7 @@ class SecurityConfig(AppConfig):
     verbose_name = "API security"
 
     def ready(self) -> None:
+        from edfi_api.security import checks  # noqa: F401, PLC0415
         from edfi_api.security.admin_login import connect_audit_log  # noqa: PLC0415  Models exist when this runs.
 
         post_migrate.connect(_fill_claims, sender=self)

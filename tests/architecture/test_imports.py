@@ -18,6 +18,7 @@ LAYERS = {
     "meadowlark": {"descriptors", "edfi_api", "references"},
     "descriptors": {"edfi_api.administration", "edfi_api.interchange", *_EDGE},
     "edfi_api.security.apps": _EDGE,
+    "edfi_api.security.checks": _EDGE,
     "edfi_api.security.management": _EDGE,
     "edfi_api.security.urls": {"edfi_api.addresses", *_EDGE},
     "edfi_api.metadata": {"edfi_api.addresses", *_EDGE},

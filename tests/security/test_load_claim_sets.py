@@ -1,0 +1,175 @@
+"""Claims from files, those that come along, and those of resources that nobody thought of."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from edfi_api.security.bundled_claims import NAMESPACES, RELATIONSHIPS, UNSECURED, fill_claims
+from edfi_api.security.checks import resources_have_claims
+from edfi_api.security.models import ClaimSet, Grant, ResourceClaim
+from edfi_api.surface.resource import Surface
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def load(tmp_path: Path):
+    def run(content: object, *options: str) -> list[str]:
+        file, out = tmp_path / "claims.json", StringIO()
+        file.write_text(content if isinstance(content, str) else json.dumps(content))
+        call_command("load_claim_sets", str(file), *options, stdout=out)
+        return out.getvalue().splitlines()
+
+    return run
+
+
+OURS = {
+    "resourceClaims": [
+        {
+            "name": "domains/people",
+            "defaults": {"Read": ["StudentWithCTECourseEnrollments"]},
+            "children": ["http://ed-fi.org/identity/claims/ed-fi/person"],
+        }
+    ],
+    "claimSets": [
+        {
+            "name": "Ours",
+            "description": "For our own tools.",
+            "grants": [
+                {
+                    "claims": ["domains/people"],
+                    "actions": ["Read", "Update"],
+                    "strategies": {"Update": ["OwnershipBased"]},
+                },
+                {"claims": ["ed-fi/notThere"], "actions": ["Read"]},
+            ],
+        }
+    ],
+}
+
+
+def test_every_change_is_told_and_the_second_time_there_is_none(load) -> None:
+    lines = load(OURS)
+
+    assert "+ claim set Ours" in lines
+    assert "+ Ours: domains/people: Read by the defaults" in lines
+    assert "+ Ours: domains/people: Update by OwnershipBased" in lines
+    assert "~ resource claim ed-fi/person: moved from domains/relationshipBasedData to domains/people" in lines
+    assert "- default of domains/people: Update by RelationshipsWithEdOrgsAndPeople" in lines
+    assert "Left out, as there are no such resources: ed-fi/notThere" in lines
+    assert load(OURS)[-1] == "0 changes."
+
+
+def test_a_dry_run_tells_the_same_and_changes_nothing(load) -> None:
+    rehearsed = load(OURS, "--dry-run")
+
+    assert not ClaimSet.objects.filter(name="Ours").exists()
+    assert rehearsed[:-1] == load(OURS)[:-1]
+
+
+def test_what_the_file_does_not_mention_stays(load) -> None:
+    before = Grant.objects.filter(claim_set__name="SISVendor").count()
+
+    load(OURS)
+
+    assert Grant.objects.filter(claim_set__name="SISVendor").count() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("{", "Input data was truncated"),
+        ("[]", "Expected `object`, got `array`"),
+        ({"claimSet": []}, "unknown field `claimSet`"),
+        (
+            {"claimSets": [{"name": "A", "grants": [{"claims": ["x/y"], "actions": ["Write"]}]}]},
+            "Invalid enum value 'Write'",
+        ),
+        (
+            {"claimSets": [{"name": "A", "grants": []}, {"name": "A", "grants": []}]},
+            "more than one claim set of this name: A",
+        ),
+        (
+            {"claimSets": [{"name": "A", "grants": [{"claims": ["x/y", "x/y"], "actions": []}]}]},
+            "more than one claim in claim set A of this name: x/y",
+        ),
+        (
+            {"claimSets": [{"name": "A", "grants": [{"claims": ["domains/nowhere"], "actions": []}]}]},
+            "there is no such resource claim: domains/nowhere",
+        ),
+        (
+            {
+                "claimSets": [
+                    {"name": "A", "grants": [{"claims": ["x/y"], "actions": [], "strategies": {"Read": ["Own"]}}]}
+                ]
+            },
+            "there are strategies for Read, which is not granted",
+        ),
+        ({"resourceClaims": [{"name": "x/y", "defaults": ["Not a name"]}]}, "Expected `str` matching regex"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(load, content: object, reason: str) -> None:
+    with pytest.raises(CommandError) as refusal:
+        load(content)
+
+    assert reason in str(refusal.value)
+
+
+def test_a_file_that_is_not_there_is_said() -> None:
+    with pytest.raises(CommandError, match=r"nowhere\.json: No such file"):
+        call_command("load_claim_sets", "nowhere.json")
+    with pytest.raises(CommandError, match="Name a file, or say --bundled"):
+        call_command("load_claim_sets")
+
+
+def test_a_new_database_has_what_comes_along() -> None:
+    out = StringIO()
+
+    call_command("load_claim_sets", "--bundled", stdout=out)
+
+    assert out.getvalue().splitlines()[-1] == "0 changes."
+    assert ClaimSet.objects.count() == 9
+
+
+def test_local_changes_survive_the_next_start_and_can_be_undone(surface: Surface) -> None:
+    ClaimSet.objects.get(name="FullAccess").delete()
+    Grant.objects.filter(claim_set__name="RosterVendor", resource_claim__name="ed-fi/staff").update(actions=["Create"])
+
+    fill_claims(surface)
+
+    assert not ClaimSet.objects.filter(name="FullAccess").exists()
+    out = StringIO()
+    call_command("load_claim_sets", "--bundled", stdout=out)
+    assert "+ claim set FullAccess" in out.getvalue()
+    assert "- RosterVendor: ed-fi/staff: Create by the defaults" in out.getvalue()
+
+
+def test_a_resource_without_a_claim_is_told_and_gets_one_at_the_next_start(surface: Surface) -> None:
+    ResourceClaim.objects.get(name="ed-fi/grade").delete()
+    assert [warning.msg for warning in resources_have_claims(["default"])] == [
+        "There is no resource claim for: ed-fi/grade"
+    ]
+
+    fill_claims(surface)
+
+    assert resources_have_claims(["default"]) == []
+    assert ResourceClaim.objects.get(name="ed-fi/grade").parent.name == RELATIONSHIPS
+
+
+def test_what_has_a_namespace_only_lies_in_the_domain_for_it(standard: str) -> None:
+    expected = RELATIONSHIPS if standard == "3.3.1-b" else NAMESPACES
+
+    assert ResourceClaim.objects.get(name="ed-fi/gradebookEntry").parent.name == expected
+
+
+def test_what_nobody_reaches_by_defaults_is_told() -> None:
+    claim = ResourceClaim.objects.get(name="ed-fi/grade")
+    claim.parent = ResourceClaim.objects.get(name=UNSECURED)
+    claim.save()
+
+    (warning,) = resources_have_claims(["default"])
+
+    assert warning.msg.endswith("do not reach: ed-fi/grade")
