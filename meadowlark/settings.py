@@ -135,6 +135,11 @@ DATABASES["default"]["CONN_MAX_AGE"] = env.int(
     "MEADOWLARK_CONNECTION_MAX_AGE", default=600, meaning="seconds after which a database connection is opened anew"
 )
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env.bool(
+    "MEADOWLARK_TRANSACTION_POOLING",
+    default=False,
+    meaning="the database is reached through PgBouncer or another pooler that lends connections by the transaction",
+)
 DATABASES["default"].setdefault("OPTIONS", {}).update({"connect_timeout": 5, "application_name": "meadowlark"})
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -14,7 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
 
 from edfi_api.documents.exceptions import TooMuchContention
-from edfi_api.documents.prepared import Row, forget, run
+from edfi_api.documents.prepared import Row, forget, run, run_unprepared
 
 Result = TypeVar("Result")
 
@@ -50,7 +50,8 @@ def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[R
         with savepoint:
             connection.ensure_connection()
             with connection.wrap_database_errors:
-                return run(statement, parameters, connection.connection)
+                runs = run_unprepared if _is_pooled(connection) else run
+                return runs(statement, parameters, connection.connection)
     except (OperationalError, InterfaceError) as error:
         if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
             raise MetConcurrentWrite from error
@@ -64,6 +65,11 @@ def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[R
             forget(connection.connection)
             raise MetConcurrentWrite from error
         raise
+
+
+def _is_pooled(connection: BaseDatabaseWrapper) -> bool:
+    """Whether each transaction may have another session of the server: Django's setting for poolers that do so."""
+    return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
 
 
 def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import count
+from hashlib import blake2b
 from typing import Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -30,7 +30,6 @@ _LAST_WORDS = (b"FATAL", b"PANIC")
 _NAMED_PARAMETER = re.compile(r"%\((\w+)\)s")
 
 _prepared: WeakKeyDictionary[Connection[Any], OrderedDict[str, bytes]] = WeakKeyDictionary()
-_numbers = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +43,16 @@ class _Statement:
 def run(statement: str, parameters: Mapping[str, Any], connection: Connection[Any]) -> list[Row]:
     """The rows of a statement that returns some. Raises psycopg's errors; knows nothing of transactions."""
     compiled = _compiled(statement)
-    values = [_WRITERS[type(value := parameters[name])](value) for name in compiled.names]
     name = _name(statement, compiled, connection)
-    result = _checked(connection.pgconn.exec_prepared(name, values), connection.pgconn)
+    result = _checked(connection.pgconn.exec_prepared(name, _values(compiled, parameters)), connection.pgconn)
     return _rows(result)
+
+
+def run_unprepared(statement: str, parameters: Mapping[str, Any], connection: Connection[Any]) -> list[Row]:
+    """The same for a connection whose other end changes from one transaction to the next: it can keep nothing."""
+    compiled = _compiled(statement)
+    pgconn = connection.pgconn
+    return _rows(_checked(pgconn.exec_params(compiled.sql, _values(compiled, parameters)), pgconn))
 
 
 def forget(connection: Connection[Any]) -> None:
@@ -60,6 +65,10 @@ def _compiled(statement: str) -> _Statement:
     names = tuple(dict.fromkeys(_NAMED_PARAMETER.findall(statement)))
     numbered = _NAMED_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", statement)
     return _Statement(numbered.encode(), names)
+
+
+def _values(compiled: _Statement, parameters: Mapping[str, Any]) -> list[bytes | None]:
+    return [_WRITERS[type(value := parameters[name])](value) for name in compiled.names]
 
 
 def _name(statement: str, compiled: _Statement, connection: Connection[Any]) -> bytes:
@@ -77,7 +86,8 @@ def _name(statement: str, compiled: _Statement, connection: Connection[Any]) -> 
 
 
 def _prepare(compiled: _Statement, pgconn: PGconn) -> bytes:
-    name = b"meadowlark_%d" % next(_numbers)
+    """Named after its text: behind a pooler that nobody told us of, a name must never mean another's statement."""
+    name = b"meadowlark_" + blake2b(compiled.sql, digest_size=16).hexdigest().encode()
     _checked(pgconn.prepare(name, compiled.sql), pgconn)
     return name
 

@@ -1,0 +1,111 @@
+"""Behind PgBouncer in transaction mode, where every transaction may run on another connection to PostgreSQL."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.robustness.real_server import RealServer
+
+# Fewer connections to PostgreSQL than the server has threads, so that they are really shared.
+CONFIGURATION = """
+[databases]
+meadowlark = host={socket} dbname=meadowlark user=meadowlark
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+"""
+STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+
+
+class PooledServer(RealServer):
+    """Knows its database through the pooler alone: migrations and commands too."""
+
+    def start_database(self) -> None:
+        super().start_database()
+        port = _free_port()
+        configuration = self.home / "pgbouncer.ini"
+        configuration.write_text(CONFIGURATION.format(socket=self.home / "postgres", port=port))
+        command = ["pgbouncer", "--quiet", str(configuration)]
+        account = ["--user", "nobody"] if os.geteuid() == 0 else []  # as PostgreSQL, it refuses to run as root
+        pooler = subprocess.Popen([*command[:1], *account, *command[1:]])
+        self._database.callback(pooler.wait)
+        self._database.callback(pooler.terminate)
+        _wait_for(port)
+        self.database_url = f"postgresql://meadowlark@127.0.0.1:{port}/meadowlark"
+
+    def _environment(self) -> dict[str, str]:
+        return super()._environment() | {"MEADOWLARK_TRANSACTION_POOLING": "true"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PooledServer]:
+    if shutil.which("pgbouncer") is None:
+        pytest.skip("needs the program pgbouncer")
+    with ExitStack() as stack:
+        # Not below pytest's folder, which PostgreSQL's account may not enter.
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="meadowlark-")))
+        home.chmod(0o755)
+        yield stack.enter_context(PooledServer(home))
+
+
+def test_clients_read_and_write_side_by_side(server: PooledServer) -> None:
+    """Every statement of the everyday, from more threads than there are connections."""
+    numbers = count()
+
+    def work(_: int) -> list[int]:
+        statuses = []
+        with server.client() as client:
+            for number in (next(numbers) for _ in range(6)):
+                student = STUDENT | {"studentUniqueId": f"pooled-{number}"}
+                created = client.ask("POST", "/data/ed-fi/students", student)
+                path = created.headers["Location"].partition(f":{server.port}")[2]
+                changed = student | {"id": path.rpartition("/")[2], "firstName": "June"}
+                answers = [
+                    client.ask("PUT", path, changed),
+                    client.ask("GET", path),
+                    client.ask("GET", f"/data/ed-fi/students?studentUniqueId=pooled-{number}&totalCount=true"),
+                    client.ask("GET", "/data/ed-fi/students?limit=3"),
+                    client.ask("DELETE", path),
+                ]
+                statuses += [answer.status for answer in (created, *answers)]
+        return statuses
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = [status for worker in pool.map(work, range(8)) for status in worker]
+
+    assert statuses == [201, 204, 200, 200, 200, 204] * (8 * 6)
+
+
+def test_commands_run(server: PooledServer) -> None:
+    server._manage("load_school_years", "2020-2030", "--current", "2026")
+
+    assert b'{"resource": "/ed-fi/schoolYearTypes"' in server._manage("export_documents")
+    assert b"documents agree" in server._manage("verify_integrity")
+
+
+def _wait_for(port: int) -> None:
+    deadline = time.monotonic() + 10
+    with socket.socket() as probe:
+        while probe.connect_ex(("127.0.0.1", port)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
