@@ -123,6 +123,10 @@ class Preparers:
         self._surface = surface
         self._compiled: dict[ResourceName, Preparer] = {}
 
+    def __contains__(self, name: ResourceName) -> bool:
+        """Whether the surface has this resource; the database may have documents of others."""
+        return name in self._surface.by_name
+
     def __getitem__(self, name: ResourceName) -> Preparer:
         if name not in self._compiled:
             self._compiled[name] = Preparer(self._surface.by_name[name])

@@ -19,6 +19,7 @@ from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.securables import COLUMNS, Securables
 from edfi_api.models import Document
+from edfi_api.surface.resource import ResourceName
 
 _BATCH = 1000
 
@@ -57,14 +58,23 @@ class _Row(NamedTuple):
 
 
 def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
-    """All of them, document by document in the order of their rows, in bounded memory."""
+    """All of them, document by document in the order of their rows, in bounded memory.
+
+    Documents of a resource that the surface does not have cannot be understood; the first of them is named.
+    """
     last_row = 0
+    not_served: dict[ResourceName, str] = {}
     while batch := list(_batch(last_row, using)):
         for stored in batch:
             name = resource_types.names(using)[stored.resource_type]
+            if name not in preparers:
+                not_served.setdefault(name, stored.natural_key)
+                continue
             for what in _compare(preparers[name], stored):
                 yield Disagreement(name.resource, stored.natural_key, what)
         last_row = batch[-1].row
+    for name, natural_key in not_served.items():
+        yield Disagreement(name.resource, natural_key, "the standard that is served has no such resource")
     for organization in _organizations_with_other_ancestors(using):
         yield Disagreement("EducationOrganization", str(organization), "organization_closure has other ancestors")
 

@@ -15,7 +15,7 @@ from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
 from edfi_api.json_lines.snapshot import Snapshot, snapshot
-from edfi_api.surface.resource import Resource, ResourceName
+from edfi_api.surface.resource import Resource, ResourceName, Surface
 
 # Takes all documents of a resource, as JSON texts, some at a time.
 WriteResource = Callable[[Resource, Iterable[Sequence[str]]], None]
@@ -36,6 +36,12 @@ def export_documents(
                 progress.set_description_str(resource.endpoint)
                 write(resource, _counted(documents, resource, counts, progress))
     return counts
+
+
+def resources_left_out(surface: Surface, using: str = DEFAULT_DB_ALIAS) -> list[str]:
+    """Those that have documents in the database, but no place in the surface: no rules, no place in the load order."""
+    with snapshot(using) as documents:
+        return sorted(name.resource for name in documents.present if name not in surface.by_name)
 
 
 def _counted(

@@ -223,6 +223,7 @@ class PublishedDeviation:
     reason: str
     published_name: str | None = None
     is_required: bool | None = None
+    place: Place = Place("package.json", 1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

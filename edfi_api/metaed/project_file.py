@@ -102,6 +102,7 @@ class _PackageReader:
             reason=self._text(declared, "reason"),
             published_name=published_name,
             is_required=required,
+            place=self.place,
         )
 
     def _text(self, holder: JsonObject, member: str, default: str | None = None) -> str:

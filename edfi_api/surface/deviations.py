@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from edfi_api.metaed.errors import ModelErrors, Problem, error
 from edfi_api.metaed.model import Project, PublishedDeviation
 from edfi_api.surface.json_schema import JsonSchema
 from edfi_api.surface.references import is_required
@@ -18,34 +19,52 @@ from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, JsonPath, KeyP
 _Rewrite = Callable[[JsonPath], JsonPath]
 
 
+class _FitsNothing(Exception):
+    """A deviation speaks of something that the rules do not give; the text says what."""
+
+
 def as_published(resources: Iterable[Resource], projects: Iterable[Project]) -> list[Resource]:
-    """The resources with the deviations of all projects applied; LookupError for one that fits nothing."""
+    """The resources with the deviations of all projects applied; ModelErrors for those that fit nothing."""
     by_name = {resource.name: resource for resource in resources}
+    problems: list[Problem] = []
     for project in projects:
         for deviation in project.published_deviations:
             name = ResourceName(project.name, deviation.resource)
-            by_name[name] = _deviate(_required_resource(by_name, name), deviation)
+            try:
+                by_name[name] = _deviate(_required_resource(by_name, name), deviation)
+            except _FitsNothing as refusal:
+                problems.append(error(deviation.place, f"published deviation: {refusal}"))
+    if problems:
+        raise ModelErrors(problems)
     return list(by_name.values())
 
 
 def _required_resource(by_name: Mapping[ResourceName, Resource], name: ResourceName) -> Resource:
     if name not in by_name:
-        raise LookupError(f"published deviation: there is no resource {name.resource} in {name.project}")
+        raise _FitsNothing(f"there is no resource {name.resource} in {name.project}")
     return by_name[name]
 
 
 def _deviate(resource: Resource, deviation: PublishedDeviation) -> Resource:
-    path = JsonPath.parse(deviation.path)
     schema = copy.deepcopy(resource.json_schema)
-    parent = _object_at(schema, path.steps[:-1])
-    if path.steps[-1] not in parent["properties"]:
-        raise LookupError(f"published deviation: {resource.name.resource} has no {path}")
+    path, parent = _place_in(schema, deviation)
     if deviation.is_required is not None:
         _set_required(parent, path.steps[-1], deviation.is_required)
     if deviation.published_name is not None:
         resource = _renamed(resource, path, deviation.published_name)
         _rename_member(parent, path.steps[-1], deviation.published_name)
     return _with_schema(resource, schema)
+
+
+def _place_in(schema: JsonSchema, deviation: PublishedDeviation) -> tuple[JsonPath, JsonSchema]:
+    """The path, and the schema of the object that has its last step as a member."""
+    try:
+        path = JsonPath.parse(deviation.path)
+        parent = _object_at(schema, path.steps[:-1])
+        parent["properties"][path.steps[-1]]
+    except (ValueError, LookupError):
+        raise _FitsNothing(f"{deviation.resource} has no {deviation.path}") from None
+    return path, parent
 
 
 def _object_at(schema: JsonSchema, steps: tuple[str, ...]) -> JsonSchema:
@@ -80,7 +99,7 @@ def _with_schema(resource: Resource, schema: JsonSchema) -> Resource:
 def _renamed(resource: Resource, path: JsonPath, new_name: str) -> Resource:
     """All paths of the resource with the new name. Identities are left alone: referrers would have to follow."""
     if path in resource.identity:
-        raise LookupError(f"published deviation: {path} of {resource.name.resource} is part of the identity")
+        raise _FitsNothing(f"{path} of {resource.name.resource} is part of the identity")
     length = len(path.steps)
 
     def rewrite(other: JsonPath) -> JsonPath:

@@ -11,11 +11,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from edfi_api.documents import resource_types
 from edfi_api.documents.bulk import Candidate, write_documents
 from edfi_api.documents.integrity import disagreements
 from edfi_api.documents.store import Outcome
 from edfi_api.json_lines.exporting import export_documents, into_stream
-from edfi_api.models import Document
+from edfi_api.models import Document, ResourceType
 from tests.bulk.both_ways import stored
 from tests.concurrency.together import in_background
 
@@ -170,3 +171,17 @@ def test_parquet_without_its_library_is_refused_in_a_line(db, tmp_path, monkeypa
 
     with pytest.raises(CommandError, match=r"^Parquet needs pyarrow"):
         call_command("export_documents", format="parquet", output=str(tmp_path))
+
+
+def test_documents_of_resources_that_are_no_longer_served_are_told_of(written, tmp_path):
+    """After a change of the standard: what can be exported is, and nobody takes it for everything."""
+    written()
+    some = Document.objects.order_by("id").first()
+    ResourceType.objects.filter(pk=some.resource_type_id).update(name="SeasonDescriptor")
+    resource_types.numbers.cache_clear()
+    resource_types.names.cache_clear()
+
+    with pytest.raises(CommandError, match=r"does not have them: SeasonDescriptor$"):
+        call_command("export_documents", output=str(tmp_path))
+
+    assert list(tmp_path.iterdir())

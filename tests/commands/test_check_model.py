@@ -41,6 +41,22 @@ def test_each_problem_has_its_place_and_the_line_itself(run: Run, broken: Path) 
     assert outcome.failure == "1 error, 0 warnings"
 
 
+def test_a_published_deviation_that_fits_nothing_is_a_problem(run: Run, tmp_path: Path) -> None:
+    deviation = {"resource": "Boat", "path": "$.sail", "required": True, "reason": "So it is published."}
+    folder = write_project(
+        tmp_path / "fleet",
+        "Ed-Fi",
+        "Domain Entity Boat\n  integer BoatId is part of identity",
+        publishedDeviations=[deviation, deviation | {"resource": "Oar"}],
+    )
+
+    outcome = run("check_model", folder)
+
+    assert f"{folder}/package.json:1:1: published deviation: Boat has no $.sail\n" in outcome.told
+    assert f"{folder}/package.json:1:1: published deviation: there is no resource Oar in Ed-Fi\n" in outcome.told
+    assert outcome.failure == "2 errors, 0 warnings"
+
+
 def test_an_extension_alone_is_checked_with_the_configured_standard(run: Run, configured, broken: Path) -> None:
     """Without the warnings about that standard, which nobody asked for."""
     configured(DATA_STANDARD="3.3.1-b")

@@ -4,7 +4,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from edfi_api.models import Document, OrganizationClosure
+from edfi_api.documents import resource_types
+from edfi_api.models import Document, OrganizationClosure, ResourceType
 from references.models import Alias, Reference
 
 
@@ -76,3 +77,20 @@ def test_a_body_without_its_identity_is_found(association, capsys):
     Document.objects.filter(pk=association.pk).update(body=body)
 
     assert "its identity cannot be read: entryDate is required." in complaint(capsys)
+
+
+@pytest.fixture
+def another_standard(association):
+    """As after a change to a standard that has no such resource."""
+    ResourceType.objects.filter(pk=association.resource_type_id).update(name="PupilSchoolAssociation")
+    resource_types.numbers.cache_clear()
+    resource_types.names.cache_clear()
+    yield
+    resource_types.numbers.cache_clear()
+    resource_types.names.cache_clear()
+
+
+def test_documents_of_a_resource_that_is_not_served_are_told_of(another_standard, association, capsys):
+    told = complaint(capsys)
+
+    assert f"PupilSchoolAssociation {association.natural_key}: the standard that is served has no such resource" in told

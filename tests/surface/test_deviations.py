@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from edfi_api.metaed import ModelErrors
 from edfi_api.metaed.compiler import compile_projects
 from edfi_api.metaed.model import Model, PublishedDeviation
 from edfi_api.surface.builder import build_surface
@@ -80,8 +81,13 @@ def test_a_member_may_be_published_as_optional(model: Model) -> None:
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("$.entries[*].shapeDescriptor", "has no"), ("$.cardCode", "is part of the identity")],
+    [
+        ("$.entries[*].shapeDescriptor", r"package\.json:1:1: published deviation: Card has no"),
+        ("$.nothing[*].colorDescriptor", "Card has no"),
+        ("cardCode", "Card has no"),
+        ("$.cardCode", "is part of the identity"),
+    ],
 )
 def test_a_deviation_that_fits_nothing_is_refused(model: Model, path: str, message: str) -> None:
-    with pytest.raises(LookupError, match=message):
+    with pytest.raises(ModelErrors, match=message):
         build_surface(deviating(model, path=path, published_name="other"))

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from edfi_api.apischema.errors import ApiSchemaError
 from edfi_api.conf import api_settings
 from edfi_api.management.model_errors import as_command_errors
-from edfi_api.metaed import Problem, check_projects
+from edfi_api.metaed import ModelErrors, Problem, check_projects
 from edfi_api.metaed.source import read_sources
 from edfi_api.startup import is_api_schema, refuse_text_without_standard, surface_of
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             sources = _with_standard(paths) if paths else api_settings.model_sources
             refuse_text_without_standard(sources)
         problems = _problems(sources, paths or sources)
-        errors = [str(problem) for problem in problems if problem.is_error] or _errors_of_files(sources)
+        errors = [str(problem) for problem in problems if problem.is_error] or _errors_of_the_whole(sources)
         warnings = [str(problem) for problem in problems if not problem.is_error]
         for text in (*warnings, *errors):
             self.stdout.write(text)
@@ -57,10 +57,12 @@ def _problems(sources: Sequence[Path], asked_for: Sequence[Path]) -> list[Proble
     return [p for p in found if p.is_error or any(Path(p.place.file).is_relative_to(path) for path in asked_for)]
 
 
-def _errors_of_files(sources: Sequence[Path]) -> list[str]:
+def _errors_of_the_whole(sources: Sequence[Path]) -> list[str]:
     """What shows only when all sources are put together."""
     try:
         surface_of(sources)
+    except ModelErrors as errors:
+        return [str(problem) for problem in errors.problems]
     except ApiSchemaError as error:
         return [str(error)]
     return []

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.json_lines.command_errors import as_command_errors
-from edfi_api.json_lines.exporting import WriteResource, export_documents, into_folder, into_stream
+from edfi_api.json_lines.exporting import WriteResource, export_documents, into_folder, into_stream, resources_left_out
 from edfi_api.json_lines.parquet import into_parquet
 from edfi_api.json_lines.sources import resource_called
 from edfi_api.startup import current_surface
@@ -38,6 +38,10 @@ class Command(BaseCommand):
             counts = export_documents(_chosen(surface, resource), _writer(output, format))
         seconds = time.monotonic() - started
         self.stderr.write(f"{counts.total()} documents of {len(counts)} resources in {seconds:.1f} s")
+        if resource is None and (left_out := resources_left_out(surface)):
+            raise CommandError(
+                f"left out, because the standard that is served does not have them: {', '.join(left_out)}"
+            )
 
 
 def _chosen(surface: Surface, names: list[str] | None) -> list[Resource]:
