@@ -29,6 +29,14 @@ DEFAULTS: dict[str, Any] = {
     "DEFAULT_PAGE_SIZE": 25,
     # Whether reference objects are served with a link to the document they mean.
     "LINKS": True,
+    # Whether query parameters that a resource does not have are left out of account, as older Ed-Fi servers do. A
+    # misspelt one then returns everything.
+    "IGNORE_UNKNOWN_PARAMETERS": False,
+    # Whether the body of a PUT may come without the `id` that stands in its URL, as older Ed-Fi servers allow.
+    "PUT_WITHOUT_ID": False,
+    # Whether problem details leave out `errors` and `validationErrors` that are empty: some loaders show the first
+    # member that is there.
+    "OMIT_EMPTY_PROBLEM_MEMBERS": False,
     # Whether /metrics is served, which shows everyone how much which resources are used.
     "METRICS": True,
     # Request header whose value becomes the correlation id of logs and problem details.

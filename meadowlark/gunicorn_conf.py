@@ -5,13 +5,18 @@ import os
 import shutil
 import tempfile
 from importlib import import_module
+from socket import socket
 from types import FrameType
 
+import orjson
 from django.conf import settings
 from django.db import connections
+from gunicorn import util
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 from gunicorn.workers.gthread import ThreadWorker
+
+from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 
 
 class PromptThreadWorker(ThreadWorker):
@@ -26,6 +31,24 @@ class PromptThreadWorker(ThreadWorker):
             connection.timeout = 0
         self.murder_keepalived()
         self.murder_pending()
+
+
+def write_problem(client: socket, status: int, reason: str, message: str) -> None:
+    """What gunicorn answers where no application is asked: to what is no HTTP request, or one that is too long."""
+    problem = Problem(
+        status=status,
+        type="bad-request" if status < 500 else "system",
+        title=reason,
+        detail="The request could not be processed. See 'errors' for details.",
+        errors=[message] if message else [],
+    )
+    body = orjson.dumps(problem.body(correlation_id=""))
+    head = f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: {MEDIA_TYPE}\r\n"
+    util.write_nonblock(client, f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+
+
+# Its own is a page of HTML, and there is no setting for another one.
+util.write_error = write_problem
 
 
 def _count(name: str, default: str) -> int:

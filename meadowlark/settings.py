@@ -179,6 +179,21 @@ EDFI_API = {
     ),
     "MAX_PAGE_SIZE": env.int("MEADOWLARK_MAX_PAGE_SIZE", default=500, meaning="the largest `limit`"),
     "LINKS": env.bool("MEADOWLARK_LINKS", default=True, meaning="links in reference objects"),
+    "IGNORE_UNKNOWN_PARAMETERS": env.bool(
+        "MEADOWLARK_IGNORE_UNKNOWN_PARAMETERS",
+        default=False,
+        meaning="unknown query parameters are ignored, as by older Ed-Fi servers, instead of refused",
+    ),
+    "PUT_WITHOUT_ID": env.bool(
+        "MEADOWLARK_PUT_WITHOUT_ID",
+        default=False,
+        meaning="the body of a PUT may come without `id`, as for older Ed-Fi servers",
+    ),
+    "OMIT_EMPTY_PROBLEM_MEMBERS": env.bool(
+        "MEADOWLARK_OMIT_EMPTY_PROBLEM_MEMBERS",
+        default=False,
+        meaning="problem details leave out `errors` and `validationErrors` that are empty",
+    ),
     "METRICS": env.bool("MEADOWLARK_METRICS", default=True, meaning="Prometheus metrics at `/metrics`"),
     "CORRELATION_HEADER": env.str(
         "MEADOWLARK_CORRELATION_HEADER",

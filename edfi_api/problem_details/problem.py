@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from edfi_api.conf import api_settings
+
 MEDIA_TYPE = "application/problem+json"
 URN_PREFIX = "urn:ed-fi:api"
 
@@ -33,4 +35,7 @@ class Problem:
         }
         if self.validation_errors is not None:
             members["validationErrors"] = self.validation_errors
-        return members | {"errors": self.errors}
+        members["errors"] = self.errors
+        if api_settings.OMIT_EMPTY_PROBLEM_MEMBERS:
+            return {name: value for name, value in members.items() if value not in ({}, [])}
+        return members

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from edfi_api.conf import api_settings
 from edfi_api.documents import coercion
 from edfi_api.queries.exceptions import (
     InvalidQueryValue,
@@ -40,16 +41,16 @@ def read_filters(
 ) -> list[Filter]:
     """All filters of a query string; `other` names, in lower case, what is no filter.
 
-    Raises UnknownQueryField for the first unknown name, InvalidQueryValues for all unreadable values.
+    Raises UnknownQueryField for the first unknown name, unless settings have such ignored, and InvalidQueryValues for
+    all unreadable values.
     """
     fields = {field.name.lower(): field for field in resource.query_fields}
     asked = {key: given for key, given in last_values(query).items() if key not in other}
-    for key, (name, _) in asked.items():
-        if key not in fields:
-            raise UnknownQueryField(name)
+    unknown = [name for key, (name, _) in asked.items() if key not in fields]
+    if unknown and not api_settings.IGNORE_UNKNOWN_PARAMETERS:
+        raise UnknownQueryField(unknown[0])
     filters, invalid = [], []
-    for key, (name, text) in asked.items():
-        field = fields[key]
+    for field, (name, text) in [(fields[key], given) for key, given in asked.items() if key in fields]:
         value = _READERS.get(field.type, str)(text)
         if _FORMS[field.type](value) and "\0" not in text:
             filters.append(Filter(field, value))

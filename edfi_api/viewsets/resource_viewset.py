@@ -106,7 +106,10 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
 
     def update(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
-        incoming = self.preparer.prepare_replacement(self.parse_body(request), self.document_uuid)
+        body = self.parse_body(request)
+        if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
+            body = body | {"id": str(self.document_uuid)}
+        incoming = self.preparer.prepare_replacement(body, self.document_uuid)
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
         document = store.update(incoming, self.document_uuid, self.preparers, client, condition)

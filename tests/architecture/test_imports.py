@@ -50,6 +50,7 @@ LAYERS = {
     "edfi_api.problem_details": {
         "edfi_api.audit",
         "edfi_api.remote_address",
+        "edfi_api.conf",
         "edfi_api.documents.exceptions",
         "edfi_api.documents.violations",  # What DataValidationFailed carries.
         "edfi_api.queries.exceptions",

@@ -98,3 +98,22 @@ def test_a_charset_in_the_content_type_changes_nothing(real_server, charset):
 
     assert plain.status_code == 200
     assert (answer.status_code, answer.content) == (200, plain.content)
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"no request at all\r\n\r\n", 400),
+        (b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + b"x" * 9000 + b"\r\n\r\n", 431),
+    ],
+)
+def test_what_is_no_request_is_refused_with_problem_details(real_server, request_, status):
+    """By gunicorn, before any application is asked."""
+    with socket.create_connection(("127.0.0.1", real_server.port), timeout=10) as connection:
+        connection.sendall(request_)
+        head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"Content-Type: application/problem+json" in head
+    assert json.loads(body)["status"] == status
