@@ -27,36 +27,59 @@ LAST_ROW = LAST_VERSION = 2**63 - 1
 # rarer ones the index has to bring few enough rows.
 _NEAR_ROWS = 2_000
 
+# How many more to look at, by the matches among the near ones: twice as many as these foretell. It is worth it where
+# the page is near, since an index brings all matches of the resource, and where most rows match.
+_FURTHER_ROWS = f"""
+SELECT CASE WHEN count(*) = 0 OR count(*) >= %(wanted)s::bigint THEN 0
+            WHEN count(*) >= {_NEAR_ROWS // 4} OR count(*) >= %(wanted)s::bigint / 5
+            THEN {2 * _NEAR_ROWS} * least(%(wanted)s::bigint, 1000000000000) / count(*)
+            ELSE 0 END
+  FROM near
+"""
+
+# Pages are found by number alone: what lies in front is counted in the index, and what is sorted is small. Then each
+# document is looked up, for which OFFSET 0 leaves no other way: a prepared statement does not know how few they are.
 _PAGE = """
 SELECT d.id, d.document_uuid, d.body::text, d.change_version, d.last_modified_at{targets}
-  FROM (SELECT * FROM ({found}) d ORDER BY d.resource_type_id, d.{by} LIMIT %(size)s OFFSET %(offset)s) d {join}
+  FROM (SELECT id FROM ({found}) d ORDER BY d.resource_type_id, d.place LIMIT %(size)s OFFSET %(offset)s) page
+ CROSS JOIN LATERAL (SELECT * FROM document WHERE document.id = page.id OFFSET 0) d {join}
  ORDER BY d.{by}
 """
 
 # A range instead of an equality, so that ordering by the type as well is not redundant to PostgreSQL: otherwise a
 # prepared statement may look for a rare resource along the primary key, past all the others.
 _ROWS = """
-SELECT * FROM document
- WHERE resource_type_id BETWEEN %(type)s AND %(type)s AND id BETWEEN %(first)s AND %(last)s
+FROM document WHERE resource_type_id BETWEEN %(type)s AND %(type)s AND id BETWEEN %(first)s AND %(last)s
 """
 
 _VERSIONS = """
-SELECT * FROM document
- WHERE resource_type_id BETWEEN %(type)s AND %(type)s AND change_version BETWEEN %(first_version)s AND %(last_version)s
+FROM document
+WHERE resource_type_id BETWEEN %(type)s AND %(type)s AND change_version BETWEEN %(first_version)s AND %(last_version)s
 """
 
-# The first `wanted` matches: from the nearest rows if these have so many, otherwise from the index. `id + 0` keeps
-# PostgreSQL from walking along the rows again, and from reading the primary key beside the index: a prepared
-# statement does not know whether the range is narrow.
+_UNFILTERED = "SELECT resource_type_id, {by} AS place, id {walk}"
+
+# The first `wanted` matches: from the nearest rows if these have so many, from further ones if these promise them,
+# otherwise from the index. `id + 0` keeps PostgreSQL from walking along the rows again, and from reading the primary
+# key beside the index: a prepared statement does not know whether the range is narrow.
 _FILTERED = f"""
 WITH near AS MATERIALIZED (
-    SELECT * FROM ({{walk}} ORDER BY resource_type_id, {{by}} LIMIT {_NEAR_ROWS}) d
+    SELECT d.resource_type_id, d.{{by}} AS place, d.id
+      FROM (SELECT * {{walk}} ORDER BY resource_type_id, {{by}} LIMIT {_NEAR_ROWS}) d
      WHERE {{each_row}} ORDER BY d.resource_type_id, d.{{by}} LIMIT %(wanted)s
+), further AS MATERIALIZED (
+    SELECT d.resource_type_id, d.{{by}} AS place, d.id
+      FROM (
+        SELECT * {{walk}} ORDER BY resource_type_id, {{by}} OFFSET {_NEAR_ROWS} LIMIT ({_FURTHER_ROWS})
+      ) d
+     WHERE {{each_row}} ORDER BY d.resource_type_id, d.{{by}} LIMIT %(wanted)s
+), walked AS MATERIALIZED (
+    SELECT * FROM near UNION ALL SELECT * FROM further
 )
-SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
+SELECT * FROM walked WHERE (SELECT count(*) FROM walked) >= %(wanted)s
 UNION ALL
-(SELECT * FROM document d
-  WHERE (SELECT count(*) FROM near) < %(wanted)s AND {{index}} AND d.id + 0 BETWEEN %(first)s AND %(last)s
+(SELECT d.resource_type_id, d.{{by}}, d.id FROM document d
+  WHERE (SELECT count(*) FROM walked) < %(wanted)s AND {{index}} AND d.id + 0 BETWEEN %(first)s AND %(last)s
   ORDER BY d.{{by}} + 0 LIMIT %(wanted)s)
 """
 
@@ -142,7 +165,8 @@ def all_documents(resource: Resource, using: str = DEFAULT_DB_ALIAS) -> Selectio
 def page(selection: Selection, size: int, offset: int, with_targets: bool) -> list[StoredDocument]:
     """`size` documents in the selection's order behind `offset` others; their targets too if they are asked for."""
     order, clauses = selection.order, _clauses(selection)
-    found = _FILTERED.format(walk=order.walk, by=order.column, **clauses) if clauses["each_row"] else order.walk
+    template = _FILTERED if clauses["each_row"] else _UNFILTERED
+    found = template.format(walk=order.walk, by=order.column, **clauses)
     parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
     targets, join = (", targets.*", f"CROSS JOIN LATERAL ({TARGETS}) targets") if with_targets else ("", "")
     statement = _PAGE.format(found=found, by=order.column, targets=targets, join=join)
