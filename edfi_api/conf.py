@@ -27,6 +27,8 @@ DEFAULTS: dict[str, Any] = {
     "MAX_PAGE_SIZE": 500,
     # The `limit` of a request that names none.
     "DEFAULT_PAGE_SIZE": 25,
+    # For so many seconds a client that wrote is answered by the primary; a replica further behind answers nobody.
+    "REPLICA_SECONDS": 10,
     # Whether reference objects are served with a link to the document they mean.
     "LINKS": True,
     # Whether query parameters that a resource does not have are left out of account, as older Ed-Fi servers do. A

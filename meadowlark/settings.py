@@ -141,6 +141,18 @@ DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env.bool(
     meaning="the database is reached through PgBouncer or another pooler that lends connections by the transaction",
 )
 DATABASES["default"].setdefault("OPTIONS", {}).update({"connect_timeout": 5, "application_name": "meadowlark"})
+replica_url = env.str(
+    "DATABASE_REPLICA_URL",
+    default="",
+    meaning="a streaming replica of the database, which then answers requests for collections",
+)
+if replica_url:
+    DATABASES["replica"] = DATABASES["default"] | {"OPTIONS": {}} | env.db_url_config(replica_url)
+    DATABASES["replica"]["ENGINE"] = DATABASES["default"]["ENGINE"]
+    # A replica that is gone without a word must not hold up requests: the primary can answer them.
+    patience = {"connect_timeout": 2, "tcp_user_timeout": 5000}
+    DATABASES["replica"]["OPTIONS"] |= {"application_name": "meadowlark", **patience}
+    DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -178,6 +190,11 @@ EDFI_API = {
         "MEADOWLARK_DEFAULT_PAGE_SIZE", default=25, meaning="documents in a page, where a request has no `limit`"
     ),
     "MAX_PAGE_SIZE": env.int("MEADOWLARK_MAX_PAGE_SIZE", default=500, meaning="the largest `limit`"),
+    "REPLICA_SECONDS": env.int(
+        "MEADOWLARK_REPLICA_SECONDS",
+        default=10,
+        meaning="how long the primary answers a client that wrote, and how far behind a replica may be that answers",
+    ),
     "LINKS": env.bool("MEADOWLARK_LINKS", default=True, meaning="links in reference objects"),
     "IGNORE_UNKNOWN_PARAMETERS": env.bool(
         "MEADOWLARK_IGNORE_UNKNOWN_PARAMETERS",

@@ -13,7 +13,7 @@ from django.db import DEFAULT_DB_ALIAS, IntegrityError, transaction
 from psycopg import errors
 from uuid_utils.compat import uuid7
 
-from edfi_api.documents import cascade, resource_types, statements
+from edfi_api.documents import cascade, replica, resource_types, statements
 from edfi_api.documents.conditions import UNCONDITIONAL, WriteCondition
 from edfi_api.documents.exceptions import (
     DocumentNotFound,
@@ -63,7 +63,9 @@ def upsert(
         expected = condition.expected_version(_only_value(rows)) if condition.is_given else None
         return _write(statements.UPSERT, parameters | {"expected_version": expected}, incoming, using)
 
-    return _at_once_or_in_turn(attempt, statements.LOCK_BY_ALIAS, parameters, using)
+    written = _at_once_or_in_turn(attempt, statements.LOCK_BY_ALIAS, parameters, using)
+    replica.remember_writer(client, using)
+    return written
 
 
 def update(
@@ -94,7 +96,9 @@ def update(
             raise
         return stored
 
-    return _at_once_or_in_turn(attempt, statements.LOCK_BY_UUID, parameters, using)
+    stored = _at_once_or_in_turn(attempt, statements.LOCK_BY_UUID, parameters, using)
+    replica.remember_writer(client, using)
+    return stored
 
 
 def _at_once_or_in_turn(attempt: Callable[[], Result], lock: str, parameters: Mapping[str, Any], using: str) -> Result:
@@ -164,7 +168,9 @@ def delete(
             raise MetConcurrentWrite  # the version went that the condition was held against
         return bool(deleted)
 
-    return with_retries(attempt)
+    was_there = with_retries(attempt)
+    replica.remember_writer(client, using)
+    return was_there
 
 
 def _expected_version(condition: WriteCondition, parameters: Mapping[str, Any], using: str) -> int | None:

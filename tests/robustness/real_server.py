@@ -31,8 +31,9 @@ class Answer(NamedTuple):
 class RealServer:
     """Started on entering. `stop_database` and `start_database` may be called in between."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, **environment: str) -> None:
         self.home = home
+        self._own_environment = environment
         self.port = _free_port()
         self.log = home / "gunicorn.log"
         self.token = ""
@@ -43,9 +44,8 @@ class RealServer:
             until_up.callback(self._database_ends)
             self.start_database()
             self._manage("migrate", "--verbosity=0")
-            client = self._manage("create_api_client", "tests", "--claim-set", "EdFiSandbox", "--format", "json")
             self.gunicorn = until_up.enter_context(self._running_gunicorn())
-            self.token = self._token(**json.loads(client))
+            self.token = self.new_token("tests")
             self._undo = until_up.pop_all()
         return self
 
@@ -78,6 +78,11 @@ class RealServer:
         with closing(RealClient(self.port, self.token)) as client:
             yield client
 
+    def new_token(self, client: str) -> str:
+        """A token of a new API client."""
+        made = self._manage("create_api_client", client, "--claim-set", "EdFiSandbox", "--format", "json")
+        return self._token(**json.loads(made))
+
     def _manage(self, *arguments: str) -> str:
         command = [sys.executable, "manage.py", *arguments]
         return subprocess.run(command, cwd=TOP, env=self._environment(), check=True, stdout=subprocess.PIPE).stdout
@@ -105,11 +110,11 @@ class RealServer:
 
     def _environment(self) -> dict[str, str]:
         own = {"DATABASE_URL": self.database_url, "MEADOWLARK_HOME": str(self.home)}
-        return os.environ | own | {"MEADOWLARK_WORKERS": "2", "MEADOWLARK_THREADS": "4"}
+        return os.environ | own | {"MEADOWLARK_WORKERS": "2", "MEADOWLARK_THREADS": "4"} | self._own_environment
 
     def _token(self, key: str, secret: str, **_: object) -> str:
         form = {"grant_type": "client_credentials", "client_id": key, "client_secret": secret}
-        with self.client() as client:
+        with closing(RealClient(self.port, token="")) as client:
             return json.loads(client.ask("POST", "/oauth/token", form).body)["access_token"]
 
 

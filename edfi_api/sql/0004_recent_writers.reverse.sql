@@ -1,0 +1,1 @@
+DROP TABLE recent_writer;

@@ -1,0 +1,173 @@
+"""Collections come from a replica, and no client can tell by what it wrote itself."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from itertools import count
+
+import psycopg
+import pytest
+
+from meadowlark.embedded_postgres import url
+from tests.robustness import streaming_replica
+from tests.robustness.real_server import RealClient, RealServer
+from tests.robustness.streaming_replica import StreamingReplica
+
+pytestmark = pytest.mark.skipif(not streaming_replica.is_possible(), reason="pg_basebackup is not installed here")
+
+# Long enough for a busy machine to ask between two of these.
+SECONDS = 6
+# After so long nobody remembers a write: see documents/replica.py.
+FORGOTTEN = SECONDS + 1.2
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[RealServer]:
+    folder = tmp_path_factory.mktemp("replicated")
+    environment = {"DATABASE_REPLICA_URL": url(folder / "replica"), "MEADOWLARK_REPLICA_SECONDS": str(SECONDS)}
+    with RealServer(folder / "primary", **environment) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def the_replica(server) -> Iterator[StreamingReplica]:
+    with StreamingReplica(server.home.parent / "replica", server.database_url) as replica:
+        yield replica
+
+
+@pytest.fixture
+def replica(the_replica) -> StreamingReplica:
+    """Up to date."""
+    the_replica.catch_up()
+    return the_replica
+
+
+@pytest.fixture(scope="module")
+def reading_token(server) -> str:
+    return server.new_token("reader")
+
+
+@pytest.fixture
+def writer(server) -> Iterator[RealClient]:
+    with server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def reader(server, reading_token) -> Iterator[RealClient]:
+    """Another API client, which writes nothing."""
+    with closing(RealClient(server.port, reading_token)) as client:
+        yield client
+
+
+def post_term(client: RealClient) -> str:
+    """The code value of a new descriptor; it refers to nothing."""
+    code = f"Term {next(_numbers)}"
+    body = {"namespace": "uri://ed-fi.org/TermDescriptor", "codeValue": code, "shortDescription": code}
+    answer = client.ask("POST", "/data/ed-fi/termDescriptors", body)
+    assert answer.status == 201, answer.body
+    return code
+
+
+def finds(client: RealClient, code: str, more: str = "") -> bool:
+    path = f"/data/ed-fi/termDescriptors?codeValue={code.replace(' ', '+')}&totalCount=true{more}"
+    answer = client.ask("GET", path)
+    assert answer.status == 200, answer.body
+    found = json.loads(answer.body)
+    assert answer.headers["Total-Count"] == str(len(found))
+    return bool(found)
+
+
+def test_who_wrote_nothing_is_answered_by_the_replica(replica, writer, reader):
+    replica.pause()
+
+    code = post_term(writer)
+
+    assert not finds(reader, code)
+    assert finds(writer, code)
+
+
+def test_whoever_asks_for_changes_is_answered_by_the_primary(replica, writer, reader):
+    replica.pause()
+
+    code = post_term(writer)
+
+    assert finds(reader, code, "&minChangeVersion=0")
+
+
+def test_a_replica_that_stays_behind_is_not_asked(replica, writer, reader):
+    replica.pause()
+    code = post_term(writer)
+
+    time.sleep(FORGOTTEN)
+
+    assert finds(reader, code)
+    assert finds(writer, code)
+
+
+def test_one_document_comes_from_the_primary(replica, writer, reader):
+    replica.pause()
+    body = {"namespace": "uri://ed-fi.org/TermDescriptor", "codeValue": "One", "shortDescription": "One"}
+
+    written = writer.ask("POST", "/data/ed-fi/termDescriptors", body)
+    id_ = written.headers["Location"].rpartition("/")[2]
+
+    assert reader.ask("GET", f"/data/ed-fi/termDescriptors/{id_}").status == 200
+
+
+def test_on_every_connection_a_client_finds_what_it_wrote_on_another(replica, server):
+    """Requests of one client reach two processes with four threads each."""
+    replica.pause()
+    with ExitStack() as open_connections:
+        one, other, *more = [open_connections.enter_context(server.client()) for _ in range(6)]
+
+        found = [finds(other, post_term(one))]
+        found += [finds(reading, post_term(writing)) for writing in more for reading in (one, *more)]
+
+    assert all(found)
+
+
+def test_a_replica_that_is_late_by_design_is_read_by_others_only(replica, writer, reader):
+    replica.execute("ALTER SYSTEM SET recovery_min_apply_delay = '1s'")
+    replica.execute("SELECT pg_reload_conf()")
+    time.sleep(0.3)
+    late, own = [], []
+    for _ in range(5):
+        code = post_term(writer)
+        late.append(finds(reader, code))
+        own.append(finds(writer, code))
+    replica.execute("ALTER SYSTEM RESET recovery_min_apply_delay")
+    replica.execute("SELECT pg_reload_conf()")
+
+    assert all(own)
+    assert not any(late)
+
+
+def test_without_the_replica_the_primary_answers(replica, writer, reader):
+    replica.stop()
+    code = post_term(writer)
+
+    answers = [finds(reader, code) for _ in range(10)]
+    replica.start()
+
+    assert all(answers)
+
+
+def test_a_replica_that_came_back_is_used_again(replica, writer, reader):
+    time.sleep(5.2)  # It is left alone that long.
+    replica.catch_up()
+    replica.pause()
+
+    assert not finds(reader, post_term(writer))
+
+
+def test_a_replica_that_became_a_primary_is_left_alone(replica, writer, reader):
+    replica.execute("SELECT pg_promote()")
+
+    code = post_term(writer)
+
+    assert finds(reader, code)
+    with psycopg.connect(replica.url) as connection:
+        assert connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)
