@@ -1,0 +1,40 @@
+"""How much of the database a request touches, as PostgreSQL counts it within a transaction.
+
+Unlike times these figures are the same on every machine. `rows` are those of tables, read by whatever kind of scan,
+and entries of indexes; `blocks` are those asked for, in memory or not, of tables and indexes; `full_scans` are those of
+whole tables of documents and references.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.db import connection
+
+_COUNTED = """
+SELECT coalesce(sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid)), 0),
+       coalesce(sum(pg_stat_get_xact_blocks_fetched(oid)), 0),
+       coalesce(sum(pg_stat_get_xact_numscans(oid)) FILTER (WHERE relname IN ('document', 'alias', 'reference')), 0)
+  FROM pg_class WHERE relkind IN ('r', 'i', 't') AND relnamespace::regnamespace::text IN ('public', 'pg_toast')
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """By one request."""
+
+    rows: int
+    blocks: int
+    full_scans: int
+
+
+def touched(request: Callable[[], object]) -> Touched:
+    """By a request that is served in this process, and on this connection, inside a transaction."""
+    before = _counted()
+    request()
+    return Touched(*(after - earlier for after, earlier in zip(_counted(), before, strict=True)))
+
+
+def _counted() -> tuple[int, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTED)
+        return tuple(int(number) for number in cursor.fetchone())

@@ -1,0 +1,64 @@
+"""No query degenerates: how much of the database each kind of query touches, whatever the machine and its load.
+
+The bounds are far above what is needed and far below what a scan of the resource, or of the table, takes.
+"""
+
+import pytest
+from django.db import connection
+
+from tests.benchmarks.place import place
+from tests.benchmarks.shapes import Place, counts, pages
+from tests.benchmarks.touched import Touched, touched
+from tests.conftest import ApiTestClient
+
+pytestmark = pytest.mark.django_db
+
+# Rows of a document, its index entries, and those of what it refers to.
+_ROWS_OF_AN_ANSWER = 30
+# The nearest rows, twice since an entry of an index leads to each, and all that one school has.
+_ROWS_ASIDE = 6_500
+# Near rows that hold a few matches are followed by as many as are foretold to fill a page.
+_FOLLOWED = {"value of one in 300"}
+
+
+# For the names alone.
+_NOWHERE = Place(schools=1, documents=1000, middle_row=1, last_row=1)
+
+
+@pytest.fixture
+def everything(district) -> Place:
+    return place(connection.connection)
+
+
+def test_the_resource_is_large_enough_for_a_scan_to_be_noticed(everything):
+    assert 2 * everything.documents > 1.5 * _ROWS_ASIDE
+
+
+@pytest.mark.parametrize("shape", pages(_NOWHERE))
+def test_a_page_touches_what_is_near(everything, api_without_check, shape):
+    answers, cost = _asked(api_without_check, pages(everything)[shape])
+
+    assert cost.full_scans == 0
+    assert shape in _FOLLOWED or cost.rows <= _ROWS_ASIDE + _ROWS_OF_AN_ANSWER * answers
+
+
+@pytest.mark.parametrize("shape", counts(_NOWHERE))
+def test_what_is_counted_or_skipped_is_of_the_resource(everything, api_without_check, shape):
+    answers, cost = _asked(api_without_check, counts(everything)[shape])
+
+    assert cost.full_scans == 0
+    assert cost.rows <= 2 * everything.documents + _ROWS_ASIDE + _ROWS_OF_AN_ANSWER * answers
+
+
+def test_a_filter_that_matches_nothing_is_known_from_the_index(everything, api_without_check):
+    """Beyond the near rows, nothing is touched at all."""
+    _, cost = _asked(api_without_check, pages(everything)["no match"])
+
+    assert cost.rows <= 4_100
+
+
+def _asked(api: ApiTestClient, path: str) -> tuple[int, Touched]:
+    """How many documents came, and what it cost when the request came the second time."""
+    answer = api.get(path)
+    assert answer.status_code == 200, answer.content
+    return len(answer.json()), touched(lambda: api.get(path))
