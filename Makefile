@@ -47,6 +47,7 @@ lock: $(VENV)/ready
 	$(compile) requirements.txt --output-file requirements.lock
 	$(compile) requirements.telemetry.txt --constraint requirements.lock --output-file requirements.telemetry.lock
 	$(compile) requirements.parquet.txt --constraint requirements.lock --output-file requirements.parquet.lock
+	$(compile) requirements.nats.txt --constraint requirements.lock --output-file requirements.nats.lock
 	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
 	$(compile) --allow-unsafe tests/clients/requirements.txt --output-file tests/clients/requirements.lock
 

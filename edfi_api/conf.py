@@ -45,6 +45,8 @@ DEFAULTS: dict[str, Any] = {
     "CORRELATION_HEADER": "correlationid",
     # Where `stream_changes` can hand changes on to: by name, the class and its options.
     "CHANGE_SINKS": {"output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"}},
+    # Modules with functions that are called for changes; see `on_change`.
+    "CHANGE_HANDLERS": (),
     # For how long a token that was valid is trusted without looking again: revocation works within this time.
     "TOKEN_CACHE_SECONDS": 10,
     # How many tokens a client may get in a minute, and how often anybody may ask at one address; 0 for any number.

@@ -217,6 +217,32 @@ EDFI_API = {
         default="correlationid",
         meaning="request header that names a request in answers and logs",
     ),
+    "CHANGE_SINKS": {
+        "output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"},
+        "webhook": {
+            "BACKEND": "edfi_api.change_stream.sinks.webhook.Webhook",
+            "OPTIONS": {
+                "url": env.str(
+                    "MEADOWLARK_WEBHOOK_URL", default="", meaning="where `stream_changes --sink webhook` posts changes"
+                ),
+                "secret": env.str("MEADOWLARK_WEBHOOK_SECRET", default="", meaning="signs what is posted there"),
+            },
+        },
+        "nats": {
+            "BACKEND": "edfi_api.change_stream.sinks.nats.Nats",
+            "OPTIONS": {
+                "servers": env.list(
+                    "MEADOWLARK_NATS_SERVERS",
+                    default=["nats://127.0.0.1:4222"],
+                    meaning="where `stream_changes --sink nats` publishes changes; needs `requirements.nats.lock`",
+                    shown="`nats://127.0.0.1:4222`",
+                )
+            },
+        },
+    },
+    "CHANGE_HANDLERS": env.list(
+        "MEADOWLARK_CHANGE_HANDLERS", default=[], meaning="modules with functions that `run_handlers` calls for changes"
+    ),
     "TOKEN_CACHE_SECONDS": env.int(
         "MEADOWLARK_TOKEN_CACHE_SECONDS",
         default=10,

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import orjson
 
 from edfi_api.documents import json_text
+
+_LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 
 
 class Operation(StrEnum):
@@ -44,6 +46,23 @@ class Change:
         """The body as values, read anew each time."""
         return None if self.text is None else json_text.loads(self.text.encode())
 
+    @classmethod
+    def from_line(cls, line: str) -> Self:
+        """The change that `line` has written."""
+        members = json_text.loads(line.encode())
+        body = members["body"]
+        return cls(
+            version=members["changeVersion"],
+            operation=Operation(members["operation"]),
+            resource=members["resource"],
+            document_uuid=UUID(members["id"]),
+            natural_key=members["naturalKey"],
+            text=None if body is None else json_text.dumps(body).decode(),
+            client=members["client"],
+            changed_at=datetime.fromisoformat(members["time"]),
+            old_key_values=members.get("oldKeyValues"),
+        )
+
     def line(self) -> bytes:
         """One line of JSON, with its end."""
         members = {
@@ -58,4 +77,6 @@ class Change:
         if self.old_key_values is not None:
             members["oldKeyValues"] = self.old_key_values
         members["body"] = None if self.text is None else orjson.Fragment(self.text)
-        return orjson.dumps(members, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
+        return orjson.dumps(
+            members, default=json_text.exact_number, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
+        )

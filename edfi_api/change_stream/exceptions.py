@@ -24,6 +24,16 @@ class SinkFailed(Exception):
 
 
 @dataclass
+class UnknownHandler(Exception):
+    """The settings name no handler of this name any more."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"there is no handler {self.name} in the modules that settings name"
+
+
+@dataclass
 class UnknownSink(Exception):
     """The settings have no sink of this name."""
 

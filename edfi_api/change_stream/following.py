@@ -30,8 +30,8 @@ class Worker(Protocol):
     def work(self, newest: Newest) -> None:
         """Do it."""
 
-    def seconds_to_sleep(self) -> float:
-        """When there will be work though nothing changes."""
+    def seconds_to_sleep(self) -> float | None:
+        """When there will be work though nothing changes, if there will."""
 
 
 def follow(worker: Worker, using: str = DEFAULT_DB_ALIAS) -> None:
@@ -41,6 +41,10 @@ def follow(worker: Worker, using: str = DEFAULT_DB_ALIAS) -> None:
         while worker.has_work(newest := worker.newest()):
             worker.work(newest)
             time.sleep(_PAUSE_SECONDS)
+        seconds = worker.seconds_to_sleep()
+        if seconds is not None:
+            time.sleep(min(seconds, _LAST_LOOK_SECONDS))  # Nobody need notify who looks again soon anyway.
+            continue
         with alarm.set():
             _sleep_until_work(worker, alarm)
 
@@ -49,8 +53,7 @@ def _sleep_until_work(worker: Worker, alarm: Alarm) -> None:
     """Who was writing before the alarm was set does not wake us, so we look after a moment whether it has finished."""
     look = _FIRST_LOOK_SECONDS
     while not worker.has_work(newest := worker.newest()):
-        seconds = worker.seconds_to_sleep()
-        alarm.sleep(seconds if newest.is_quiet else min(seconds, look))
+        alarm.sleep() if newest.is_quiet else alarm.sleep(look)
         look = min(2 * look, _LAST_LOOK_SECONDS)
 
 

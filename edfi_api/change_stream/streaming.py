@@ -1,8 +1,7 @@
 """Changes → a sink, in order, at least once: a consumer's position moves when the sink has taken what lies before."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from math import inf
 
 from django.db import DEFAULT_DB_ALIAS
 
@@ -11,8 +10,6 @@ from edfi_api.change_stream.following import follow, through_outages
 from edfi_api.change_stream.reading import ChangeReader, Newest
 from edfi_api.change_stream.sinks.sink import Sink
 from edfi_api.surface.resource import Resource
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +68,5 @@ class _Stream:
             self._position = window.upto
             self.count += len(window.changes)
 
-    def seconds_to_sleep(self) -> float:
-        return inf
+    def seconds_to_sleep(self) -> None:
+        return None

@@ -43,7 +43,7 @@ class Alarm:
         if self._take_notifications():
             return
         with connections[self._using].wrap_database_errors:
-            for _ in self._connection.notifies(timeout=min(seconds, _LONGEST_SLEEP_SECONDS), stop_after=1):
+            for _ in self._connection.notifies(timeout=seconds, stop_after=1):
                 pass
 
     def _take_notifications(self) -> bool:

@@ -29,7 +29,7 @@ def with_every_digit(text: bytes, value: Any) -> Any:
 
 def dumps(value: Any) -> bytes:
     """The JSON text of a value that `loads` may have read."""
-    return orjson.dumps(value, default=_exact_number)
+    return orjson.dumps(value, default=exact_number)
 
 
 def as_integer(number: Decimal | float) -> int | Decimal:
@@ -41,7 +41,8 @@ def _integer(text: str) -> int | Decimal:
     return as_integer(Decimal(text))
 
 
-def _exact_number(value: object) -> orjson.Fragment:
+def exact_number(value: object) -> orjson.Fragment:
+    """How orjson writes what it does not know: a Decimal with all its digits."""
     if isinstance(value, Decimal):
         return orjson.Fragment(f"{value:f}")
     raise TypeError(f"{type(value).__name__} is no JSON value")

@@ -6,6 +6,7 @@ makes; whichever of them is asked adds up all. Without that folder a process spe
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
@@ -14,6 +15,8 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, g
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
+
+from edfi_api.change_stream.lag import dead_letters, lags
 
 REQUESTS = Counter("meadowlark_requests", "Requests answered.", ["method", "route", "status"])
 # By view only: buckets for every resource would be tens of thousands of series.
@@ -50,8 +53,33 @@ class DatabaseCollector(Collector):
         yield from (is_up, connections, tokens)
 
 
+class ChangeStreamCollector(Collector):
+    """How far the consumers of changes are behind, and what handlers could not handle."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        seconds = GaugeMetricFamily(
+            "meadowlark_change_consumer_lag_seconds",
+            "Age of the oldest change that a consumer has not seen.",
+            labels=["consumer"],
+        )
+        versions = GaugeMetricFamily(
+            "meadowlark_change_consumer_version", "Change version up to which a consumer is.", labels=["consumer"]
+        )
+        letters = GaugeMetricFamily(
+            "meadowlark_dead_letters", "Changes with which a handler failed for good.", labels=["handler"]
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` tells.
+            for lag in lags():
+                seconds.add_metric([lag.consumer], lag.seconds)
+                versions.add_metric([lag.consumer], lag.change_version)
+            for handler, count in dead_letters().items():
+                letters.add_metric([handler], count)
+        yield from (seconds, versions, letters)
+
+
 _DATABASE = CollectorRegistry()
 _DATABASE.register(DatabaseCollector())
+_DATABASE.register(ChangeStreamCollector())
 
 
 def exposition() -> bytes:

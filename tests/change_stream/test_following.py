@@ -70,7 +70,7 @@ def test_killed_and_started_again_it_tells_every_change(process, committing_api)
     def write():
         for number in numbers:
             post_student(committing_api, number)
-            if stop.is_set():
+            if stop.wait(0.02):
                 break
         connection.close()
 

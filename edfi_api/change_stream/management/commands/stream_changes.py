@@ -8,6 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from contextlib import suppress
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.change_stream.exceptions import ConsumerIsBusy, SinkFailed, UnknownSink
@@ -44,7 +45,7 @@ class Command(BaseCommand):
                     stream_for_ever(streamed, start)
                 else:
                     self.stderr.write(f"{stream_once(streamed, start)} changes")
-        except (ConsumerIsBusy, SinkFailed, UnknownSink, UnknownResource) as error:
+        except (ConsumerIsBusy, SinkFailed, UnknownSink, UnknownResource, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
 
 

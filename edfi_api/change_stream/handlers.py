@@ -1,0 +1,81 @@
+"""Functions that are called for changes: marked by a decorator, found in the modules that settings name.
+
+Marking registers nothing, so it does not matter who imports a module when.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+
+from edfi_api.change_stream.changes import Change, Operation
+from edfi_api.change_stream.resources import resource_at
+from edfi_api.surface.resource import Resource, Surface
+
+Handle = Callable[[Change], object]
+
+_MARK = "handled_changes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Handled:
+    path: str
+    operations: frozenset[Operation]
+
+
+def on_change(resource: str, *operations: str) -> Callable[[Handle], Handle]:
+    """Have a function called for these operations on documents of a resource, or for all: `insert`, `update`,
+    `key_change`, `delete`. It may be said several times of one function.
+
+    The function runs in a transaction, together with the step that takes the change as handled: what it does in our
+    database is done exactly once, anything else at least once. It sees the changes in order; two functions do not wait
+    for each other. If it raises, it is called again, and in the end its change becomes a dead letter.
+    """
+    handled = _Handled(resource, frozenset(map(Operation, operations or Operation)))
+
+    def mark(function: Handle) -> Handle:
+        setattr(function, _MARK, (*getattr(function, _MARK, ()), handled))
+        return function
+
+    return mark
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """A marked function; its dotted name is also that of its consumer."""
+
+    name: str
+    handle: Handle
+    wanted: frozenset[tuple[str, Operation]]
+    resources: tuple[Resource, ...]
+
+    def wants(self, change: Change) -> bool:
+        return (change.resource, change.operation) in self.wanted
+
+
+def handlers_in(modules: Iterable[str], surface: Surface) -> tuple[Handler, ...]:
+    """The marked functions that these modules define. UnknownResource if one is marked with no resource's path."""
+    return tuple(_handler(function, surface) for name in modules for function in _marked(import_module(name)))
+
+
+def _marked(module: ModuleType) -> list[Handle]:
+    """Not those that a module has imported."""
+    return [each for each in vars(module).values() if hasattr(each, _MARK) and each.__module__ == module.__name__]
+
+
+def _handler(function: Handle, surface: Surface) -> Handler:
+    handled = [(resource_at(each.path, surface), each.operations) for each in getattr(function, _MARK)]
+    return Handler(
+        name=f"{function.__module__}.{function.__qualname__}",
+        handle=function,
+        wanted=frozenset(
+            (resource.url_path.removeprefix("/"), operation)
+            for resource, operations in handled
+            for operation in operations
+        ),
+        resources=tuple({resource.name: resource for resource, _ in handled}.values()),
+    )
+
+
+def _path(resource: Resource) -> str:
+    return resource.url_path.removeprefix("/")

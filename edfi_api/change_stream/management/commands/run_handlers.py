@@ -1,0 +1,46 @@
+"""`run_handlers`: call the functions marked with `on_change` for every change, and wait for more.
+
+Each handler keeps its own position, which begins with everything that is there.
+"""
+
+from argparse import ArgumentParser
+from contextlib import suppress
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.change_stream.delivery import deliver_for_ever, deliver_once
+from edfi_api.change_stream.exceptions import ConsumerIsBusy, UnknownHandler
+from edfi_api.change_stream.handlers import Handler, handlers_in
+from edfi_api.change_stream.resources import UnknownResource
+from edfi_api.conf import api_settings
+from edfi_api.startup import current_surface
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "Calls the handlers of changes that MEADOWLARK_CHANGE_HANDLERS names, as changes come."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--once", action="store_true", help="end when all changes that are there are delivered")
+        parser.add_argument("--handler", action="append", metavar="NAME", help="this one only; may be repeated")
+
+    def handle(self, *, once: bool, handler: list[str] | None, **options: Any) -> None:
+        deliver = deliver_once if once else deliver_for_ever
+        try:
+            with suppress(KeyboardInterrupt):
+                deliver(_handlers(handler))
+        except (ConsumerIsBusy, UnknownHandler, UnknownResource, ModuleNotFoundError) as error:
+            raise CommandError(str(error)) from error
+
+
+def _handlers(names: list[str] | None) -> list[Handler]:
+    """Those of these names, or all."""
+    found = {handler.name: handler for handler in handlers_in(api_settings.CHANGE_HANDLERS, current_surface())}
+    for name in names or ():
+        if name not in found:
+            raise UnknownHandler(name)
+    if not found:
+        raise CommandError("MEADOWLARK_CHANGE_HANDLERS names no module with handlers.")
+    return [found[name] for name in names or found]

@@ -1,0 +1,17 @@
+"""A publication for logical replication: the tables from which others can follow the documents without asking us."""
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg import sql
+
+# What a row means stands in README.md beside this module.
+TABLES = ("resource_type", "document", "alias", "reference", "deleted_document", "key_change")
+
+
+def create_publication(name: str, using: str = DEFAULT_DB_ALIAS) -> str:
+    """Make the publication, or give the one there is our tables; the server's `wal_level`, which must be `logical`."""
+    tables = sql.SQL(", ").join(map(sql.Identifier, TABLES))
+    with connections[using].cursor() as cursor:
+        exists = cursor.execute("SELECT EXISTS (SELECT FROM pg_publication WHERE pubname = %s)", [name]).fetchone()[0]
+        form = "ALTER PUBLICATION {} SET TABLE {}" if exists else "CREATE PUBLICATION {} FOR TABLE {}"
+        cursor.execute(sql.SQL(form).format(sql.Identifier(name), tables))
+        return cursor.execute("SHOW wal_level").fetchone()[0]

@@ -1,0 +1,12 @@
+"""A handler for tests in a process of its own: notes every change that it handles."""
+
+from django.db import connection
+
+from edfi_api.change_stream.changes import Change
+from edfi_api.change_stream.handlers import on_change
+
+
+@on_change("ed-fi/students", "insert")
+def note(change: Change) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO noted (change_version) VALUES (%s)", [change.version])

@@ -1,0 +1,77 @@
+"""Changes into a real NATS server, where the machine has one (Debian's package nats-server)."""
+
+import asyncio
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+
+from edfi_api.change_stream.changes import Operation
+from edfi_api.change_stream.exceptions import SinkFailed
+from tests.change_stream.changes import change
+
+nats = pytest.importorskip("nats", reason="requirements.nats.lock is not installed")
+pytestmark = pytest.mark.skipif(shutil.which("nats-server") is None, reason="there is no nats-server")
+
+
+@pytest.fixture
+def broker(tmp_path):
+    """Its address, and the process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = ["nats-server", "--addr", "127.0.0.1", "--port", str(port), "--jetstream", "--store_dir", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 30
+        while socket.socket().connect_ex(("127.0.0.1", port)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        yield f"nats://127.0.0.1:{port}", process
+        process.kill()
+
+
+def stored(address):
+    """Subject and text of all messages that the broker keeps."""
+
+    async def read():
+        client = await nats.connect(address)
+        broker = client.jetstream()
+        subscription = await broker.subscribe("meadowlark.>", ordered_consumer=True)
+        state = (await broker.stream_info("MEADOWLARK")).state
+        messages = [await subscription.next_msg(timeout=10) for _ in range(state.messages)]
+        await client.close()
+        return [(message.subject, message.data) for message in messages]
+
+    return asyncio.run(read())
+
+
+def test_changes_are_kept_by_the_broker_in_order_and_once(broker):
+    from edfi_api.change_stream.sinks.nats import Nats  # noqa: PLC0415  It cannot be imported without the client.
+
+    address, _ = broker
+    changes = [change(version) for version in range(1, 1200)] + [change(1200, Operation.DELETE, None)]
+    sink = Nats("lake", [address])
+    sink.send(changes)
+    sink.close()
+
+    again = Nats("lake", [address])
+    again.send(changes[-10:])
+    again.close()
+
+    assert stored(address) == [(f"meadowlark.ed-fi.students.{each.operation}", each.line()) for each in changes]
+
+
+def test_a_broker_that_went_away_is_a_failure(broker):
+    from edfi_api.change_stream.sinks.nats import Nats  # noqa: PLC0415
+
+    address, process = broker
+    sink = Nats("lake", [address], timeout_seconds=1)
+    process.kill()
+    process.wait()
+
+    with pytest.raises(SinkFailed, match="NATS"):
+        sink.send([change(1)])
+    with pytest.raises(SinkFailed, match="NATS"):
+        Nats("lake", [address], timeout_seconds=1)

@@ -1,0 +1,15 @@
+"""The publication for logical replication."""
+
+from django.core.management import call_command
+from django.db import connection
+
+from edfi_api.change_stream.publication import TABLES
+
+
+def test_it_has_our_tables_and_can_be_made_twice(db):
+    call_command("create_publication")
+    call_command("create_publication")
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tablename FROM pg_publication_tables WHERE pubname = 'meadowlark'")
+        assert {table for (table,) in cursor.fetchall()} == set(TABLES)
