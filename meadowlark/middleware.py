@@ -23,7 +23,15 @@ class AdminSessionMiddleware(AdminOnly, SessionMiddleware):
 
 
 class AdminCsrfViewMiddleware(AdminOnly, CsrfViewMiddleware):
-    """CSRF protection for the admin; elsewhere a bearer token, which no browser adds by itself, is the protection."""
+    """CSRF protection for the admin; elsewhere a bearer token, which no browser adds by itself, is the protection.
+
+    It looks at the origin of a form, which browsers hide together with the referrer: a page that says `no-referrer`, as
+    the others do, could not be logged in to.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        response.headers["Referrer-Policy"] = "same-origin"
+        return super().process_response(request, response)
 
     def process_view(self, request, callback, callback_args, callback_kwargs):
         if not request.path_info.startswith(ADMIN_PREFIX):

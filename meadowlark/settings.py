@@ -107,8 +107,7 @@ if CORS_ALLOWED_ORIGINS:
     INSTALLED_APPS.append("corsheaders")
     MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")
 SECURE_CONTENT_TYPE_NOSNIFF = True
-# "no-referrer" would have browsers hide the origin of a form too, and nobody could log in to the admin.
-SECURE_REFERRER_POLICY = "same-origin"
+SECURE_REFERRER_POLICY = "no-referrer"  # the admin has another one, see meadowlark/middleware.py
 X_FRAME_OPTIONS = "DENY"
 
 ROOT_URLCONF = "meadowlark.urls"

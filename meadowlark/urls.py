@@ -4,6 +4,7 @@ import re
 
 from django.contrib import admin
 from django.urls import include, path, re_path
+from django.views.generic import RedirectView
 
 from edfi_api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.startup import current_surface
@@ -24,6 +25,7 @@ urlpatterns = [
     path("", include("edfi_api.change_queries.urls")),
     path("", include("edfi_api.metadata.urls")),
     path("", include("edfi_api.observability.urls")),
+    path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
 ]
 

@@ -266,3 +266,13 @@ def test_the_admin_is_closed_without_a_login(client, db):
 
     assert response.status_code == 302
     assert response["Location"].startswith("/admin/login/")
+
+
+def test_the_admin_is_found_without_its_last_slash(client, db):
+    assert client.get("/admin")["Location"] == "/admin/"
+
+
+def test_browsers_show_the_admin_where_its_forms_come_from(client, db):
+    """Everywhere else they keep it to themselves (http-api.md §8)."""
+    assert client.get("/admin/login/")["Referrer-Policy"] == "same-origin"
+    assert client.get("/")["Referrer-Policy"] == "no-referrer"

@@ -129,7 +129,7 @@ def test_other_methods_than_get_are_refused(method: str) -> None:
     response = Client().generic(method, "/metadata")
 
     assert response.status_code == 405
-    assert response["Allow"] == "GET"
+    assert response["Allow"] == "GET, HEAD"
     assert response.json()["errors"] == [f"The endpoint of the request does not support the '{method}' method."]
 
 

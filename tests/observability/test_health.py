@@ -19,6 +19,10 @@ def test_a_server_with_its_database_is_healthy(path: str, db: None) -> None:
     }
 
 
+def test_a_monitor_may_ask_without_wanting_a_body(db: None) -> None:
+    assert Client().head("/health").status_code == 200
+
+
 def test_a_server_without_its_database_is_alive_but_not_ready(db: None) -> None:
     def refuse(*_: object) -> None:
         raise OperationalError("connection refused")
