@@ -57,16 +57,24 @@ $$;
 -- after this has returned will never be there. So it is called in a statement of its own, before the rows are read.
 -- Without running writers it is the last number given. The order matters: whoever took a number up to `last` did so
 -- before it was read, so its lock is there when the locks are looked at, or its rows are to be seen already.
+-- Rows can be seen that are not on disk yet: bulk loads do not wait for it. Were they lost in a crash, their versions
+-- would be given again, to other rows, and who has read up to them would miss those. So the commit of the transaction
+-- in which this is called brings all that to disk first, by a message, which is what commits do so for.
 CREATE FUNCTION newest_change_version() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     last bigint := coalesce(pg_sequence_last_value('change_version'), 0);
+    newest bigint;
 BEGIN
-    RETURN least(last, (
+    newest := least(last, (
         SELECT min((classid::bigint & x'FFFF'::bigint) << 32 | objid::bigint) FROM pg_locks
          WHERE locktype = 'advisory' AND objsubid = 1 AND pid IS DISTINCT FROM pg_backend_pid()
            AND classid::bigint >> 16 = change_version_lock()
            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     ));
+    IF pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn() THEN
+        PERFORM pg_logical_emit_message(true, 'newest_change_version', '');
+    END IF;
+    RETURN newest;
 END
 $$;
 

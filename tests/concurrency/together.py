@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 _LONGEST_WAIT_SECONDS = 30
 
 
-def at_once(*actions: Callable[[], Result]) -> list[Result]:
+def at_once(*actions: Callable[[], Result], seconds: float = _LONGEST_WAIT_SECONDS) -> list[Result]:
     """What each action returned; all begin at the same moment, with their connections standing."""
     start = Barrier(len(actions), timeout=_LONGEST_WAIT_SECONDS)
 
@@ -25,7 +25,7 @@ def at_once(*actions: Callable[[], Result]) -> list[Result]:
 
     with ThreadPoolExecutor(len(actions)) as pool:
         running = [pool.submit(_then_disconnect, run, action) for action in actions]
-        return [each.result(_LONGEST_WAIT_SECONDS) for each in running]
+        return [each.result(seconds) for each in running]
 
 
 def in_background(action: Callable[[], Result]) -> Future[Result]:

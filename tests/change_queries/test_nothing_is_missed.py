@@ -1,0 +1,306 @@
+"""A client that reads windows of versions back to back has in the end what the server has, whatever writers do.
+
+Versions are handed out before the commit that shows their documents, so the newest version must wait for slow
+transactions. `CHANGE_SECONDS=600 pytest tests/change_queries/test_nothing_is_missed.py` lets the storm last.
+"""
+
+import os
+import random
+import time
+from collections import Counter
+from contextlib import ExitStack, suppress
+from functools import partial
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+
+from edfi_api.change_queries.versions import newest_change_version
+from edfi_api.documents import store
+from edfi_api.documents.bulk import Candidate, write_documents
+from edfi_api.models import Document
+from tests.change_queries.conftest import ChangeQueries
+from tests.concurrency.together import at_once, in_background
+
+SCHOOL = 1008
+WRITERS = 6
+SECONDS = float(os.environ.get("CHANGE_SECONDS", "5"))
+
+
+class TakenBack(Exception):
+    """Ends a transaction without its changes."""
+
+
+@pytest.fixture
+def periods(committing_api, documents, resource_named):
+    documents.store(resource_named("School"))
+    return resource_named("ClassPeriod")
+
+
+class Writer:
+    """Writes, renames and deletes class periods of its own, in transactions that take their time."""
+
+    def __init__(self, number, resource, preparers):
+        self.number, self.resource, self.preparers = number, resource, preparers
+        self.random = random.Random(number)  # noqa: S311
+
+    def write_until(self, end):
+        while time.monotonic() < end:
+            if self.random.random() < 0.3:
+                self.act()
+            else:
+                self.act_in_one_transaction()
+
+    def act_in_one_transaction(self):
+        with suppress(TakenBack), transaction.atomic():
+            for _ in range(self.random.randint(1, 5)):
+                self.act()
+                time.sleep(self.random.random() ** 4 * 0.1)
+            if self.random.random() < 0.2:
+                raise TakenBack
+
+    def act(self):
+        self.random.choices([self.post, self.rename, self.delete, self.load, self.take_back], [5, 3, 3, 1, 1])[0]()
+
+    def post(self):
+        store.upsert(self.preparers[self.resource.name].prepare_new(self.body()))
+
+    def load(self):
+        list(write_documents(Candidate(self.resource, self.body(), "") for _ in range(3)))
+
+    def take_back(self):
+        with suppress(TakenBack), transaction.atomic():
+            self.post()
+            raise TakenBack
+
+    def rename(self):
+        if found := self.any_document():
+            body = self.body()
+            if not Document.objects.filter(body__classPeriodName=body["classPeriodName"]).exists():
+                incoming = self.preparers[self.resource.name].prepare_replacement(body | {"id": str(found)}, found)
+                store.update(incoming, found, self.preparers)
+
+    def delete(self):
+        if found := self.any_document():
+            store.delete(self.resource, found)
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "classPeriodName": f"{self.number} {self.random.randint(1, 12)}",
+            "schoolReference": {"schoolId": SCHOOL},
+            "meetingTimes": [{"startTime": "08:00:00", "endTime": f"09:{self.random.randint(0, 59):02}:00"}],
+        }
+
+    def any_document(self):
+        own = Document.objects.filter(
+            resource_type__name="ClassPeriod", body__classPeriodName__startswith=f"{self.number} "
+        )
+        found = list(own.values_list("document_uuid", flat=True))
+        return self.random.choice(found) if found else None
+
+
+class Copy:
+    """What a client has, by key; kept as http-api.md §20.7 says."""
+
+    def __init__(self, api):
+        self.api, self.changes = api, ChangeQueries(api)
+        self.next_version, self.rounds = 0, 0
+        self.periods: dict[str, Any] = {}
+
+    def follow_until(self, end):
+        while time.monotonic() < end:
+            self.catch_up()
+
+    def catch_up(self):
+        self.rounds += 1
+        newest = self.changes.newest()
+        if newest < self.next_version:
+            return
+        window = (self.next_version, newest)
+        for change in self.all(partial(self.changes.key_changes, "classPeriods", *window)):
+            if period := self.periods.pop(change["oldKeyValues"]["classPeriodName"], None):
+                self.periods[change["newKeyValues"]["classPeriodName"]] = period
+        for period in self.walk(*window):
+            self.periods[period["classPeriodName"]] = period
+        for delete in self.all(partial(self.changes.deletes, "classPeriods", *window)):
+            self.periods.pop(delete["keyValues"]["classPeriodName"], None)
+        self.next_version = newest + 1
+
+    @staticmethod
+    def all(ask):
+        offset = 0
+        while page := ask(query=f"limit=3&offset={offset}"):
+            yield from page
+            offset += len(page)
+
+    def walk(self, first, last):
+        window = f"minChangeVersion={first}&maxChangeVersion={last}"
+        for token in self.api.get(f"/classPeriods/partitions?{window}").json()["pageTokens"]:
+            next_token = token
+            while next_token:
+                response = self.api.get(f"/classPeriods?{window}&pageToken={next_token}&pageSize=4")
+                yield from response.json()
+                next_token = response.get("Next-Page-Token")
+
+
+def test_a_client_that_reads_windows_back_to_back_has_everything_in_the_end(committing_api, periods, preparers):
+    copy = Copy(committing_api)
+    writers = [Writer(number, periods, preparers) for number in range(WRITERS)]
+    end = time.monotonic() + SECONDS
+
+    at_once(
+        *(partial(writer.write_until, end) for writer in writers),
+        partial(copy.follow_until, end),
+        seconds=SECONDS + 60,
+    )
+    copy.catch_up()
+
+    server = committing_api.get("/classPeriods?limit=500").json()
+    assert copy.periods == {period["classPeriodName"]: period for period in server}
+    assert copy.rounds > SECONDS
+    print(f"{copy.rounds} rounds, {copy.next_version // 2} versions")
+
+
+# In transactions of random length, of which some are taken back: `%s` times an insert, an update, a delete.
+_STORM = """
+DO $$
+DECLARE
+    document_row bigint;
+BEGIN
+    FOR _ IN 1..%s LOOP
+        FOR _ IN 1..ceil(random() * 3) LOOP
+            INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
+            VALUES (gen_random_uuid(), 1, 'NK#storm', '{}') RETURNING id INTO document_row;
+            PERFORM pg_sleep(random() ^ 6 * 0.03);
+            UPDATE document SET body = '{"a": 1}' WHERE id = document_row AND random() < 0.5;
+            DELETE FROM document WHERE id = document_row AND random() < 0.5;
+        END LOOP;
+        IF random() < 0.2 THEN ROLLBACK; ELSE COMMIT; END IF;
+    END LOOP;
+END
+$$
+"""
+_VERSIONS = "SELECT change_version FROM document_change WHERE change_version BETWEEN %s AND %s"
+
+
+def test_every_version_is_there_when_its_window_is_read(transactional_db):
+    """Some hundred windows a second, with more writers than processors."""
+    transactions = int(40 * SECONDS)
+    read, rounds, next_version = [], 0, newest_change_version() + 1
+
+    with ExitStack() as sessions:
+        writers = [in_background(partial(connection_of(sessions).execute, _STORM % transactions)) for _ in range(12)]
+        reader = connection_of(sessions)
+        is_over = False
+        while not is_over:
+            is_over = all(writer.done() for writer in writers)
+            (newest,) = reader.execute("SELECT newest_change_version()").fetchone()
+            read += reader.execute(_VERSIONS, [next_version, newest]).fetchall()
+            next_version, rounds = max(next_version, newest + 1), rounds + 1
+        written = reader.execute(_VERSIONS, [0, newest]).fetchall()
+
+    assert [writer.exception() for writer in writers] == [None] * 12
+    assert Counter(read) == Counter(set(written))
+    assert len(written) > transactions
+    print(f"{rounds} rounds, {len(written)} versions")
+
+
+def connection_of(sessions):
+    """Another session of the database, open as long as the others."""
+    connection.ensure_connection()
+    session = psycopg.connect(connection.connection.info.dsn, autocommit=True)
+    sessions.callback(session.close)
+    return session
+
+
+@pytest.fixture
+def another(db):
+    with ExitStack() as sessions:
+        yield connection_of(sessions)
+
+
+TAKE = "SELECT next_change_version()"
+
+
+def test_the_newest_version_stays_below_those_of_a_running_transaction(another):
+    before = newest_change_version()
+    with another.transaction():
+        (slow,) = another.execute(TAKE).fetchone()
+        connection.cursor().execute(TAKE)
+
+        assert before <= newest_change_version() < slow
+
+    assert newest_change_version() > slow
+
+
+def test_it_stays_below_the_first_of_many(another):
+    with another.transaction():
+        (first,) = another.execute(TAKE).fetchone()
+        another.execute("SELECT next_change_version() FROM generate_series(1, 20000)")
+
+        assert newest_change_version() < first
+        locks = another.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").fetchone()
+        assert locks == (1,)
+
+
+def test_what_a_savepoint_has_taken_back_does_not_hold_it(another):
+    with another.transaction():
+        with suppress(TakenBack), another.transaction():
+            (taken_back,) = another.execute(TAKE).fetchone()
+            raise TakenBack
+        assert newest_change_version() >= taken_back
+
+        (slow,) = another.execute(TAKE).fetchone()
+        assert newest_change_version() < slow
+
+
+def test_what_was_taken_before_a_savepoint_holds_it_still(another):
+    with another.transaction():
+        (slow,) = another.execute(TAKE).fetchone()
+        with suppress(TakenBack), another.transaction():
+            another.execute(TAKE)
+            raise TakenBack
+
+        assert newest_change_version() < slow
+
+
+def test_a_session_that_is_killed_does_not_hold_it(another):
+    another.execute("BEGIN")
+    (slow,) = another.execute(TAKE).fetchone()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [another.info.backend_pid])
+
+    assert newest_change_version() >= slow
+
+
+def test_the_locks_of_others_do_not_hold_it(another):
+    """Of other programs in this database, with keys of one number and of two."""
+    connection.cursor().execute(TAKE)
+    newest = newest_change_version()
+    with another.transaction():
+        another.execute("SELECT pg_advisory_xact_lock_shared(1), pg_advisory_xact_lock(17773, 1)")
+
+        assert newest_change_version() == newest
+
+
+def test_a_transaction_that_only_reads_does_not_hold_it(another):
+    with another.transaction():
+        another.execute("SELECT * FROM document")
+        (version,) = connection.cursor().execute(TAKE).fetchone()
+
+        assert newest_change_version() >= version
+
+
+def test_what_it_tells_is_on_disk(another):
+    """Bulk loads commit without waiting for it."""
+    another.execute("SET synchronous_commit TO off")
+    another.execute(TAKE)
+    another.execute("CREATE TABLE scratch ()")
+    another.execute("DROP TABLE scratch")
+    (written,) = another.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
+
+    another.execute("RESET synchronous_commit")
+    another.execute("SELECT newest_change_version()")
+
+    assert another.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", [written]).fetchone() == (True,)
