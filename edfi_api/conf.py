@@ -47,6 +47,8 @@ DEFAULTS: dict[str, Any] = {
     "CHANGE_SINKS": {"output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"}},
     # Modules with functions that are called for changes; see `on_change`.
     "CHANGE_HANDLERS": (),
+    # For how many days superseded versions, and the bodies of deleted documents, are kept by `purge_changes`.
+    "CHANGE_RETENTION_DAYS": 90,
     # For how long a token that was valid is trusted without looking again: revocation works within this time.
     "TOKEN_CACHE_SECONDS": 10,
     # How many tokens a client may get in a minute, and how often anybody may ask at one address; 0 for any number.

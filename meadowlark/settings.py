@@ -242,6 +242,11 @@ EDFI_API = {
     "CHANGE_HANDLERS": env.list(
         "MEADOWLARK_CHANGE_HANDLERS", default=[], meaning="modules with functions that `run_handlers` calls for changes"
     ),
+    "CHANGE_RETENTION_DAYS": env.int(
+        "MEADOWLARK_CHANGE_RETENTION_DAYS",
+        default=90,
+        meaning="for how many days `purge_changes` leaves old versions and the bodies of deleted documents",
+    ),
     "TOKEN_CACHE_SECONDS": env.int(
         "MEADOWLARK_TOKEN_CACHE_SECONDS",
         default=10,

@@ -1,6 +1,7 @@
 """What a document can be refused for: facts, no HTTP. The wording of problems stands in `problem_details.catalog`."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from edfi_api.documents.violations import Violation
 from edfi_api.surface.resource import Resource
@@ -51,6 +52,13 @@ class DocumentNotFound(Exception):
     """No document of this resource has this id."""
 
     resource: Resource
+
+
+@dataclass
+class DocumentExists(Exception):
+    """A document that was to be brought back has never gone, or is back already."""
+
+    document_uuid: UUID
 
 
 class VersionHasChanged(Exception):

@@ -92,6 +92,13 @@ DELETE FROM document d USING target
 RETURNING d.document_uuid
 """
 
+# A document that comes back was not created by who brings it back, nor now.
+KEEP_CREATION = """
+UPDATE document SET created_by = %(created_by)s::bigint, created_at = %(created_at)s::timestamptz
+ WHERE document_uuid = %(document_uuid)s
+RETURNING id
+"""
+
 VERSION_BY_ALIAS = """
 SELECT d.change_version FROM alias a JOIN document d ON d.id = a.document_id
  WHERE a.referential_id = %(referential_id)s

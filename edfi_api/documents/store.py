@@ -5,6 +5,7 @@ Integrity is the database's: what its constraints refuse is translated here, and
 """
 
 from collections.abc import Callable, Mapping, Set
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 from uuid import UUID
@@ -14,8 +15,9 @@ from psycopg import errors
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents import cascade, replica, resource_types, statements
-from edfi_api.documents.conditions import UNCONDITIONAL, WriteCondition
+from edfi_api.documents.conditions import NO_DOCUMENT, UNCONDITIONAL, WriteCondition
 from edfi_api.documents.exceptions import (
+    DocumentExists,
     DocumentNotFound,
     IdentityConflict,
     KeyChangeContradicts,
@@ -99,6 +101,35 @@ def update(
     stored = _at_once_or_in_turn(attempt, statements.LOCK_BY_UUID, parameters, using)
     replica.remember_writer(client, using)
     return stored
+
+
+def restore(
+    incoming: IncomingDocument,
+    document_uuid: UUID,
+    created_by: int | None,
+    created_at: datetime,
+    *,
+    using: str = DEFAULT_DB_ALIAS,
+) -> StoredDocument:
+    """Insert a document that was deleted, under the id that it had.
+
+    Raises DocumentExists if one has that id, IdentityConflict if another has its natural key, and UnresolvedReference
+    as `upsert` does.
+    """
+    creation = {"created_by": created_by, "created_at": created_at.isoformat()}
+    parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid, "client": None} | creation
+
+    def attempt() -> StoredDocument:
+        if get(incoming.resource, document_uuid, using):
+            raise DocumentExists(document_uuid)
+        if execute(statements.VERSION_BY_ALIAS, parameters, using):
+            raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
+        with transaction.atomic(using):
+            stored, _ = _write(statements.UPSERT, parameters | {"expected_version": NO_DOCUMENT}, incoming, using)
+            execute(statements.KEEP_CREATION, parameters, using)
+        return stored
+
+    return with_retries(attempt)
 
 
 def _at_once_or_in_turn(attempt: Callable[[], Result], lock: str, parameters: Mapping[str, Any], using: str) -> Result:

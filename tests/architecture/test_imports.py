@@ -24,7 +24,12 @@ LAYERS = {
     "edfi_api.metadata": {"edfi_api.addresses", *_EDGE},
     "edfi_api.observability": {"edfi_api.addresses", "edfi_api.change_stream", *_EDGE},
     "edfi_api.change_stream": {"edfi_api.administration", "edfi_api.change_queries", *_EDGE},
-    "edfi_api.change_queries": {"edfi_api.addresses", *_EDGE},
+    "edfi_api.change_queries": {
+        "edfi_api.addresses",
+        "edfi_api.administration",
+        "edfi_api.problem_details.catalog",  # Why a delete cannot be undone reads as the answer to a write.
+        *_EDGE,
+    },
     "edfi_api.relations": {"edfi_api.addresses", *_EDGE},
     "edfi_api.apps": {"edfi_api.checks", *_EDGE},
     "edfi_api.checks": {"edfi_api.apischema", "edfi_api.metaed", *_EDGE},

@@ -27,6 +27,9 @@ CREATE TABLE superseded_document (
     PRIMARY KEY (resource_type_id, change_version)
 );
 
+-- Serves the purge; rows come in the order of this column, so a summary of each part of the table is enough.
+CREATE INDEX superseded_document_to_purge ON superseded_document USING brin (superseded_at);
+
 -- An identity that changed, in the terms of clients; what decides who may see it is what the old identity said.
 CREATE TABLE key_change (
     change_version bigint NOT NULL,
@@ -72,6 +75,8 @@ CREATE TABLE deleted_document (
 CREATE INDEX deleted_document_version ON deleted_document (resource_type_id, change_version);
 -- Serves the stream's events of the last versions before a delete.
 CREATE INDEX deleted_document_last_version ON deleted_document (resource_type_id, last_change_version);
+-- Serves the purge.
+CREATE INDEX deleted_document_to_purge ON deleted_document (deleted_at) WHERE body IS NOT NULL;
 -- Serves "what became of this document".
 CREATE INDEX deleted_document_uuid ON deleted_document (document_uuid);
 

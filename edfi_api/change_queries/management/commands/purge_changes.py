@@ -1,0 +1,33 @@
+"""`manage.py purge_changes`"""
+
+from argparse import ArgumentParser
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import DEFAULT_DB_ALIAS
+from django.utils import timezone
+
+from edfi_api.change_queries.purging import purge
+from edfi_api.conf import api_settings
+
+
+class Command(BaseCommand):
+    help = (
+        "Forgets superseded versions and the bodies of deleted documents that are older than is kept, and that every "
+        "consumer of the stream of changes has seen. That documents were deleted is not forgotten."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        kept = api_settings.CHANGE_RETENTION_DAYS
+        parser.add_argument("--days", type=int, default=kept, help=f"for how many days they are kept (default {kept})")
+        parser.add_argument("--database", default=DEFAULT_DB_ALIAS, help="the database to purge")
+
+    def handle(self, *args: Any, days: int, database: str, **options: Any) -> None:
+        purged = purge(timezone.now() - timedelta(days=days), database)
+        self.stdout.write(
+            f"{purged.superseded} superseded version(s) and the bodies of {purged.bodies} deleted document(s) purged"
+        )
+        if purged.slowest:
+            consumer = purged.slowest
+            self.stdout.write(f"kept: everything behind version {consumer.change_version}, for {consumer.name}")

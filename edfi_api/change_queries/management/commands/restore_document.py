@@ -1,0 +1,31 @@
+"""`manage.py restore_document`"""
+
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.change_queries.exceptions import CannotRestore
+from edfi_api.change_queries.restoring import restore
+
+
+class Command(BaseCommand):
+    help = "Brings deleted documents back under their old ids, if their references and keys still stand."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("ids", nargs="+", type=UUID, metavar="ID", help="the id that clients knew the document by")
+        parser.add_argument("--database", default=DEFAULT_DB_ALIAS, help="the database to write to")
+
+    def handle(self, *args: Any, ids: list[UUID], database: str, **options: Any) -> None:
+        refused = 0
+        for id_ in ids:
+            try:
+                restore(id_, database)
+                self.stdout.write(f"{id_} restored")
+            except CannotRestore as refusal:
+                refused += 1
+                self.stderr.write("\n".join([f"{id_} cannot be restored:", *(f"  {each}" for each in refusal.reasons)]))
+        if refused:
+            raise CommandError(f"{refused} of {len(ids)} not restored")
