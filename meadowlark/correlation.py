@@ -5,11 +5,11 @@ Source: errors.md §2. Without Django's applications, since the logging is set u
 
 import logging
 import re
-import uuid
 from collections.abc import Callable
 from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
+from uuid_utils import uuid4
 
 from edfi_api.conf import api_settings
 
@@ -28,7 +28,7 @@ class CorrelationIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         sent = _UNSAFE.sub("", request.META.get(self._meta_name, ""))[:_LONGEST_CORRELATION_ID]
-        request.correlation_id = sent or uuid.uuid4().hex
+        request.correlation_id = sent or uuid4().hex
         token = _correlation_id.set(request.correlation_id)
         try:
             return self.get_response(request)

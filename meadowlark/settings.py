@@ -83,11 +83,13 @@ INSTALLED_APPS = [
     "descriptors",
 ]
 
-# Sessions, CSRF and users concern the admin alone; data routes pass these by (see meadowlark/middleware.py).
+# In this order; requests for data leave it in the middle (see meadowlark/middleware.py). Sessions, CSRF and users
+# concern the admin alone.
 MIDDLEWARE = [
     "meadowlark.correlation.CorrelationIdMiddleware",
     "edfi_api.observability.middleware.RequestMetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "meadowlark.middleware.DataRoutesMiddleware",
     # Style sheets and scripts of the admin and of /docs; without it only a proxy in front could serve them.
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Content-Length, without which every answer would go out in chunks.

@@ -19,6 +19,7 @@ DATA_PREFIXES = ("data/v3", "data", STANDARD_SEGMENT)
 _prefixes = "|".join(re.escape(prefix) for prefix in DATA_PREFIXES)
 
 urlpatterns = [
+    # First, where `DataRoutesMiddleware` finds it.
     re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", DataRouter(surface, TrackedResourceViewSet), name="data"),
     path("", include("edfi_api.security.urls")),
     path("", include("edfi_api.relations.urls")),

@@ -7,7 +7,10 @@ from importlib import import_module
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import close_caches
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections, reset_queries
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
@@ -16,6 +19,13 @@ _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 _django = get_wsgi_application()
 
 import_module(settings.ROOT_URLCONF)
+
+# Whether a connection is too old is asked at the start of a request; that is enough. And there are no caches to close,
+# nor, but for debugging, queries to forget.
+request_finished.disconnect(close_old_connections)
+request_finished.disconnect(close_caches)
+if not settings.DEBUG:
+    request_started.disconnect(reset_queries)
 
 if settings.TELEMETRY:
     _django = import_module("meadowlark.telemetry").traced(_django)

@@ -7,16 +7,14 @@ Source: design.md §4 and the storage design of the original Meadowlark.
 
 from collections.abc import Sequence
 from hashlib import shake_128
-from uuid import UUID
+from uuid import UUID, SafeUUID
 
 # A key's elements: JSON path without its root, and the value as text.
 KeyElements = Sequence[tuple[str, str]]
 
 _UUID_BYTES = 16
-_VERSION_8 = 0x8000_0000_0000_0000_0000
-_VERSION_MASK = ~(0xF000 << 64) & ((1 << 128) - 1)
-_VARIANT = 0x8000 << 48
-_VARIANT_MASK = ~(0xC000 << 48) & ((1 << 128) - 1)
+_VERSION_8_AND_VARIANT = 0x8000 << 64 | 0x8000 << 48
+_VERSION_AND_VARIANT_MASK = ~(0xF000 << 64 | 0xC000 << 48)
 
 
 def natural_key(elements: KeyElements) -> str:
@@ -48,5 +46,12 @@ def referential_id(project: str, resource: str, key: str) -> UUID:
     so moving to a newer standard keeps the ids.
     """
     digest = shake_128(f"{project}#{resource}#{key}".encode()).digest(_UUID_BYTES)
-    bits = int.from_bytes(digest, "big")
-    return UUID(int=bits & _VERSION_MASK & _VARIANT_MASK | _VERSION_8 | _VARIANT)
+    return uuid_of(int.from_bytes(digest, "big") & _VERSION_AND_VARIANT_MASK | _VERSION_8_AND_VARIANT)
+
+
+def uuid_of(bits: int) -> UUID:
+    """As `UUID(int=bits)`, past a constructor that first considers in which of six forms it was given the value."""
+    value = object.__new__(UUID)
+    object.__setattr__(value, "int", bits)
+    object.__setattr__(value, "is_safe", SafeUUID.unknown)
+    return value

@@ -6,7 +6,6 @@ Knows no document; what a constraint violation means is the store's business.
 import random
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError, ProgrammingError, connections, transaction
@@ -45,13 +44,11 @@ def with_retries(attempt: Callable[[], Result]) -> Result:
 def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[Row]:
     """Run a statement as its own transaction, or below a savepoint where the caller has opened one."""
     connection = connections[using]
-    savepoint = transaction.atomic(using) if connection.in_atomic_block else nullcontext()
     try:
-        with savepoint:
-            connection.ensure_connection()
-            with connection.wrap_database_errors:
-                runs = run_unprepared if _is_pooled(connection) else run
-                return runs(statement, parameters, connection.connection)
+        if not connection.in_atomic_block:
+            return _run(statement, parameters, connection)
+        with transaction.atomic(using):
+            return _run(statement, parameters, connection)
     except (OperationalError, InterfaceError) as error:
         if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
             raise MetConcurrentWrite from error
@@ -70,6 +67,14 @@ def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[R
 def _is_pooled(connection: BaseDatabaseWrapper) -> bool:
     """Whether each transaction may have another session of the server: Django's setting for poolers that do so."""
     return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
+
+
+def _run(statement: str, parameters: Mapping[str, Any], connection: BaseDatabaseWrapper) -> list[Row]:
+    if connection.connection is None:
+        connection.ensure_connection()
+    runs = run_unprepared if _is_pooled(connection) else run
+    with connection.wrap_database_errors:
+        return runs(statement, parameters, connection.connection)
 
 
 def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:

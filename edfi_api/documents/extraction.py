@@ -5,6 +5,7 @@ Leaves the question whether targets exist to the database.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -175,7 +176,13 @@ class _SuperclassKey:
 
 def descriptor_id(name: ResourceName, uri: str) -> UUID:
     """The referential id of a descriptor of this type, however the URI is spelt."""
-    return referential_id(name.project, name.resource, descriptor_natural_key(uri.lower()))
+    return _descriptor_id(name.project, name.resource, uri)
+
+
+# The same few descriptors stand in most bodies.
+@lru_cache(maxsize=16_384)
+def _descriptor_id(project: str, resource: str, uri: str) -> UUID:
+    return referential_id(project, resource, descriptor_natural_key(uri.lower()))
 
 
 def _identity_value(body: dict[str, Any], steps: Path) -> str:

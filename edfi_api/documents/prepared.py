@@ -21,6 +21,8 @@ from psycopg.errors import error_from_result
 from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
+from references.identity import uuid_of
+
 Row = tuple[Any, ...]
 
 # Queries by example have as many texts as clients have ideas; a connection forgets those not asked for a while.
@@ -145,7 +147,7 @@ def _write_uuid(value: UUID) -> bytes:
 
 
 def _read_uuid(text: bytes) -> UUID:
-    return UUID(int=int(text.replace(b"-", b""), 16))
+    return uuid_of(int(text.replace(b"-", b""), 16))
 
 
 def _read_moment(text: bytes) -> datetime:

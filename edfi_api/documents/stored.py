@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from edfi_api.documents import resource_types
 from edfi_api.surface.resource import ResourceName
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A document that another refers to, by what it really is: a School, not an EducationOrganization."""
 
     name: ResourceName

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable
+from functools import cache
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import ResolverMatch
+from prometheus_client import Counter, Histogram
 
 from edfi_api.observability.metrics import REQUESTS, SECONDS
-from edfi_api.startup import current_surface
 
 # Clients choose methods and paths; what they make up is counted under one name, or they could fill the memory.
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})
@@ -25,18 +25,27 @@ class RequestMetricsMiddleware:
         start = time.perf_counter()
         response = self.get_response(request)
         method = request.method if request.method in _METHODS else _OTHER
-        view = request.resolver_match.view_name if request.resolver_match else _OTHER
-        SECONDS.labels(method, view).observe(time.perf_counter() - start)
-        REQUESTS.labels(method, _route(request.resolver_match), response.status_code).inc()
+        view, route = _view_and_route(request)
+        _timer(method, view).observe(time.perf_counter() - start)
+        _counter(method, route, response.status_code).inc()
         return response
 
 
-def _route(match: ResolverMatch | None) -> str:
-    """`/ed-fi/students` for all its documents, the name of the view for other addresses."""
-    if match is None:
-        return _OTHER
-    if match.view_name != _DATA_VIEW:
-        return match.view_name
-    project, _, rest = match.kwargs["path"].lower().partition("/")
-    resource = current_surface().by_endpoint.get((project, rest.partition("/")[0]))
-    return _OTHER if resource is None else resource.url_path
+def _view_and_route(request: HttpRequest) -> tuple[str, str]:
+    """For data, the path of the resource as its router told it; for other addresses the name of the view twice."""
+    route = getattr(request, "data_route", None)
+    if route is not None:
+        return _DATA_VIEW, route or _OTHER
+    name = request.resolver_match.view_name if request.resolver_match else _OTHER
+    return name, name
+
+
+# Prometheus' client would look each of these up again behind a lock.
+@cache
+def _timer(method: str, view: str) -> Histogram:
+    return SECONDS.labels(method, view)
+
+
+@cache
+def _counter(method: str, route: str, status: int) -> Counter:
+    return REQUESTS.labels(method, route, status)

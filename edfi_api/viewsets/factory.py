@@ -1,9 +1,10 @@
 """Resource → its viewset class, with a telling name and everything compiled that its requests need."""
 
 from edfi_api.documents.incoming import Preparers
-from edfi_api.surface.resource import Resource, Surface
+from edfi_api.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.viewsets.representation import Representation
 from edfi_api.viewsets.resource_viewset import ResourceViewSet
+from edfi_api.viewsets.responses import FixedHeaders
 
 
 def viewset_class(
@@ -11,12 +12,24 @@ def viewset_class(
 ) -> type[ResourceViewSet]:
     """`StudentViewSet` for the resource Student."""
     preparer = preparers[resource.name]
+    project = next(project for project in surface.projects if project.name == resource.name.project)
     members = {
         "__doc__": resource.documentation,
         "resource": resource,
-        "project": next(project for project in surface.projects if project.name == resource.name.project),
+        "project": project,
+        "fixed_headers": _fixed_headers(project),
         "preparers": preparers,
         "preparer": preparer,
         "representation": Representation(preparer.extractor, surface),
     }
     return type(f"{resource.name.resource}ViewSet", (base,), members)
+
+
+def _fixed_headers(project: ProjectFacts) -> FixedHeaders:
+    return FixedHeaders(
+        {
+            "x-metaed-project-name": project.name,
+            "x-metaed-project-version": project.version,
+            "x-metaed-project-package-name": project.package_name,
+        }
+    )

@@ -22,9 +22,9 @@ def written_document_headers(
     request: HttpRequest, prefix: str, resource: Resource, document: StoredDocument
 ) -> dict[str, str]:
     """`Location`, below the prefix that the client used, and `ETag`."""
-    path = f"{request.META.get('SCRIPT_NAME', '')}/{prefix}{resource.url_path}/{document.document_uuid}"
     # `build_absolute_uri` would take the path apart first, to see whether it is relative.
-    return {"Location": f"{request.scheme}://{request.get_host()}{iri_to_uri(path)}", **etag_header(document)}
+    start = f"{request.scheme}://{request.get_host()}{iri_to_uri(request.META.get('SCRIPT_NAME', ''))}"
+    return {"Location": f"{start}/{prefix}{resource.url_path}/{document.document_uuid}", **etag_header(document)}
 
 
 def write_condition(request: HttpRequest) -> WriteCondition:

@@ -39,7 +39,9 @@ class DataRouter:
                 self._beside[segment][key] = viewset.as_view({"get": action}, detail=None)
 
     def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
-        """`path` is what follows the prefix; one trailing slash is tolerated."""
+        """`path` is what follows the prefix; one trailing slash is tolerated. Tells the request its `data_route`:
+        the path of the resource, empty if there is none."""
+        request.data_route = ""
         match path.removesuffix("/").split("/"):
             case [project, endpoint]:
                 return self._dispatch(self._collections, request, project, endpoint, prefix=prefix)
@@ -53,7 +55,10 @@ class DataRouter:
         self, views: dict[tuple[str, str], View], request: HttpRequest, project: str, endpoint: str, **kwargs: Any
     ) -> HttpResponse:
         view = views.get((project.lower(), endpoint.lower()))
-        return self._unknown(request) if view is None else view(request, **kwargs)
+        if view is None:
+            return self._unknown(request)
+        request.data_route = view.url_path
+        return view(request, **kwargs)
 
     # Django's CSRF middleware asks the view; a bearer token needs no such protection.
     csrf_exempt = True
