@@ -141,7 +141,17 @@ DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env.bool(
     default=False,
     meaning="the database is reached through PgBouncer or another pooler that lends connections by the transaction",
 )
-DATABASES["default"].setdefault("OPTIONS", {}).update({"connect_timeout": 5, "application_name": "meadowlark"})
+DATABASES["default"].setdefault("OPTIONS", {}).update(
+    {
+        "connect_timeout": 5,
+        "application_name": "meadowlark",
+        # A database host that falls silent is given up after this time, not after the quarter of an hour of TCP.
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 2,
+        "tcp_user_timeout": 20_000,
+    }
+)
 replica_url = env.str(
     "DATABASE_REPLICA_URL",
     default="",
@@ -154,6 +164,15 @@ if replica_url:
     patience = {"connect_timeout": 2, "tcp_user_timeout": 5000}
     DATABASES["replica"]["OPTIONS"] |= {"application_name": "meadowlark", **patience}
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
+# For requests alone, see wsgi.py: commands take as long as they need.
+STATEMENT_SECONDS = env.int(
+    "MEADOWLARK_STATEMENT_SECONDS",
+    default=60,
+    meaning="seconds after which a statement of a request is given up and answered with 503; `0` never",
+)
+LOCK_SECONDS = env.int(
+    "MEADOWLARK_LOCK_SECONDS", default=10, meaning="the same for waiting until others have written; `0` never"
+)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

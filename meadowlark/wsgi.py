@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.cache import close_caches
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections, reset_queries
+from django.db import close_old_connections, connections, reset_queries
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
@@ -26,6 +26,14 @@ request_finished.disconnect(close_old_connections)
 request_finished.disconnect(close_caches)
 if not settings.DEBUG:
     request_started.disconnect(reset_queries)
+
+# Requests may keep a thread and its locks for so long. A pooler that lends connections by the transaction knows no
+# options of a session; limits are its business.
+limits = {"statement_timeout": settings.STATEMENT_SECONDS, "lock_timeout": settings.LOCK_SECONDS}
+for database in connections.databases.values():
+    if not database["DISABLE_SERVER_SIDE_CURSORS"]:
+        told = [f"-c {name}={seconds}s" for name, seconds in limits.items() if seconds]
+        database["OPTIONS"]["options"] = " ".join([database["OPTIONS"].get("options", ""), *told]).strip()
 
 if settings.TELEMETRY:
     _django = import_module("meadowlark.telemetry").traced(_django)

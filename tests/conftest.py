@@ -23,6 +23,10 @@ from tests.factories import DocumentFactory
 DATA = "/data/ed-fi"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--storm-seconds", type=float, default=4, help="how long writers fight in tests/robustness")
+
+
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     """What one test's database held is unknown to the next."""

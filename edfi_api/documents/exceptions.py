@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db import InterfaceError, OperationalError
+from psycopg.errors import ReadOnlySqlTransaction
+
 from edfi_api.documents.violations import Violation
 from edfi_api.surface.resource import Resource
 
@@ -75,3 +78,9 @@ class MatchingVersionExists(Exception):
 
 class TooMuchContention(Exception):
     """Other writers got in between at every attempt; nothing was written, trying later may help."""
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database could not do its work now, though it may later: it is away, full, starting, overcrowded, or
+    reads only, as a standby does. Django's name for the last is that of PostgreSQL's bugs."""
+    return isinstance(error, OperationalError | InterfaceError) or isinstance(error.__cause__, ReadOnlySqlTransaction)

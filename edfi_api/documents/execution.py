@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from django.db import InterfaceError, OperationalError, ProgrammingError, connections, transaction
+from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
 
-from edfi_api.documents.exceptions import TooMuchContention
+from edfi_api.documents.exceptions import TooMuchContention, is_outage
 from edfi_api.documents.prepared import Row, forget, run, run_unprepared
 
 Result = TypeVar("Result")
@@ -55,6 +55,10 @@ def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[R
         if _has_lost_its_server(connection):
             connection.close()
             raise MetConcurrentWrite from error
+        raise
+    except InternalError as error:
+        if is_outage(error) and not connection.in_atomic_block:
+            connection.close()  # Where it was a primary, there may be another one now.
         raise
     except ProgrammingError as error:
         if isinstance(error.__cause__, errors.InvalidSqlStatementName):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import singledispatch
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404
 
 from edfi_api.documents import exceptions as documents
@@ -430,15 +430,21 @@ def _security_configuration(message: str) -> Problem:
 @problem_of.register(OperationalError)
 @problem_of.register(InterfaceError)
 def _(error: Exception) -> Problem:
-    return Problem(
-        status=503,
-        type="service-unavailable",
-        title="Service Unavailable",
-        detail="The service is temporarily unable to handle the request. Retry the request later.",
-        headers=_RETRY_AFTER,
-    )
+    return _UNAVAILABLE
 
 
+@problem_of.register
+def _(error: InternalError) -> Problem | None:
+    return _UNAVAILABLE if documents.is_outage(error) else None
+
+
+_UNAVAILABLE = Problem(
+    status=503,
+    type="service-unavailable",
+    title="Service Unavailable",
+    detail="The service is temporarily unable to handle the request. Retry the request later.",
+    headers=_RETRY_AFTER,
+)
 SYSTEM_ERROR = Problem(status=500, type="system", title="System Error", detail="An unexpected problem has occurred.")
 
 

@@ -1,6 +1,7 @@
 """Exception → response. DRF calls `exception_handler` for data routes, Django the others for everything else."""
 
 import logging
+import sys
 from typing import Any
 
 import orjson
@@ -56,8 +57,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's `handler500`: a bug. The log has it under the correlation id; the client learns only that."""
-    return _response(request, SYSTEM_ERROR)
+    """Django's `handler500`: a bug, mostly. The log has it under the correlation id; the client learns only that."""
+    error = sys.exception()
+    return _response(request, (problem_of(error) if isinstance(error, Exception) else None) or SYSTEM_ERROR)
 
 
 def correlation_id(request: HttpRequest) -> str:

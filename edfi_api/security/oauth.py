@@ -8,7 +8,7 @@ Tokens that have expired remain in their table until `manage.py cleartokens` rem
 
 import re
 
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from oauth2_provider.oauth2_validators import OAuth2Validator
@@ -21,6 +21,7 @@ from rest_framework.views import APIView
 
 from edfi_api import audit
 from edfi_api.conf import api_settings
+from edfi_api.documents.exceptions import is_outage
 from edfi_api.remote_address import remote_address, subscriber
 
 from .clients import Credentials, recognise_client
@@ -89,8 +90,12 @@ class TokenView(OAuthLibMixin, APIView):
             return self._respond(request._request)
         except OAuth2Error as error:
             return _refuse(error)
-        except (OperationalError, InterfaceError):
-            return _refuse(TemporarilyUnavailableError("The database cannot be reached.", status_code=503))
+        except (DatabaseError, InterfaceError) as error:
+            if not is_outage(error):
+                raise
+            response = _refuse(TemporarilyUnavailableError("The database cannot be reached.", status_code=503))
+            response.headers["Retry-After"] = "5"
+            return response
 
     def _respond(self, request: HttpRequest) -> HttpResponse:
         address = remote_address(request)

@@ -29,7 +29,11 @@ class Answer(NamedTuple):
 
 
 class RealServer:
-    """Started on entering. `stop_database` and `start_database` may be called in between."""
+    """Started on entering. `kill_database` and `start_database` may be called in between."""
+
+    # What it is told to wait for statements and locks.
+    STATEMENT_SECONDS = 4
+    LOCK_SECONDS = 2
 
     def __init__(self, home: Path, **environment: str) -> None:
         self.home = home
@@ -37,15 +41,17 @@ class RealServer:
         self.port = _free_port()
         self.log = home / "gunicorn.log"
         self.token = ""
+        self.credentials: dict[str, str] = {}
         self._database = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as until_up:
-            until_up.callback(self._database_ends)
+            until_up.callback(self.end_database)
             self.start_database()
-            self._manage("migrate", "--verbosity=0")
+            self.manage("migrate", "--verbosity=0")
             self.gunicorn = until_up.enter_context(self._running_gunicorn())
-            self.token = self.new_token("tests")
+            self.credentials = self.new_credentials("tests")
+            self.token = self._token(self.credentials)
             self._undo = until_up.pop_all()
         return self
 
@@ -58,11 +64,17 @@ class RealServer:
 
     def kill_database(self, number: signal.Signals) -> None:
         """SIGQUIT is PostgreSQL's immediate shutdown; SIGKILL is the machine's."""
-        pid = int((self.home / "postgres" / "postmaster.pid").read_text().split()[0])
+        pid = int((self.data / "postmaster.pid").read_text().split()[0])
         psutil.Process(pid).send_signal(number)
-        self._database_ends()
+        self.end_database()
 
-    def _database_ends(self) -> None:
+    @property
+    def data(self) -> Path:
+        """Where PostgreSQL keeps everything."""
+        return self.home / "postgres"
+
+    def end_database(self) -> None:
+        """Stop it, or see it gone."""
         self._database.close()
 
     def workers(self) -> list[psutil.Process]:
@@ -78,12 +90,16 @@ class RealServer:
         with closing(RealClient(self.port, self.token)) as client:
             yield client
 
+    def new_credentials(self, client: str) -> dict[str, str]:
+        """What a new API client sends for a token."""
+        made = json.loads(self.manage("create_api_client", client, "--claim-set", "EdFiSandbox", "--format", "json"))
+        return {"grant_type": "client_credentials", "client_id": made["key"], "client_secret": made["secret"]}
+
     def new_token(self, client: str) -> str:
         """A token of a new API client."""
-        made = self._manage("create_api_client", client, "--claim-set", "EdFiSandbox", "--format", "json")
-        return self._token(**json.loads(made))
+        return self._token(self.new_credentials(client))
 
-    def _manage(self, *arguments: str) -> str:
+    def manage(self, *arguments: str) -> str:
         command = [sys.executable, "manage.py", *arguments]
         return subprocess.run(command, cwd=TOP, env=self._environment(), check=True, stdout=subprocess.PIPE).stdout
 
@@ -110,12 +126,16 @@ class RealServer:
 
     def _environment(self) -> dict[str, str]:
         own = {"DATABASE_URL": self.database_url, "MEADOWLARK_HOME": str(self.home)}
-        return os.environ | own | {"MEADOWLARK_WORKERS": "2", "MEADOWLARK_THREADS": "4"} | self._own_environment
+        limits = {
+            "MEADOWLARK_STATEMENT_SECONDS": str(self.STATEMENT_SECONDS),
+            "MEADOWLARK_LOCK_SECONDS": str(self.LOCK_SECONDS),
+        }
+        threads = {"MEADOWLARK_WORKERS": "2", "MEADOWLARK_THREADS": "4"}
+        return os.environ | own | limits | threads | self._own_environment
 
-    def _token(self, key: str, secret: str, **_: object) -> str:
-        form = {"grant_type": "client_credentials", "client_id": key, "client_secret": secret}
+    def _token(self, credentials: dict[str, str]) -> str:
         with closing(RealClient(self.port, token="")) as client:
-            return json.loads(client.ask("POST", "/oauth/token", form).body)["access_token"]
+            return json.loads(client.ask("POST", "/oauth/token", credentials).body)["access_token"]
 
 
 class RealClient:

@@ -1,0 +1,269 @@
+"""The database refuses, fills up, loses a process or is away: 503 with `Retry-After`, and service again by itself."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from itertools import count
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from tests.robustness.real_server import Answer, RealClient, RealServer
+
+STUDENTS = "/data/ed-fi/students"
+STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+_RECOVERY_SECONDS = 10
+_MEGABYTE = 2**20
+_numbers = count(1)
+# The students of all writes that were acknowledged.
+acknowledged: set[str] = set()
+
+Request = Callable[[RealClient], Answer]
+
+
+def read(client: RealClient) -> Answer:
+    return client.ask("GET", f"{STUDENTS}?limit=1")
+
+
+def write(client: RealClient) -> Answer:
+    name = f"faults {next(_numbers)}"
+    answer = client.ask("POST", STUDENTS, STUDENT | {"studentUniqueId": name})
+    if answer.status == 201:
+        acknowledged.add(name)
+    return answer
+
+
+def ask_for_token(server: RealServer) -> Answer:
+    with closing(RealClient(server.port, token="")) as client:
+        return client.ask("POST", "/oauth/token", server.credentials)
+
+
+def assert_is_told_to_come_again(answer: Answer) -> None:
+    assert answer.status == 503, answer
+    assert answer.headers["Retry-After"] == "5"
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert json.loads(answer.body)["type"] == "urn:ed-fi:api:service-unavailable"
+
+
+def assert_is_answered_again(server: RealServer, request: Request, status: int) -> None:
+    """By every thread of every worker, within seconds and without anybody's help."""
+    deadline = time.monotonic() + _RECOVERY_SECONDS
+    with ExitStack() as open_clients:
+        clients = [open_clients.enter_context(server.client()) for _ in range(8)]
+        while (answers := {request(client).status for client in clients}) != {status}:
+            assert answers <= {status, 503}
+            assert time.monotonic() < deadline, answers
+            time.sleep(0.2)
+
+
+@contextmanager
+def administrator(server: RealServer) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(server.database_url, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def client(real_server: RealServer) -> Iterator[RealClient]:
+    with real_server.client() as client:
+        assert write(client).status == 201
+        yield client
+
+
+def test_a_database_without_a_free_connection(real_server: RealServer, client: RealClient) -> None:
+    with ExitStack() as connections:
+        hogs = [connections.enter_context(psycopg.connect(real_server.database_url, autocommit=True))]
+        hogs[0].execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'meadowlark'"
+        )
+        with pytest.raises(psycopg.OperationalError, match="too many clients"):
+            while True:
+                hogs.append(connections.enter_context(psycopg.connect(real_server.database_url)))
+
+        assert_is_told_to_come_again(read(client))
+        assert_is_told_to_come_again(write(client))
+        refused = ask_for_token(real_server)
+        assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
+
+    assert_is_answered_again(real_server, read, 200)
+    assert_is_answered_again(real_server, write, 201)
+
+
+def test_a_database_that_only_reads(real_server: RealServer, client: RealClient) -> None:
+    """As after a failover to a standby, or a provider's stop before its disk is full."""
+    with administrator(real_server) as connection:
+        connection.execute("ALTER SYSTEM SET default_transaction_read_only = on")
+        connection.execute("SELECT pg_reload_conf()")
+    try:
+        assert_is_told_to_come_again(_until_refused(write, client))
+        assert read(client).status == 200
+        refused = ask_for_token(real_server)
+        assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
+    finally:
+        with administrator(real_server) as connection:
+            connection.execute("SET default_transaction_read_only = off")
+            connection.execute("ALTER SYSTEM RESET default_transaction_read_only")
+            connection.execute("SELECT pg_reload_conf()")
+
+    assert_is_answered_again(real_server, write, 201)
+
+
+def _until_refused(request: Request, client: RealClient) -> Answer:
+    for _ in range(100):
+        if (answer := request(client)).status >= 300:
+            return answer
+        time.sleep(0.02)
+    raise AssertionError("never refused")
+
+
+def test_a_lock_that_somebody_keeps(real_server: RealServer, client: RealClient) -> None:
+    with administrator(real_server) as connection, connection.transaction():
+        connection.execute("LOCK TABLE document IN ACCESS EXCLUSIVE MODE")
+
+        start = time.monotonic()
+        assert_is_told_to_come_again(read(client))
+        assert_is_told_to_come_again(write(client))
+        assert time.monotonic() - start < 4 * real_server.LOCK_SECONDS
+
+    assert_is_answered_again(real_server, read, 200)
+    assert_is_answered_again(real_server, write, 201)
+
+
+def test_a_statement_that_takes_too_long(real_server: RealServer, client: RealClient) -> None:
+    with administrator(real_server) as connection:
+        connection.execute(
+            "CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); END $$;"
+            "CREATE TRIGGER dawdle BEFORE INSERT ON document EXECUTE FUNCTION dawdle()"
+        )
+        try:
+            start = time.monotonic()
+            assert_is_told_to_come_again(write(client))
+            assert time.monotonic() - start < 3 * real_server.STATEMENT_SECONDS
+        finally:
+            connection.execute("DROP FUNCTION dawdle CASCADE")
+
+    assert_is_answered_again(real_server, write, 201)
+
+
+def test_a_process_of_the_database_is_killed(real_server: RealServer, client: RealClient) -> None:
+    """As the system does when memory is short: PostgreSQL then ends all sessions and recovers."""
+    with administrator(real_server) as connection:
+        [pid] = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE application_name = 'meadowlark' LIMIT 1"
+        ).fetchone()
+
+    psutil.Process(pid).kill()
+
+    assert_is_answered_again(real_server, write, 201)
+    assert_is_answered_again(real_server, read, 200)
+
+
+def test_a_database_that_runs_out_of_memory(real_server: RealServer, client: RealClient) -> None:
+    with administrator(real_server) as connection:
+        connection.execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION USING ERRCODE = 'out_of_memory'; END $$;"
+            "CREATE TRIGGER fail BEFORE INSERT ON document EXECUTE FUNCTION fail()"
+        )
+        try:
+            assert_is_told_to_come_again(write(client))
+        finally:
+            connection.execute("DROP FUNCTION fail CASCADE")
+
+    assert_is_answered_again(real_server, write, 201)
+
+
+class SmallDisk:
+    """A disk of so many megabytes for what PostgreSQL writes."""
+
+    def __init__(self, folder: Path, megabytes: int) -> None:
+        self.folder = folder
+        command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0755", "tmpfs", str(folder)]
+        if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
+            pytest.skip("only root may mount a small disk")
+
+    def fill_but_for(self, free: int) -> Path:
+        """The file that takes the room."""
+        space = os.statvfs(self.folder)
+        ballast = self.folder / "ballast"
+        ballast.write_bytes(bytes(space.f_bavail * space.f_bsize - free))
+        return ballast
+
+    def give_to_owner_of(self, path: Path) -> None:
+        os.chown(self.folder, path.stat().st_uid, path.stat().st_gid)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[int], SmallDisk]]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    yield lambda megabytes: SmallDisk(folder, megabytes)
+    subprocess.run(["umount", "--lazy", str(folder)], check=False)
+
+
+def test_a_full_disk_of_documents(real_server: RealServer, client: RealClient, small_disk) -> None:
+    """What is read needs no room; as soon as there is some, documents are written again."""
+    disk = small_disk(8)
+    disk.give_to_owner_of(real_server.data / "PG_VERSION")
+    with administrator(real_server) as connection:
+        connection.execute(f"CREATE TABLESPACE small LOCATION '{disk.folder}'")
+        connection.execute("ALTER TABLE document SET TABLESPACE small")
+        ballast = disk.fill_but_for(free=64 * 1024)
+        try:
+            answers = (write(client) for _ in range(1000))
+            assert_is_told_to_come_again(next(answer for answer in answers if answer.status != 201))
+            assert read(client).status == 200
+
+            ballast.unlink()
+
+            assert_is_answered_again(real_server, write, 201)
+        finally:
+            ballast.unlink(missing_ok=True)
+            connection.execute("ALTER TABLE document SET TABLESPACE pg_default")
+            connection.execute("DROP TABLESPACE small")
+
+
+def test_a_full_disk_of_the_write_ahead_log(real_server: RealServer, client: RealClient, small_disk) -> None:
+    """PostgreSQL itself ends then. Whoever starts it again when there is room finds all that was acknowledged."""
+    disk = small_disk(256)
+    _move_log(real_server, disk.folder / "pg_wal")
+    try:
+        disk.give_to_owner_of(real_server.data / "PG_VERSION")
+        assert write(client).status == 201
+        ballast = disk.fill_but_for(free=_MEGABYTE)
+        with administrator(real_server) as connection, pytest.raises(psycopg.OperationalError):
+            while True:
+                connection.execute("SELECT pg_logical_emit_message(false, 'test', repeat('x', 1000000))")
+
+        assert_is_told_to_come_again(write(client))
+
+        ballast.unlink()
+        real_server.end_database()
+        real_server.start_database()
+        assert_is_answered_again(real_server, write, 201)
+        assert real_server.stored_student_ids() >= acknowledged
+    finally:
+        _move_log(real_server, real_server.data / "pg_wal")
+
+
+def _move_log(server: RealServer, place: Path) -> None:
+    server.kill_database(signal.SIGINT)
+    link = server.data / "pg_wal"
+    kept = link.resolve()
+    if link.is_symlink():
+        link.unlink()
+    shutil.move(kept, place)
+    if place != link:
+        link.symlink_to(place)
+    server.start_database()
+
+
+def test_the_log_of_the_server_has_no_traceback(real_server: RealServer) -> None:
+    """Runs last: of everything above."""
+    assert "Traceback" not in real_server.log.read_text()

@@ -1,0 +1,217 @@
+"""Everything at once: many writers on few documents, removals, new identities, killed workers, a killed database.
+
+`--storm-seconds N` makes the storm longer.
+"""
+
+import random
+import re
+import signal
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from http.client import HTTPException
+from itertools import count
+from threading import Event
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.robustness.real_server import Answer, RealClient, RealServer
+
+WRITERS = 16
+PERIODS = [f"P{number}" for number in range(5)]
+SCHOOL = 4711
+_RECOVERY_SECONDS = 15
+_DATA = "/data/ed-fi"
+_STORED = """
+SELECT document_uuid::text, change_version, body FROM document d JOIN resource_type t ON t.id = d.resource_type_id
+ WHERE t.name IN ('ClassPeriod', 'BellSchedule')
+"""
+
+
+@dataclass
+class Writer:
+    """One client. Remembers what it was promised, and of which requests it does not know the end."""
+
+    seed: int
+    statuses: Counter[int] = field(default_factory=Counter)
+    # Document id → the newest change version that was acknowledged.
+    versions: dict[str, int] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)  # period name → path, as last heard
+    deleted: set[str] = field(default_factory=set)
+    perhaps_deleted: set[str] = field(default_factory=set)
+    # Names of bell schedules that are this writer's own, each written once and never removed.
+    kept: set[str] = field(default_factory=set)
+    perhaps_kept: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    last_success: float = 0
+
+    def __post_init__(self) -> None:
+        self._choices = random.Random(self.seed)  # noqa: S311
+        self._numbers = count(1)
+
+    def write_until(self, stop: Event, server: RealServer) -> None:
+        actions = [self.post_period, self.post_schedule, self.post_schedule, self.rename_period, self.delete_period]
+        with server.client() as client:
+            while not stop.is_set():
+                self._choices.choice(actions)(client)
+
+    def post_period(self, client: RealClient) -> None:
+        self._write_period(client, "POST", "/classPeriods", {})
+
+    def rename_period(self, client: RealClient) -> None:
+        if path := self._known_path():
+            self._write_period(client, "PUT", path, {"id": _id(path)})
+
+    def _write_period(self, client: RealClient, method: str, path: str, more: dict[str, Any]) -> None:
+        name = self._choices.choice(PERIODS)
+        official = {"officialAttendancePeriod": self._choices.choice([True, False])}
+        answer = self._ask(client, method, path, _period(name) | official | more)
+        if answer and answer.status < 300:
+            self._remember(answer)
+            self.paths[name] = _path(answer)
+
+    def delete_period(self, client: RealClient) -> None:
+        if path := self._known_path():
+            self.perhaps_deleted.add(_id(path))
+            answer = self._ask(client, "DELETE", path)
+            if answer and answer.status == 204:
+                self.deleted.add(_id(path))
+            elif answer and answer.status != 503:
+                self.perhaps_deleted.discard(_id(path))
+
+    def post_schedule(self, client: RealClient) -> None:
+        name = f"S{self.seed}-{next(self._numbers)}"
+        periods = self._choices.sample(PERIODS, self._choices.randint(1, 3))
+        answer = self._ask(client, "POST", "/bellSchedules", _schedule(name, periods))
+        if answer is None or answer.status == 503:
+            self.perhaps_kept.add(name)
+        elif answer.status == 201:
+            self._remember(answer)
+            self.kept.add(name)
+        else:
+            self.refused.add(name)
+
+    def _ask(self, client: RealClient, method: str, path: str, body: dict[str, Any] | None = None) -> Answer | None:
+        """None if the server did not answer."""
+        try:
+            answer = client.ask(method, _DATA + path, body)
+        except (OSError, HTTPException):
+            return None
+        self.statuses[answer.status] += 1
+        if answer.status < 300:
+            self.last_success = time.monotonic()
+        if answer.status == 503:
+            assert answer.headers["Retry-After"] == "5"
+            time.sleep(0.02)
+        return answer
+
+    def _remember(self, answer: Answer) -> None:
+        version = int(re.match(r'"(\d+)', answer.headers["ETag"])[1])
+        self.versions[_id(_path(answer))] = version
+
+    def _known_path(self) -> str | None:
+        return self._choices.choice([*self.paths.values(), None])
+
+
+def _path(answer: Answer) -> str:
+    return answer.headers["Location"].partition(_DATA)[2]
+
+
+def _id(path: str) -> str:
+    return path.rsplit("/", 1)[1]
+
+
+def _period(name: str) -> dict[str, Any]:
+    return {"classPeriodName": name, "schoolReference": {"schoolId": SCHOOL}}
+
+
+def _schedule(name: str, periods: list[str]) -> dict[str, Any]:
+    references = [{"classPeriodReference": {"classPeriodName": period, "schoolId": SCHOOL}} for period in periods]
+    return {"bellScheduleName": name, "schoolReference": {"schoolId": SCHOOL}, "classPeriods": references}
+
+
+@pytest.fixture
+def school(real_server: RealServer) -> RealServer:
+    with real_server.client() as client:
+        for endpoint, value in (("educationOrganizationCategory", "School"), ("gradeLevel", "Ninth grade")):
+            body = {"namespace": _namespace(endpoint), "codeValue": value, "shortDescription": value}
+            assert client.ask("POST", f"{_DATA}/{endpoint}Descriptors", body).status in (200, 201)
+        body = {
+            "schoolId": SCHOOL,
+            "nameOfInstitution": "Lark Meadow",
+            "educationOrganizationCategories": [
+                {"educationOrganizationCategoryDescriptor": f"{_namespace('educationOrganizationCategory')}#School"}
+            ],
+            "gradeLevels": [{"gradeLevelDescriptor": f"{_namespace('gradeLevel')}#Ninth grade"}],
+        }
+        assert client.ask("POST", f"{_DATA}/schools", body).status in (200, 201)
+    return real_server
+
+
+def _namespace(endpoint: str) -> str:
+    return f"uri://ed-fi.org/{endpoint[0].upper()}{endpoint[1:]}Descriptor"
+
+
+def test_after_a_storm_with_killed_workers_and_a_killed_database(school: RealServer, pytestconfig) -> None:
+    quarter = pytestconfig.getoption("--storm-seconds") / 4
+    writers = [Writer(seed) for seed in range(WRITERS)]
+    stop = Event()
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        running = [pool.submit(partial(writer.write_until, stop, school)) for writer in writers]
+        try:
+            time.sleep(quarter)
+            school.workers()[0].kill()
+            time.sleep(quarter)
+            school.kill_database(signal.SIGQUIT)
+            school.start_database()
+            restarted = time.monotonic()
+            time.sleep(quarter)
+            school.workers()[-1].kill()
+            time.sleep(quarter)
+            _wait_for_success_after(restarted, writers)
+        finally:
+            stop.set()
+        for each in running:
+            each.result(60)
+
+    statuses = sum((writer.statuses for writer in writers), Counter())
+    # 400 instead of 409: the name was taken when a schedule of both periods had to follow, and free a moment later.
+    assert set(statuses) <= {200, 201, 204, 400, 404, 409, 503}
+    assert min(statuses[status] for status in (201, 204, 409)) > 0
+    school.manage("verify_integrity")
+    _assert_every_promise_is_kept(school, writers)
+
+
+def _wait_for_success_after(moment: float, writers: list[Writer]) -> None:
+    deadline = moment + _RECOVERY_SECONDS
+    while not all(writer.last_success > moment for writer in writers):
+        assert time.monotonic() < deadline, "it does not answer again by itself"
+        time.sleep(0.05)
+
+
+def _assert_every_promise_is_kept(server: RealServer, writers: list[Writer]) -> None:
+    with psycopg.connect(server.database_url) as connection:
+        stored = {id_: (version, body) for id_, version, body in connection.execute(_STORED)}
+    schedules = {body["bellScheduleName"] for _, body in stored.values() if "bellScheduleName" in body}
+    kept, perhaps_kept, refused = (
+        set.union(*(getattr(writer, name) for writer in writers)) for name in ("kept", "perhaps_kept", "refused")
+    )
+    assert kept <= schedules <= kept | perhaps_kept
+    assert schedules.isdisjoint(refused)
+
+    deleted = set.union(*(writer.deleted | writer.perhaps_deleted for writer in writers))
+    assert set.union(*(writer.deleted for writer in writers)).isdisjoint(stored)
+    for writer in writers:
+        for id_, version in writer.versions.items():
+            assert id_ in stored or id_ in deleted, f"{id_} was acknowledged and is gone"
+            assert id_ not in stored or stored[id_][0] >= version, f"{id_} has lost version {version}"
+
+
+def test_the_log_of_the_server_has_no_traceback(real_server: RealServer) -> None:
+    """Runs last: of everything above."""
+    assert "Traceback" not in real_server.log.read_text()
