@@ -15,6 +15,7 @@ from django.test import override_settings
 from django.urls import URLPattern, re_path
 
 from edfi_api import apischema
+from edfi_api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.documents import resource_types
 from edfi_api.documents.incoming import Preparers
@@ -56,7 +57,7 @@ class Served:
     def _with_own_data(self, pattern: URLPattern) -> URLPattern:
         if pattern.pattern.name != "data":
             return pattern
-        return re_path(pattern.pattern.regex.pattern, DataRouter(self.surface), name="data")
+        return re_path(pattern.pattern.regex.pattern, DataRouter(self.surface, TrackedResourceViewSet), name="data")
 
     @contextmanager
     def instead(self) -> Iterator[None]:
