@@ -91,10 +91,10 @@ def test_clients_read_and_write_side_by_side(server: PooledServer) -> None:
 
 
 def test_commands_run(server: PooledServer) -> None:
-    server._manage("load_school_years", "2020-2030", "--current", "2026")
+    server.manage("load_school_years", "2020-2030", "--current", "2026")
 
-    assert b'{"resource": "/ed-fi/schoolYearTypes"' in server._manage("export_documents")
-    assert b"documents agree" in server._manage("verify_integrity")
+    assert b'{"resource": "/ed-fi/schoolYearTypes"' in server.manage("export_documents")
+    assert b"documents agree" in server.manage("verify_integrity")
 
 
 def _wait_for(port: int) -> None:
