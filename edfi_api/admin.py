@@ -46,10 +46,10 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
     fieldsets = [
         (None, {"fields": ["resource", "natural_key", "document_uuid"]}),
         ("Body", {"fields": ["body_text"]}),
-        ("References", {"fields": ["refers_to", "referred_to_by"]}),
+        ("References", {"fields": ["refers_to", "referred_to_by", "related_documents"]}),
         ("Envelope", {"fields": ["created_at", "created_by", "last_modified_at", "change_version", "identities"]}),
     ]
-    readonly_fields = ["resource", "body_text", "refers_to", "referred_to_by", "identities"]
+    readonly_fields = ["resource", "body_text", "refers_to", "referred_to_by", "related_documents", "identities"]
 
     class Media:
         css = {"all": ["edfi_api/admin.css"]}
@@ -106,6 +106,10 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
     @admin.display
     def referred_to_by(self, document: Document) -> SafeString:
         return neighbours.as_list(neighbours.referrers([document]))
+
+    @admin.display(description="all of them, by the API")
+    def related_documents(self, document: Document) -> SafeString:
+        return neighbours.relations(document)
 
 
 _SEARCH_WAS_BOUNDED = (

@@ -9,6 +9,8 @@ from django.utils.safestring import SafeString
 
 from edfi_api.administration.natural_keys import abridged
 from edfi_api.models import Document
+from edfi_api.startup import current_surface
+from edfi_api.surface.resource import ResourceName
 from references.models import Reference
 
 # A school is referred to by everything its students have.
@@ -26,6 +28,16 @@ def referrers(documents: Iterable[Document]) -> list[SafeString]:
     rows = [document.pk for document in documents]
     references = Reference.objects.filter(alias__document_id__in=rows).exclude(document_id__in=rows)
     return _items(references.annotate(neighbour=F("document_id")))
+
+
+def relations(document: Document) -> SafeString:
+    """Where clients find all of them, page by page; it needs a token."""
+    type_ = document.resource_type
+    resource = current_surface().by_name.get(ResourceName(type_.project, type_.name))
+    if resource is None:
+        return SafeString("-")
+    address = reverse("relations", args=[resource.project_endpoint, resource.endpoint, document.document_uuid])
+    return format_html('<a href="{0}">{0}</a>', address)
 
 
 def as_list(items: list[SafeString]) -> SafeString:

@@ -118,6 +118,7 @@ def test_a_documents_page_shows_body_and_neighbours(admin_client, association, s
     assert "&quot;entryDate&quot;: &quot;2025-08-20&quot;" in page
     assert f'Student</span> <a href="{page_of(student)}">studentUniqueId=Value</a>' in page
     assert f'<a href="{page_of(association)}">' in admin_client.get(page_of(student)).content.decode()
+    assert f'<a href="/relations/v1/ed-fi/studentSchoolAssociations/{association.document_uuid}">' in page
 
 
 def test_a_page_lists_so_many_referrers_and_no_more(admin_client, associations, student, monkeypatch):

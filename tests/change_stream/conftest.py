@@ -1,4 +1,4 @@
-"""Changes that are really committed, and what a consumer is handed of them, in this process or in one of its own."""
+"""Changes, and what a consumer is handed of them, in this process or in one of its own."""
 
 import json
 import os
@@ -40,8 +40,8 @@ def sink():
 
 
 @pytest.fixture
-def streamed(committing_api, sink):
-    """What a consumer is handed now."""
+def streamed(sink):
+    """What a consumer is handed now: of its own transaction, too."""
 
     def stream(consumer="tests", start=None, resources=()):
         before = len(sink.lines)

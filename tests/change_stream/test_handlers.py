@@ -60,12 +60,12 @@ def rows(table):
         return cursor.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()  # noqa: S608  a table of ours
 
 
-def test_the_example_of_the_page_keeps_its_table(committing_api, documents, resource_named, module, table):
+def test_the_example_of_the_page_keeps_its_table(api, documents, resource_named, module, table):
     table("enrollment", "id uuid PRIMARY KEY, school_id bigint, student_unique_id text")
     [example] = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     exec(compile(example, str(PAGE), "exec"), vars(module))  # noqa: S102  our own page
     documents.store(resource_named("StudentSchoolAssociation"))
-    enrollment = committing_api.get("/studentSchoolAssociations").json()[0]
+    enrollment = api.get("/studentSchoolAssociations").json()[0]
 
     deliver_once(module.handlers())
     assert rows("enrollment") == [
@@ -76,12 +76,12 @@ def test_the_example_of_the_page_keeps_its_table(committing_api, documents, reso
         )
     ]
 
-    committing_api.delete(f"/studentSchoolAssociations/{enrollment['id']}")
+    api.delete(f"/studentSchoolAssociations/{enrollment['id']}")
     deliver_once(module.handlers())
     assert rows("enrollment") == []
 
 
-def test_functions_are_called_for_what_they_are_marked_with_and_for_each_change_once(committing_api, module):
+def test_functions_are_called_for_what_they_are_marked_with_and_for_each_change_once(api, module):
     seen, updates = [], []
 
     @on_change("ed-fi/students", "insert", "delete")
@@ -94,10 +94,10 @@ def test_functions_are_called_for_what_they_are_marked_with_and_for_each_change_
 
     define(module, both, "both")
     define(module, other, "other")
-    path = item_path(post_student(committing_api, 1))
-    post_student(committing_api, 1, firstName="May")
+    path = item_path(post_student(api, 1))
+    post_student(api, 1, firstName="May")
     deliver_once(module.handlers())
-    committing_api.delete(path)
+    api.delete(path)
 
     deliver_once(module.handlers())
 
@@ -107,7 +107,7 @@ def test_functions_are_called_for_what_they_are_marked_with_and_for_each_change_
     assert names == {"handlers_of_a_test.both", "handlers_of_a_test.other"}
 
 
-def test_a_failure_is_tried_again_before_later_changes_and_leaves_nothing(committing_api, module, table, monkeypatch):
+def test_a_failure_is_tried_again_before_later_changes_and_leaves_nothing(api, module, table, monkeypatch):
     monkeypatch.setattr(delivery, "_FIRST_PAUSE_SECONDS", 0.001)
     table("noted", "change_version bigint")
     failures = iter([True, True])
@@ -120,7 +120,7 @@ def test_a_failure_is_tried_again_before_later_changes_and_leaves_nothing(commit
 
     define(module, on_change("ed-fi/students")(fail_twice), "fail_twice")
     for number in range(3):
-        post_student(committing_api, number)
+        post_student(api, number)
 
     deliver_once(module.handlers())
 
@@ -129,9 +129,7 @@ def test_a_failure_is_tried_again_before_later_changes_and_leaves_nothing(commit
     assert not DeadLetter.objects.exists()
 
 
-def test_what_fails_for_good_is_a_dead_letter_that_the_admin_delivers_again(
-    committing_api, module, monkeypatch, settings
-):
+def test_what_fails_for_good_is_a_dead_letter_that_the_admin_delivers_again(api, module, monkeypatch, settings):
     monkeypatch.setattr(delivery, "_FIRST_PAUSE_SECONDS", 0.001)
     settings.EDFI_API = settings.EDFI_API | {"CHANGE_HANDLERS": [module.__name__]}
     handled, is_mended = [], []
@@ -143,7 +141,7 @@ def test_what_fails_for_good_is_a_dead_letter_that_the_admin_delivers_again(
 
     define(module, on_change("ed-fi/students")(fragile), "fragile")
     for number in range(3):
-        post_student(committing_api, number)
+        post_student(api, number)
     deliver_once(module.handlers())
     assert handled == ["0", "2"]
     letter = DeadLetter.objects.get()
@@ -177,12 +175,12 @@ def test_a_killed_runner_has_handled_each_change_exactly_once(process, committin
     assert [version for (version,) in rows("noted")] == versions
 
 
-def test_lag_is_the_age_of_what_a_consumer_has_not_seen(committing_api, streamed):
+def test_lag_is_the_age_of_what_a_consumer_has_not_seen(api, streamed):
     streamed("behind")
-    post_student(committing_api, 1)
+    post_student(api, 1)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE document SET last_modified_at = now() - interval '1 hour'")
-    post_student(committing_api, 2)
+    post_student(api, 2)
 
     text = exposition().decode()
     [seconds] = re.findall(r'meadowlark_change_consumer_lag_seconds{consumer="behind"} (\S+)', text)
