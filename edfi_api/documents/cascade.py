@@ -20,6 +20,7 @@ from edfi_api.documents import json_text, resource_types, statements
 from edfi_api.documents.exceptions import DataValidationFailed, IdentityConflict, KeyChangeContradicts
 from edfi_api.documents.execution import MetConcurrentWrite, execute
 from edfi_api.documents.incoming import IncomingDocument, Preparers
+from edfi_api.documents.statements import Demands
 from edfi_api.surface.resource import ResourceName
 from references.models import Alias
 
@@ -40,18 +41,23 @@ class _Follower:
 
 
 def change_identity(
-    incoming: IncomingDocument, parameters: Mapping[str, Any], preparers: Preparers, using: str
+    incoming: IncomingDocument,
+    parameters: Mapping[str, Any],
+    demands: Demands | None,
+    preparers: Preparers,
+    using: str,
 ) -> None:
     """Give a document the new body and identity, and let every referrer follow.
 
     `parameters` name it: `document_uuid`, `expected_version` where the client set a condition, and that `client`.
+    `demands` are those of a guard, which the document's own row has to meet.
 
     Raises IdentityConflict if a new identity is taken, KeyChangeContradicts if a referrer's other references do
     not agree with the new values, MetConcurrentWrite if the document changed or went meanwhile. The references of
     `incoming` itself are checked by the foreign key, whose violation passes through.
     """
     with transaction.atomic(using):
-        root = _lock_root(incoming, parameters, preparers, using)
+        root = _lock_root(incoming, parameters, demands, preparers, using)
         try:
             followers = _follow(root, preparers, using)
             _write(root, followers, parameters["client"], using)
@@ -76,9 +82,13 @@ def _conflict(root: _Follower) -> IdentityConflict:
 
 
 def _lock_root(
-    incoming: IncomingDocument, parameters: Mapping[str, Any], preparers: Preparers, using: str
+    incoming: IncomingDocument,
+    parameters: Mapping[str, Any],
+    demands: Demands | None,
+    preparers: Preparers,
+    using: str,
 ) -> _Follower:
-    rows = execute(statements.LOCK_DOCUMENT, parameters, using)
+    rows = execute(statements.lock_document(demands), parameters, using)
     if not rows:
         raise MetConcurrentWrite
     row, body = rows[0]

@@ -17,6 +17,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents import resource_types
 from edfi_api.documents.execution import execute, with_retries
+from edfi_api.documents.guards import Condition, Guard
 from edfi_api.documents.statements import TARGETS
 from edfi_api.documents.stored import StoredDocument, stored_document
 from edfi_api.surface.resource import Resource
@@ -100,18 +101,6 @@ SELECT id FROM matching
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """SQL about a document `d`, with its parameters, whose names no other condition of a selection has.
-
-    `sql` is quick for one row; `indexed_sql`, which means the same, is what an index answers.
-    """
-
-    sql: str
-    indexed_sql: str
-    parameters: Mapping[str, Any]
-
-
 class Order(Enum):
     """In which order a page is cut: the column, and how to walk along the documents in its order."""
 
@@ -142,6 +131,10 @@ class Selection:
 
     def where(self, *conditions: Condition) -> "Selection":
         return replace(self, conditions=self.conditions + conditions)
+
+    def guarded_by(self, guard: Guard | None) -> "Selection":
+        """Only what the guard allows; raises what it does if that can be nothing for a reason to be told."""
+        return self if guard is None else self.where(guard.condition())
 
     def between(self, first_row: int, last_row: int) -> "Selection":
         return replace(self, first_row=first_row, last_row=last_row)

@@ -55,6 +55,7 @@ class WriteCondition:
 
 
 UNCONDITIONAL = WriteCondition()
+CONDITION_FAILURES = (NothingToMatch, VersionHasChanged, MatchingVersionExists)
 
 
 def _matches(versions: Versions, current: int) -> bool:

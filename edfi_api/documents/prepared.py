@@ -150,6 +150,10 @@ def _read_uuid(text: bytes) -> UUID:
     return uuid_of(int(text.replace(b"-", b""), 16))
 
 
+def _read_boolean(text: bytes) -> bool:
+    return text == b"t"
+
+
 def _read_moment(text: bytes) -> datetime:
     return datetime.fromisoformat(text.decode())
 
@@ -171,6 +175,7 @@ _WRITERS: dict[type, Callable[[Any], bytes | None]] = {
 
 # By the type's number in PostgreSQL's catalog.
 _READERS: dict[int, Callable[[bytes], Any]] = {
+    16: _read_boolean,
     20: int,  # bigint
     21: int,  # smallint
     23: int,  # integer

@@ -6,7 +6,13 @@ Inserts take their change version by the column's default, updates and deletes b
 Within one statement every part sees the same snapshot, so the parts of a write agree with each other; what a
 concurrent transaction did meanwhile shows as a constraint violation or as no row at all, and the store runs the
 statement again.
+
+Where a guard asks about stored or proposed values, the statement asks for it: what is denied leaves everything as it
+was and says so. Without one, nothing is asked and the texts are shorter.
 """
+
+from dataclasses import dataclass
+from functools import lru_cache
 
 from edfi_api.documents import securables
 
@@ -15,16 +21,16 @@ SECURABLES = ", ".join(securables.COLUMNS)
 _NEW_SECURABLES = ", ".join(f"%({name})s::{type_}" for name, type_ in securables.COLUMNS.items())
 
 # Where the written row comes from differs between upsert and update; the rest of a write is one text.
-_WRITE = f"""
+_WRITE = """
 updated AS (
     -- The change version is compared again because the row may have changed since the snapshot; the difference
     -- of the references below would then be taken from old rows. No row is updated in that case.
     UPDATE document d
-       SET body = %(body)s::jsonb, natural_key = %(natural_key)s, ({SECURABLES}) = ROW({_NEW_SECURABLES}),
+       SET body = %(body)s::jsonb, natural_key = %(natural_key)s, ({securables}) = ROW({new_securables}),
            last_modified_at = now(), last_modified_by = %(client)s::bigint
       FROM existing e
      WHERE d.id = e.id AND e.is_same_identity AND NOT e.is_same_body AND d.change_version = e.change_version
-       AND e.is_expected
+       AND e.is_expected{only_if_allowed}
     RETURNING d.id, d.document_uuid, d.change_version, d.last_modified_at
 ), written AS (
     SELECT 'inserted' AS outcome, * FROM inserted UNION ALL SELECT 'updated', * FROM updated
@@ -43,34 +49,34 @@ SELECT outcome, document_uuid, change_version, last_modified_at FROM written
 UNION ALL
 SELECT CASE WHEN is_same_identity THEN 'unchanged' ELSE 'other identity' END,
        document_uuid, change_version, last_modified_at
-  FROM existing WHERE is_expected AND (is_same_body OR NOT is_same_identity)
+  FROM existing WHERE is_expected AND (is_same_body OR NOT is_same_identity){only_if_allowed}{denied}
 """
 
-UPSERT = f"""
-WITH existing AS (
+_UPSERT = f"""
+WITH {{proposed}}existing AS (
     SELECT d.id, d.document_uuid, d.change_version, d.last_modified_at,
            d.body = %(body)s::jsonb AS is_same_body, true AS is_same_identity,
-           coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected
+           coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected{{is_allowed}}
       FROM alias a JOIN document d ON d.id = a.document_id
      WHERE a.referential_id = %(referential_id)s
 ), inserted AS (
     INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by, last_modified_by,
-                          {SECURABLES})
+                          {{securables}})
     SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(natural_key)s::text, %(body)s::jsonb,
-           %(client)s::bigint, %(client)s::bigint, {_NEW_SECURABLES}
-     WHERE NOT EXISTS (SELECT FROM existing) AND coalesce(%(expected_version)s::bigint, 0) = 0
+           %(client)s::bigint, %(client)s::bigint, {{new_securables}}
+     WHERE NOT EXISTS (SELECT FROM existing) AND coalesce(%(expected_version)s::bigint, 0) = 0{{only_if_proposed}}
     RETURNING id, document_uuid, change_version, last_modified_at
 ), {_WRITE}
 """
 
-UPDATE = f"""
-WITH existing AS (
+_UPDATE = f"""
+WITH {{proposed}}existing AS (
     SELECT d.id, d.document_uuid, d.change_version, d.last_modified_at,
            d.body = %(body)s::jsonb AS is_same_body,
            EXISTS (
                SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = %(referential_id)s
            ) AS is_same_identity,
-           coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected
+           coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected{{is_allowed}}
       FROM document d
      WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
 ), inserted AS (
@@ -78,18 +84,20 @@ WITH existing AS (
 ), {_WRITE}
 """
 
-DELETE = """
+_DELETE = """
 WITH target AS (
-    SELECT id, set_config('meadowlark.client', %(client)s::text, true) FROM document
+    SELECT id, document_uuid, set_config('meadowlark.client', %(client)s::text, true){is_allowed} FROM document d
      WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
        AND coalesce(%(expected_version)s::bigint, change_version) = change_version
 ), own_references AS (
     -- Its own references go first, so that a document which refers to itself is no obstacle to its own removal.
-    DELETE FROM reference r USING target WHERE r.document_id = target.id
+    DELETE FROM reference r USING target e WHERE r.document_id = e.id{only_if_allowed}
+), deleted AS (
+    DELETE FROM document d USING target e
+     WHERE d.id = e.id AND coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version{only_if_allowed}
+    RETURNING d.document_uuid
 )
-DELETE FROM document d USING target
- WHERE d.id = target.id AND coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version
-RETURNING d.document_uuid
+SELECT 'deleted', document_uuid FROM deleted{denied}
 """
 
 # A document that comes back was not created by who brings it back, nor now.
@@ -98,6 +106,57 @@ UPDATE document SET created_by = %(created_by)s::bigint, created_at = %(created_
  WHERE document_uuid = %(document_uuid)s
 RETURNING id
 """
+
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What a guard asks, as SQL: about a stored row `d`, and about the values that are proposed."""
+
+    stored: str
+    proposed: str
+
+
+@lru_cache(maxsize=1024)
+def upsert(demands: Demands | None) -> str:
+    """Answers an outcome with the envelope; 'denied' without one if a new document is."""
+    return _guarded(_UPSERT, demands, _DENIED_UPSERT)
+
+
+@lru_cache(maxsize=1024)
+def update(demands: Demands | None) -> str:
+    """As `upsert`, but no row if there is no document."""
+    return _guarded(_UPDATE, demands, _DENIED)
+
+
+@lru_cache(maxsize=1024)
+def delete(demands: Demands | None) -> str:
+    """Answers 'deleted' or 'denied', or no row if there is no document."""
+    return _guarded(_DELETE, demands, "\nUNION ALL\nSELECT 'denied', document_uuid FROM target WHERE NOT is_allowed")
+
+
+_DENIED = """
+UNION ALL
+SELECT 'denied', document_uuid, change_version, last_modified_at FROM existing WHERE NOT is_allowed"""
+_DENIED_UPSERT = f"""{_DENIED}
+UNION ALL
+SELECT 'denied', NULL, NULL, NULL FROM proposed WHERE NOT is_allowed AND NOT EXISTS (SELECT FROM existing)"""
+
+
+def _guarded(text: str, demands: Demands | None, denied: str) -> str:
+    parts = dict.fromkeys(("proposed", "is_allowed", "only_if_allowed", "only_if_proposed", "denied"), "")
+    if demands is not None:
+        is_delete = text is _DELETE
+        both = demands.stored if is_delete else f"{demands.stored} AND (SELECT is_allowed FROM proposed)"
+        parts = {
+            "proposed": f"proposed AS MATERIALIZED (SELECT {demands.proposed} AS is_allowed), ",
+            "is_allowed": f", {both} AS is_allowed",
+            "only_if_allowed": " AND is_allowed",
+            "only_if_proposed": " AND (SELECT is_allowed FROM proposed)",
+            "denied": denied,
+        }
+    return text.format(securables=SECURABLES, new_securables=_NEW_SECURABLES, **parts)
+
 
 VERSION_BY_ALIAS = """
 SELECT d.change_version FROM alias a JOIN document d ON d.id = a.document_id
@@ -122,9 +181,9 @@ SELECT id FROM document
    FOR NO KEY UPDATE
 """
 
-GET = """
-SELECT id, document_uuid, body::text, change_version, last_modified_at
-  FROM document
+_GET = """
+SELECT id, document_uuid, body::text, change_version, last_modified_at{is_allowed}
+  FROM document d
  WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
 """
 
@@ -135,20 +194,58 @@ SELECT array_agg(r.alias_id) AS aliases, array_agg(t.resource_type_id) AS types,
  WHERE r.document_id = d.id
 """
 
-GET_WITH_TARGETS = f"""
-SELECT d.id, d.document_uuid, d.body::text, d.change_version, d.last_modified_at, targets.*
+_GET_WITH_TARGETS = f"""
+SELECT d.id, d.document_uuid, d.body::text, d.change_version, d.last_modified_at, targets.*{{is_allowed}}
   FROM document d CROSS JOIN LATERAL ({TARGETS}) targets
  WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
 """
 
+
+@lru_cache(maxsize=1024)
+def get(demands: Demands | None, with_targets: bool) -> str:
+    """The columns of `stored_document`; behind them whether it may be read, if that is asked."""
+    text = _GET_WITH_TARGETS if with_targets else _GET
+    return text.format(is_allowed=f", {demands.stored} AS is_allowed" if demands is not None else "")
+
+
+# For a denied request: what of the stored document is, or is about to be.
+QUESTIONS_BY_ALIAS = """
+SELECT true AS is_same_identity{questions}
+  FROM alias a JOIN document d ON d.id = a.document_id
+ WHERE a.referential_id = %(referential_id)s
+"""
+
+QUESTIONS_BY_UUID = """
+SELECT EXISTS (SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = %(referential_id)s)
+       AS is_same_identity{questions}
+  FROM document d
+ WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
+"""
+
+QUESTIONS_ABOUT_STORED = """
+SELECT true AS is_same_identity{questions}
+  FROM document d
+ WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
+"""
+
+QUESTIONS_ABOUT_VALUES = "SELECT true AS is_same_identity{questions}"
+
 # --- The cascade of an identity change; all within one transaction ---
 
-LOCK_DOCUMENT = """
-SELECT id, body::text FROM document
+_LOCK_DOCUMENT = """
+SELECT id, body::text FROM document d
  WHERE document_uuid = %(document_uuid)s
-   AND coalesce(%(expected_version)s::bigint, change_version) = change_version
+   AND coalesce(%(expected_version)s::bigint, change_version) = change_version{and_allowed}
    FOR UPDATE
 """
+
+
+@lru_cache(maxsize=1024)
+def lock_document(demands: Demands | None) -> str:
+    """No row either if a guard denies: between the statement that found out about the new identity and this one, what
+    allowed it may have gone."""
+    return _LOCK_DOCUMENT.format(and_allowed=f" AND {demands.stored} AND {demands.proposed}" if demands else "")
+
 
 # A writer that is about to refer to one of these holds a weaker lock on it, or waits until we are through.
 LOCK_ALIASES = """

@@ -1,7 +1,8 @@
 """The only writer of documents, and the reader of single ones. One statement, one round trip per operation.
 
 Integrity is the database's: what its constraints refuse is translated here, and only here, into the exceptions of
-`documents` and `references`. A write that met a concurrent one is run again a bounded number of times.
+`documents` and `references`. A write that met a concurrent one is run again a bounded number of times. A guard is
+asked in the statement itself; of all that is wrong with a write, what the guard refuses is told first.
 """
 
 from collections.abc import Callable, Mapping, Set
@@ -15,7 +16,8 @@ from psycopg import errors
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents import cascade, replica, resource_types, statements
-from edfi_api.documents.conditions import NO_DOCUMENT, UNCONDITIONAL, WriteCondition
+from edfi_api.documents.conditions import CONDITION_FAILURES, NO_DOCUMENT, UNCONDITIONAL, WriteCondition
+from edfi_api.documents.denial import Inquiry
 from edfi_api.documents.exceptions import (
     DocumentExists,
     DocumentNotFound,
@@ -25,8 +27,10 @@ from edfi_api.documents.exceptions import (
 )
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
 from edfi_api.documents.extraction import descriptor_id
+from edfi_api.documents.guards import PROPOSED, STORED, Guard
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.documents.prepared import Row
+from edfi_api.documents.statements import Demands
 from edfi_api.documents.stored import StoredDocument, stored_document
 from edfi_api.surface.resource import Resource
 from references import resolution
@@ -43,6 +47,11 @@ class Outcome(StrEnum):
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     OTHER_IDENTITY = "other identity"
+    DENIED = "denied"
+
+
+class _Denied(Exception):
+    """The guard said no; nothing was written."""
 
 
 def upsert(
@@ -50,22 +59,26 @@ def upsert(
     client: int | None = None,
     condition: WriteCondition = UNCONDITIONAL,
     *,
+    guard: Guard | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> tuple[StoredDocument, Outcome]:
     """Insert the document, or replace the one with its natural key; the same content again changes nothing.
 
     Raises UnresolvedReference naming every missing target, IdentityConflict if another subclass document has
-    the identity, TooMuchContention after the last attempt, and what `condition` raises. `client` is the row id of
-    the API client.
+    the identity, TooMuchContention after the last attempt, what `condition` raises and what `guard` refuses with.
+    `client` is the row id of the API client.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": uuid7(), "client": client}
+    parameters |= _guard_parameters(guard)
+    statement = statements.upsert(_demands(guard))
 
     def attempt() -> tuple[StoredDocument, Outcome]:
         rows = execute(statements.VERSION_BY_ALIAS, parameters, using) if condition.is_given else []
         expected = condition.expected_version(_only_value(rows)) if condition.is_given else None
-        return _write(statements.UPSERT, parameters | {"expected_version": expected}, incoming, using)
+        return _write(statement, parameters | {"expected_version": expected}, incoming, using)
 
-    written = _at_once_or_in_turn(attempt, statements.LOCK_BY_ALIAS, parameters, using)
+    inquiry = _inquiry(guard, statements.QUESTIONS_BY_ALIAS, parameters, using)
+    written = _at_once_or_in_turn(_guard_first(attempt, inquiry, incoming), statements.LOCK_BY_ALIAS, parameters, using)
     replica.remember_writer(client, using)
     return written
 
@@ -77,6 +90,7 @@ def update(
     client: int | None = None,
     condition: WriteCondition = UNCONDITIONAL,
     *,
+    guard: Guard | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> StoredDocument:
     """Replace the body of the document with this id. A new identity is carried into the documents that refer to it.
@@ -85,20 +99,23 @@ def update(
     does not allow it, KeyChangeContradicts if a referrer cannot follow.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid, "client": client}
+    parameters |= _guard_parameters(guard)
+    demands = _demands(guard)
 
     def attempt() -> StoredDocument:
         expected = parameters | {"expected_version": _expected_version(condition, parameters, using)}
         try:
-            stored, outcome = _write(statements.UPDATE, expected, incoming, using)
+            stored, outcome = _write(statements.update(demands), expected, incoming, using)
             if outcome is Outcome.OTHER_IDENTITY:
-                return _change_identity(incoming, expected, preparers, using)
+                return _change_identity(incoming, expected, demands, preparers, using)
         except MetConcurrentWrite:
-            if get(incoming.resource, document_uuid, using) is None:
+            if get(incoming.resource, document_uuid, using=using) is None:
                 raise DocumentNotFound(incoming.resource) from None
             raise
         return stored
 
-    stored = _at_once_or_in_turn(attempt, statements.LOCK_BY_UUID, parameters, using)
+    inquiry = _inquiry(guard, statements.QUESTIONS_BY_UUID, parameters, using)
+    stored = _at_once_or_in_turn(_guard_first(attempt, inquiry, incoming), statements.LOCK_BY_UUID, parameters, using)
     replica.remember_writer(client, using)
     return stored
 
@@ -125,11 +142,43 @@ def restore(
         if execute(statements.VERSION_BY_ALIAS, parameters, using):
             raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         with transaction.atomic(using):
-            stored, _ = _write(statements.UPSERT, parameters | {"expected_version": NO_DOCUMENT}, incoming, using)
+            stored, _ = _write(statements.upsert(None), parameters | {"expected_version": NO_DOCUMENT}, incoming, using)
             execute(statements.KEEP_CREATION, parameters, using)
         return stored
 
     return with_retries(attempt)
+
+
+def _demands(guard: Guard | None) -> Demands | None:
+    return None if guard is None else Demands(guard.sql(STORED), guard.sql(PROPOSED))
+
+
+def _guard_parameters(guard: Guard | None) -> Mapping[str, Any]:
+    return {} if guard is None else guard.parameters
+
+
+def _guard_first(
+    attempt: Callable[[], Result], inquiry: Inquiry | None, incoming: IncomingDocument
+) -> Callable[[], Result]:
+    """The attempt, which says what the guard refuses before it says what else is wrong."""
+    if inquiry is None:
+        return attempt
+
+    def guarded_attempt() -> Result:
+        try:
+            return attempt()
+        except _Denied as denied:
+            inquiry.raise_if_denied(incoming, _unresolved(incoming, inquiry.using))
+            raise MetConcurrentWrite from denied  # What stood in the way has gone.
+        except (*CONDITION_FAILURES, UnresolvedReference, KeyChangeNotSupported, IdentityConflict):
+            inquiry.raise_if_denied(incoming, _unresolved(incoming, inquiry.using))
+            raise
+
+    return guarded_attempt
+
+
+def _inquiry(guard: Guard | None, find: str, parameters: Mapping[str, Any], using: str) -> Inquiry | None:
+    return None if guard is None else Inquiry(guard, find, parameters, using)
 
 
 def _at_once_or_in_turn(attempt: Callable[[], Result], lock: str, parameters: Mapping[str, Any], using: str) -> Result:
@@ -151,7 +200,11 @@ def _at_once_or_in_turn(attempt: Callable[[], Result], lock: str, parameters: Ma
 
 
 def _change_identity(
-    incoming: IncomingDocument, parameters: Mapping[str, Any], preparers: Preparers, using: str
+    incoming: IncomingDocument,
+    parameters: Mapping[str, Any],
+    demands: Demands | None,
+    preparers: Preparers,
+    using: str,
 ) -> StoredDocument:
     if not incoming.resource.allows_identity_updates:
         unresolved = _unresolved(incoming, using)
@@ -159,7 +212,7 @@ def _change_identity(
             raise unresolved
         raise KeyChangeNotSupported(incoming.resource)
     try:
-        cascade.change_identity(incoming, parameters, preparers, using)
+        cascade.change_identity(incoming, parameters, demands, preparers, using)
     except KeyChangeContradicts:
         # What is wrong with the document itself comes before what is wrong with its referrers.
         _raise_unresolved(incoming, using)
@@ -167,7 +220,7 @@ def _change_identity(
     except IntegrityError as error:
         _raise_unresolved(incoming, using)
         raise MetConcurrentWrite from error
-    stored = get(incoming.resource, parameters["document_uuid"], using)
+    stored = get(incoming.resource, parameters["document_uuid"], using=using)
     if stored is None:
         raise MetConcurrentWrite
     return stored
@@ -179,25 +232,38 @@ def delete(
     client: int | None = None,
     condition: WriteCondition = UNCONDITIONAL,
     *,
+    guard: Guard | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> bool:
     """Remove the document with its aliases and references; False if there is none.
 
-    Raises DependentItemExists with the documents that refer to it, and what `condition` raises.
+    Raises DependentItemExists with the documents that refer to it, what `condition` raises and what `guard` refuses
+    with.
     """
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using), "client": client}
+    parameters |= _guard_parameters(guard)
+    statement = statements.delete(_demands(guard))
+    inquiry = _inquiry(guard, statements.QUESTIONS_ABOUT_STORED, parameters, using)
 
     def attempt() -> bool:
-        expected = _expected_version(condition, parameters, using)
         try:
-            deleted = execute(statements.DELETE, parameters | {"expected_version": expected}, using)
+            expected = _expected_version(condition, parameters, using)
+        except CONDITION_FAILURES:
+            if inquiry:
+                inquiry.raise_if_stored_is_denied()
+            raise
+        try:
+            rows = execute(statement, parameters | {"expected_version": expected}, using)
         except IntegrityError as error:
             if dependents := resolution.dependents(document_uuid, using):
                 raise dependents from error
             raise MetConcurrentWrite from error  # the last referrer went meanwhile
-        if expected and not deleted:
-            raise MetConcurrentWrite  # the version went that the condition was held against
-        return bool(deleted)
+        is_denied = any(outcome == Outcome.DENIED for outcome, _ in rows)
+        if is_denied and inquiry:
+            inquiry.raise_if_stored_is_denied()
+        if is_denied or (expected and not rows):
+            raise MetConcurrentWrite  # what denied went meanwhile, or the version that the condition was held against
+        return bool(rows)
 
     was_there = with_retries(attempt)
     replica.remember_writer(client, using)
@@ -218,18 +284,39 @@ def _only_value(rows: list[Row]) -> Any:
     return rows[0][0] if rows else None
 
 
-def get(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> StoredDocument | None:
-    """The document of this resource with this id, or None."""
+def get(
+    resource: Resource,
+    document_uuid: UUID,
+    *,
+    with_targets: bool = False,
+    guard: Guard | None = None,
+    using: str = DEFAULT_DB_ALIAS,
+) -> StoredDocument | None:
+    """The document of this resource with this id, or None; with the targets of its reference objects if these are
+    asked for, in the same round trip. Raises what `guard` refuses with."""
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
-    rows = with_retries(lambda: execute(statements.GET, parameters, using))
-    return stored_document(rows[0], using) if rows else None
+    if guard is None:
+        statement = statements.get(None, with_targets)
+        rows = with_retries(lambda: execute(statement, parameters, using))
+        return stored_document(rows[0], using) if rows else None
+    inquiry = Inquiry(guard, statements.QUESTIONS_ABOUT_STORED, {**parameters, **guard.parameters}, using)
+    return _get_guarded(inquiry, with_targets)
 
 
-def get_with_targets(resource: Resource, document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> StoredDocument | None:
-    """The document with the targets of its reference objects, in the same round trip."""
-    parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
-    rows = with_retries(lambda: execute(statements.GET_WITH_TARGETS, parameters, using))
-    return stored_document(rows[0], using) if rows else None
+def _get_guarded(inquiry: Inquiry, with_targets: bool) -> StoredDocument | None:
+    statement = statements.get(_demands(inquiry.guard), with_targets)
+
+    def attempt() -> StoredDocument | None:
+        rows = execute(statement, inquiry.parameters, inquiry.using)
+        if not rows:
+            return None
+        *columns, is_allowed = rows[0]
+        if not is_allowed:
+            inquiry.raise_if_stored_is_denied()
+            raise MetConcurrentWrite  # What stood in the way has gone.
+        return stored_document(columns, inquiry.using)
+
+    return with_retries(attempt)
 
 
 def _number(resource: Resource, using: str) -> int:
@@ -259,6 +346,8 @@ def _write(
     if not rows:
         raise MetConcurrentWrite
     outcome, *envelope = rows[0]
+    if outcome == Outcome.DENIED:
+        raise _Denied
     return StoredDocument(*envelope), Outcome(outcome)
 
 

@@ -20,6 +20,7 @@ from references import exceptions as references
 
 _SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 _SEE_VALIDATION_ERRORS = "Data validation failed. See 'validationErrors' for details."
+_CLAIMS_TOLD = 5
 _RETRY_AFTER = {"Retry-After": "5"}
 
 
@@ -206,6 +207,148 @@ def _action_denied(what: str, *errors: str) -> Problem:
         title="Authorization Denied",
         detail="Access to the resource could not be authorized.",
         errors=list(errors),
+    )
+
+
+# --- 403 and 500: documents (§§8.3-8.5, 10) ----------------------------------------------------------------------
+
+_NOT_AUTHORIZED = "Access to the requested data could not be authorized."
+_INACCESSIBLE = "The existing resource item is inaccessible to clients using the '{}' authorization strategy"
+
+
+@problem_of.register
+def _(error: security.ElementUninitialized) -> Problem:
+    return _denied(
+        ":relationships:invalid-data:element-uninitialized",
+        f"{_NOT_AUTHORIZED} {_required('The existing', error.elements)}",
+        *(f"{_INACCESSIBLE.format(strategy)}." for strategy in error.strategies),
+    )
+
+
+@problem_of.register
+def _(error: security.ElementRequired) -> Problem:
+    detail = f"{_NOT_AUTHORIZED} {_required('The', error.elements)}"
+    return _denied(":relationships:access-denied:element-required", detail)
+
+
+def _required(which: str, elements: tuple[str, ...]) -> str:
+    if len(elements) == 1:
+        return f"{which} '{elements[0]}' value is required for authorization purposes."
+    return (
+        f"{which} values of one or more of the following properties are required for authorization purposes: "
+        f"{_quoted(elements)}."
+    )
+
+
+@problem_of.register
+def _(error: security.NoRelationship) -> Problem:
+    hint = f" Hint: {' '.join(error.hints)}" if error.hints else ""
+    ids = error.education_organization_ids
+    claims = f"claim{'' if len(ids) == 1 else 's'} ({_claimed(ids)})"
+    if len(error.elements) == 1:
+        items = f"the resource item's '{error.elements[0]}' value."
+    else:
+        items = f"one or more of the following properties of the resource item: {_quoted(error.elements)}."
+    return _denied(
+        "",
+        _NOT_AUTHORIZED + hint,
+        f"No relationships have been established between the caller's education organization id {claims} and {items}",
+    )
+
+
+def _claimed(ids: tuple[int, ...]) -> str:
+    if not ids:
+        return "none"
+    return _quoted(ids[:_CLAIMS_TOLD]) + (", ..." if len(ids) > _CLAIMS_TOLD else "")
+
+
+def _quoted(values: Iterable[object]) -> str:
+    return ", ".join(f"'{value}'" for value in values)
+
+
+@problem_of.register
+def _(error: security.NoNamespacePrefixes) -> Problem:
+    return _denied(
+        ":namespace:invalid-client:no-namespaces",
+        "There was a problem authorizing the request. The caller has not been configured correctly for accessing "
+        "resources authorized by Namespace.",
+        "The API client has been given permissions on a resource that uses the 'NamespaceBased' authorization strategy "
+        "but the client doesn't have any namespace prefixes assigned.",
+    )
+
+
+@problem_of.register
+def _(error: security.NamespaceUninitialized) -> Problem:
+    return _denied(
+        ":namespace:invalid-data:namespace-uninitialized",
+        f"{_NOT_AUTHORIZED} The existing 'Namespace' value has not been assigned but is required for authorization "
+        "purposes.",
+        f"{_INACCESSIBLE.format('NamespaceBased')} because the 'Namespace' value has not been assigned.",
+    )
+
+
+@problem_of.register
+def _(error: security.NamespaceRequired) -> Problem:
+    return _denied(
+        ":namespace:access-denied:namespace-required",
+        f"{_NOT_AUTHORIZED} The 'Namespace' value has not been assigned but is required for authorization purposes.",
+    )
+
+
+@problem_of.register
+def _(error: security.NamespaceMismatch) -> Problem:
+    return _denied(
+        ":namespace:access-denied:namespace-mismatch",
+        f"{_NOT_AUTHORIZED} The {'existing ' if error.is_stored else ''}'Namespace' value of the data does not start "
+        f"with any of the caller's associated namespace prefixes ({_quoted(error.prefixes)}).",
+    )
+
+
+@problem_of.register
+def _(error: security.OwnershipUninitialized) -> Problem:
+    return _denied(
+        ":ownership:invalid-data:ownership-uninitialized",
+        f"{_NOT_AUTHORIZED} The item is not owned by the caller.",
+        "The existing resource item has no 'CreatedByOwnershipTokenId' value assigned and thus will never be "
+        "accessible to clients using the 'OwnershipBased' authorization strategy.",
+    )
+
+
+@problem_of.register
+def _(error: security.OwnershipMismatch) -> Problem:
+    return _denied(
+        ":ownership:access-denied:ownership-mismatch", f"{_NOT_AUTHORIZED} The item is not owned by the caller."
+    )
+
+
+def _denied(type_: str, detail: str, *errors: str) -> Problem:
+    return Problem(
+        status=403,
+        type=f"security:authorization{type_}",
+        title="Authorization Denied",
+        detail=detail,
+        errors=list(errors),
+    )
+
+
+@problem_of.register
+def _(error: security.UnknownStrategies) -> Problem:
+    return _security_configuration(
+        "Could not find authorization strategy implementations for the following strategy names: "
+        f"{_quoted(error.names)}."
+    )
+
+
+@problem_of.register
+def _(error: security.StrategyNotApplicable) -> Problem:
+    collections = (
+        " Collection-level Namespace paths are not eligible for namespace authorization."
+        if error.elements == "Namespace"
+        else ""
+    )
+    return _security_configuration(
+        f"The resource '{error.resource_name}' is configured with the '{error.strategy}' authorization strategy, but "
+        f"no {error.elements} securable element resolves to a root table column.{collections}"
     )
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.documents import json_text
-from edfi_api.documents.collection import Condition, Selection
+from edfi_api.documents.collection import Selection
 from edfi_api.documents.extraction import descriptor_id
+from edfi_api.documents.guards import Condition
 from edfi_api.documents.spelling import stored_spellings
 from edfi_api.queries.parameters import Filter
 from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName

@@ -13,8 +13,8 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents import resource_types
-from edfi_api.documents.collection import Condition
 from edfi_api.documents.execution import execute, with_retries
+from edfi_api.documents.guards import Condition
 from edfi_api.documents.statements import TARGETS
 from edfi_api.documents.stored import StoredDocument, stored_document
 from edfi_api.relations.neighbours import Direction

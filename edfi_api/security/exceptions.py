@@ -61,3 +61,71 @@ class TooManyRequests(Exception):
     """The caller asks too often, and may come back after so many seconds."""
 
     retry_after: int
+
+
+@dataclass
+class UnknownStrategies(Exception):
+    """Strategies are named that there are none of, or none for the action: the operator's fault."""
+
+    names: tuple[str, ...]
+
+
+@dataclass
+class StrategyNotApplicable(Exception):
+    """The documents of the resource have nothing that the strategy could look at: the operator's fault."""
+
+    resource_name: str
+    strategy: str
+    elements: str
+
+
+@dataclass
+class ElementUninitialized(Exception):
+    """Stored values by which relationship strategies decide are not there."""
+
+    elements: tuple[str, ...]
+    strategies: tuple[str, ...]
+
+
+@dataclass
+class ElementRequired(Exception):
+    """Proposed values by which relationship strategies decide are not there, or refer to nothing."""
+
+    elements: tuple[str, ...]
+
+
+@dataclass
+class NoRelationship(Exception):
+    """Nothing leads from the client's education organizations to these elements of the document."""
+
+    education_organization_ids: tuple[int, ...]
+    elements: tuple[str, ...]
+    hints: tuple[str, ...]
+
+
+class NoNamespacePrefixes(Exception):
+    """Namespaces decide, and the client has no prefixes to compare them with."""
+
+
+class NamespaceUninitialized(Exception):
+    """The stored document has no namespace."""
+
+
+class NamespaceRequired(Exception):
+    """The proposed document has no namespace."""
+
+
+@dataclass
+class NamespaceMismatch(Exception):
+    """The namespace begins with none of the client's prefixes."""
+
+    prefixes: tuple[str, ...]
+    is_stored: bool
+
+
+class OwnershipUninitialized(Exception):
+    """Nobody is known to have created the document."""
+
+
+class OwnershipMismatch(Exception):
+    """Another client has created the document."""

@@ -1,6 +1,6 @@
 """What an authenticated client may do at all: the actions that its claim set grants.
 
-Which documents it may do them with is decided by the strategies that `claims.strategies` names.
+Which documents it may do them with is decided by `authorization.guard`.
 """
 
 from django.views import View
@@ -8,7 +8,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from .actions import Action
-from .claims import strategies
+from .authorization import guard
 from .tokens import AuthenticatedClient
 
 # By the names that viewsets give to what they do. Source: security.md §2.2.
@@ -27,11 +27,12 @@ ACTIONS = {
 class ClaimSetPermission(BasePermission):
     """Asks the client's claim set about views of a resource; of all others it wants an authenticated client.
 
-    The refusals of `claims.strategies` say more than False, and leave as they are.
+    What it demands of documents becomes the view's `guard`. The refusals of `claims.strategies` say more than False,
+    and leave as they are.
     """
 
     def has_permission(self, request: Request, view: View) -> bool:
         resource = getattr(view, "resource", None)
         if resource is not None:
-            strategies(request.user, resource, ACTIONS[view.action])
+            view.guard = guard(request.user, resource, ACTIONS[view.action])
         return isinstance(request.user, AuthenticatedClient)

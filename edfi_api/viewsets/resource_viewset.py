@@ -23,6 +23,7 @@ from rest_framework.viewsets import ViewSetMixin
 from edfi_api.conf import api_settings
 from edfi_api.documents import collection, replica, store
 from edfi_api.documents.collection import Order, Selection, all_documents
+from edfi_api.documents.guards import Guard
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome
 from edfi_api.documents.stored import StoredDocument
@@ -50,6 +51,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     preparer: Preparer
     representation: Representation
     fixed_headers: FixedHeaders
+    # What a permission class demands of documents; `check_permissions` has it set.
+    guard: Guard | None = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> Callable[..., HttpResponse]:
@@ -87,6 +90,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         page = self.paginator.read(request)
         documents = self.filter_queryset(self.get_queryset())
         self.check_permissions(request)
+        documents = documents.guarded_by(self.guard)
 
         def query(documents: Selection) -> tuple[int | None, list[StoredDocument]]:
             total = collection.count(documents) if page.wants_total else None
@@ -103,6 +107,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         documents = self.filter_queryset(self.get_queryset())
         number = self.paginator.read_number(request)
         self.check_permissions(request)
+        documents = documents.guarded_by(self.guard)
         tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
         return Response({"pageTokens": tokens})
 
@@ -118,7 +123,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         incoming = self.preparer.prepare_new(self.parse_body(request))
         self.check_permissions(request)
         condition = write_condition(request)
-        document, outcome = store.upsert(incoming, request.user.row_id, condition)
+        document, outcome = store.upsert(incoming, request.user.row_id, condition, guard=self.guard)
         status = HTTP_201_CREATED if outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=status, headers=headers)
@@ -126,8 +131,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     def retrieve(self, request: Request, **kwargs: Any) -> HttpResponse:
         """The document, or 404 without a body."""
         self.check_permissions(request)
-        get = store.get_with_targets if self.serves_links else store.get
-        document = get(self.resource, self.document_uuid)
+        document = store.get(self.resource, self.document_uuid, with_targets=self.serves_links, guard=self.guard)
         if document is None:
             return EmptyResponse(status=HTTP_404_NOT_FOUND)
         if is_not_modified(request, document):
@@ -142,7 +146,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         incoming = self.preparer.prepare_replacement(body, self.document_uuid)
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
-        document = store.update(incoming, self.document_uuid, self.preparers, client, condition)
+        document = store.update(incoming, self.document_uuid, self.preparers, client, condition, guard=self.guard)
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
@@ -150,7 +154,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """Remove the document; 404 without a body if there is none."""
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
-        was_there = store.delete(self.resource, self.document_uuid, client, condition)
+        was_there = store.delete(self.resource, self.document_uuid, client, condition, guard=self.guard)
         return EmptyResponse(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
 
     def parse_body(self, request: Request) -> dict[str, Any]:

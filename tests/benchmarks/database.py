@@ -91,7 +91,7 @@ def _script(database_url: str) -> str:
         "client": "1",
         "expected_version": "NULL",
     }
-    return f"\\set n random(1, 1000000000000000)\n{statements.UPSERT.strip() % parameters};\n"
+    return f"\\set n random(1, 1000000000000000)\n{statements.upsert(None).strip() % parameters};\n"
 
 
 def _number(pattern: str, text: str) -> float:

@@ -1,0 +1,64 @@
+"""After a guard has denied: why. Asked only to word an answer, never to decide; the statement has decided.
+
+What is stored comes first, then what is wrong with the values on their own (descriptors that do not exist, a key that
+cannot change), then what is proposed. Source: errors.md §12.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from edfi_api.documents import statements
+from edfi_api.documents.exceptions import KeyChangeNotSupported
+from edfi_api.documents.execution import execute
+from edfi_api.documents.guards import PROPOSED, STORED, Guard
+from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.documents.prepared import Row
+from edfi_api.surface.resource import JsonPath
+from references import resolution
+from references.exceptions import UnresolvedReference
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """About one document: `find` is the question of `statements` that leads to it, `parameters` those of the request
+    and of the guard."""
+
+    guard: Guard
+    find: str
+    parameters: Mapping[str, Any]
+    using: str
+
+    def raise_if_stored_is_denied(self) -> bool | None:
+        """Tells whether the document keeps its identity; None if there is none."""
+        rows = self._ask(self.find, self.guard.questions(STORED))
+        if not rows:
+            return None
+        is_same_identity, *answers = rows[0]
+        if refusal := self.guard.refusal(answers, STORED, frozenset()):
+            raise refusal
+        return is_same_identity
+
+    def raise_if_denied(self, incoming: IncomingDocument, unresolved: UnresolvedReference | None) -> None:
+        """For a write; `unresolved` is what its references miss."""
+        is_same_identity = self.raise_if_stored_is_denied()
+        if is_same_identity is None and self.find == statements.QUESTIONS_BY_UUID:
+            return  # There is nothing to be changed.
+        if unresolved and unresolved.descriptors:
+            raise unresolved
+        if is_same_identity is False and not incoming.resource.allows_identity_updates:
+            raise KeyChangeNotSupported(incoming.resource)
+        ((_, *answers),) = self._ask(statements.QUESTIONS_ABOUT_VALUES, self.guard.questions(PROPOSED))
+        if refusal := self.guard.refusal(answers, PROPOSED, _places(incoming, self.using)):
+            raise refusal
+
+    def _ask(self, statement: str, questions: list[str]) -> list[Row]:
+        return execute(
+            statement.format(questions="".join(f", {each}" for each in questions)), self.parameters, self.using
+        )
+
+
+def _places(incoming: IncomingDocument, using: str) -> frozenset[JsonPath]:
+    """Of references whose targets do not exist; a document may refer to itself."""
+    missing = resolution.missing(incoming.targets, using) - set(incoming.identity.aliases)
+    return frozenset(JsonPath(each.steps) for each in incoming.references if each.referential_id in missing)

@@ -1,0 +1,81 @@
+"""What a caller demands of the rows that it lets the store read and write, and of what is about to be written.
+
+A guard is SQL, so that it is answered in the statement that reads or writes: nothing can come between. The same
+question is asked of different values: of a row, of a kept row of another table, of the parameters of a write.
+Which guards there are is the business of others; the store only asks and, when something is denied, has the guard
+find out why.
+"""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from edfi_api.documents.securables import COLUMNS
+from edfi_api.surface.resource import JsonPath
+
+
+@dataclass(frozen=True, slots=True)
+class RowValues:
+    """The values of a row that has the columns of a document, by the alias of its table."""
+
+    alias: str
+    is_stored: bool = True
+
+    def column(self, name: str) -> str:
+        return f"{self.alias}.{name}"
+
+    def member(self, path: JsonPath) -> str:
+        return f"({self.alias}.body #>> '{{{','.join(path.steps)}}}')"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedValues:
+    """The values that a write has as parameters."""
+
+    is_stored: bool = False
+
+    def column(self, name: str) -> str:
+        return f"%({name})s::{COLUMNS[name]}"
+
+    def member(self, path: JsonPath) -> str:
+        return f"(%(body)s::jsonb #>> '{{{','.join(path.steps)}}}')"
+
+
+Values = RowValues | ProposedValues
+STORED, PROPOSED = RowValues("d"), ProposedValues()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """SQL about a document `d`, with its parameters, whose names mean the same wherever else they occur.
+
+    `sql` is quick for one row; `indexed_sql`, which means the same, is what an index answers, or what is quick for
+    many rows. `candidates`, where there is such a way, is a query for the ids of the documents for which it holds: the
+    first `looked_at` of them at least, from `first` to `last`, in any order.
+    """
+
+    sql: str
+    indexed_sql: str
+    parameters: Mapping[str, Any]
+    candidates: str | None = None
+
+
+class Guard(Protocol):
+    """Frozen. No two guards give the same parameter another meaning, so those of one caller can be put together."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """What the SQL of the guard refers to."""
+
+    def sql(self, values: Values) -> str:
+        """True where access is allowed; false or NULL elsewhere."""
+
+    def questions(self, values: Values) -> list[str]:
+        """True or false for each thing that can be wrong, so that `refusal` can tell what is."""
+
+    def refusal(self, answers: Sequence[bool], values: Values, unresolved: AbstractSet[JsonPath]) -> Exception | None:
+        """Why access is denied; None if it is not. `unresolved` are places of references that lead nowhere."""
+
+    def condition(self) -> Condition:
+        """For collections. Raises what makes any answer pointless."""

@@ -1,0 +1,82 @@
+"""NamespaceBased: the document's namespace begins with one of the client's prefixes, as text.
+
+Source: security.md §7.1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edfi_api.documents.guards import Values
+from edfi_api.documents.securables import SecurableKind
+
+from ..exceptions import (
+    NamespaceMismatch,
+    NamespaceRequired,
+    NamespaceUninitialized,
+    NoNamespacePrefixes,
+)
+from ..tokens import AuthenticatedClient
+from .strategy import Group, Unresolved, value_of
+
+NAMESPACE_BASED = "NamespaceBased"
+
+_BEGINS = "EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS prefix WHERE starts_with({value}, prefix))"
+
+# From one namespace to the next along the index, so that not every row has to be looked at to know them all.
+_NAMESPACES = f"""
+WITH RECURSIVE namespaces AS (
+    (SELECT d.namespace FROM document d
+      WHERE d.resource_type_id = %(type)s AND d.namespace IS NOT NULL ORDER BY d.namespace LIMIT 1)
+     UNION ALL
+    SELECT (SELECT d.namespace FROM document d
+             WHERE d.resource_type_id = %(type)s AND d.namespace > n.namespace ORDER BY d.namespace LIMIT 1)
+      FROM namespaces n WHERE n.namespace IS NOT NULL
+)
+SELECT n.namespace FROM namespaces n WHERE {_BEGINS.format(value="n.namespace")}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceBased:
+    """All namespaces of a document must begin so; there is one, unless an extension has others."""
+
+    groups: tuple[Group, ...]
+
+    def sql(self, values: Values) -> str:
+        return " AND ".join(_BEGINS.format(value=self._value(group, values)) for group in self._own())
+
+    def sql_for_many(self, values: Values) -> str:
+        return self.sql(values)
+
+    def candidates(self, condition: str) -> str:
+        """The first documents of each namespace that begins so, for which the condition holds too."""
+        return f"""
+SELECT d.id FROM ({_NAMESPACES}) n CROSS JOIN LATERAL (
+    SELECT d.id FROM document d
+     WHERE d.resource_type_id = %(type)s AND d.namespace = n.namespace AND d.id BETWEEN %(first)s AND %(last)s
+       AND {condition}
+     ORDER BY d.id LIMIT %(looked_at)s
+) d"""
+
+    def questions(self, values: Values) -> list[str]:
+        asked = []
+        for group in self._own():
+            value = self._value(group, values)
+            asked += [f"{value} IS NOT NULL", f"coalesce({_BEGINS.format(value=value)}, false)"]
+        return asked
+
+    def refusal(
+        self, answers: Sequence[bool], values: Values, unresolved: Unresolved, client: AuthenticatedClient
+    ) -> Exception | None:
+        if not client.namespace_prefixes:
+            return NoNamespacePrefixes()
+        have_value, begin = answers[::2], answers[1::2]
+        if not all(have_value):
+            return NamespaceUninitialized() if values.is_stored else NamespaceRequired()
+        return None if all(begin) else NamespaceMismatch(client.namespace_prefixes, values.is_stored)
+
+    def _own(self) -> list[Group]:
+        return [group for group in self.groups if group[0].kind is SecurableKind.NAMESPACE]
+
+    def _value(self, group: Group, values: Values) -> str:
+        return value_of(group, self.groups, values)

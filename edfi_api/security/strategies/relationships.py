@@ -1,0 +1,260 @@
+"""The relationship strategies: the organizations and people of a document can be reached from the client's
+organizations.
+
+An organization is reached downwards through the closure of the hierarchy (upwards by the inverted strategies), a
+person through an association that brings it under such an organization. Associations are documents like others, so a
+path begins and ends with them at once, and needs no table of its own. Source: security.md §§3-6.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from edfi_api.documents.guards import Values
+from edfi_api.documents.securables import SecurableElement, SecurableKind
+
+from .strategy import Group, Unresolved, value_of
+
+_BELOW = """
+SELECT c.descendant_id FROM organization_closure c WHERE c.ancestor_id = ANY (%(claims)s::bigint[])
+"""
+_ABOVE = """
+SELECT c.ancestor_id FROM organization_closure c WHERE c.descendant_id = ANY (%(claims)s::bigint[])
+"""
+# Associations that are, and those that were.
+_PRESENT = "document"
+_PRESENT_AND_PAST = """(
+SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM document UNION ALL
+SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM deleted_document UNION ALL
+SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM key_change
+)"""
+
+
+class Pathway(Enum):
+    """How a person is brought under an organization: the name in the surface, and of the parameter with the numbers
+    of the associations."""
+
+    STUDENT = ("StudentSchoolAssociationAuthorization", "student_pathway")
+    RESPONSIBILITY = (
+        "StudentEducationOrganizationResponsibilityAssociationAuthorization",
+        "responsibility_pathway",
+    )
+    CONTACT = ("ContactStudentSchoolAuthorization", "contact_pathway")
+    STAFF = ("StaffEducationOrganizationAuthorization", "staff_pathway")
+
+    @property
+    def surface_name(self) -> str:
+        return self.value[0]
+
+    @property
+    def parameter(self) -> str:
+        return self.value[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which elements a strategy looks at and how they are reached."""
+
+    organizations: bool = False
+    students: Pathway | None = None
+    contacts: bool = False
+    staff: bool = False
+    is_inverted: bool = False
+    includes_past: bool = False
+
+
+_EVERYONE = Reach(organizations=True, students=Pathway.STUDENT, contacts=True, staff=True)
+REACHES = {
+    "RelationshipsWithEdOrgsOnly": Reach(organizations=True),
+    "RelationshipsWithEdOrgsOnlyInverted": Reach(organizations=True, is_inverted=True),
+    "RelationshipsWithEdOrgsAndPeople": _EVERYONE,
+    "RelationshipsWithEdOrgsAndPeopleInverted": Reach(
+        organizations=True, students=Pathway.STUDENT, contacts=True, staff=True, is_inverted=True
+    ),
+    "RelationshipsWithPeopleOnly": Reach(students=Pathway.STUDENT, contacts=True, staff=True),
+    "RelationshipsWithStudentsOnly": Reach(students=Pathway.STUDENT),
+    "RelationshipsWithStudentsOnlyThroughResponsibility": Reach(students=Pathway.RESPONSIBILITY),
+    "RelationshipsWithEdOrgsAndPeopleIncludingDeletes": Reach(
+        organizations=True, students=Pathway.STUDENT, contacts=True, staff=True, includes_past=True
+    ),
+    "RelationshipsWithStudentsOnlyIncludingDeletes": Reach(students=Pathway.STUDENT, includes_past=True),
+    "RelationshipsWithStudentsOnlyThroughResponsibilityIncludingDeletes": Reach(
+        students=Pathway.RESPONSIBILITY, includes_past=True
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipFailure:
+    """What is wrong with the elements of one strategy: those without a value, or those that nothing leads to."""
+
+    strategy: str
+    without_value: tuple[str, ...]
+    unrelated: tuple[str, ...]
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """One of the strategies above, for one resource: `groups` are all of its elements."""
+
+    name: str
+    reach: Reach
+    groups: tuple[Group, ...]
+
+    @property
+    def checked(self) -> list[Group]:
+        """The elements that have to be reached, organizations before people."""
+        wanted = {
+            SecurableKind.ORGANIZATION: self.reach.organizations,
+            SecurableKind.STUDENT: self.reach.students is not None,
+            SecurableKind.CONTACT: self.reach.contacts,
+            SecurableKind.STAFF: self.reach.staff,
+        }
+        return [group for group in self.groups if wanted.get(group[0].kind)]
+
+    def sql(self, values: Values) -> str:
+        return " AND ".join(self._is_reached(group, values) for group in self.checked)
+
+    def sql_for_many(self, values: Values) -> str:
+        return " AND ".join(
+            f"{self._value(group, values)} IN ({self._reached(group[0].kind)})" for group in self.checked
+        )
+
+    def questions(self, values: Values) -> list[str]:
+        asked = []
+        for group in self.checked:
+            asked.append(f"{self._value(group, values)} IS NOT NULL")
+            asked.append(f"coalesce({self._is_reached(group, values)}, false)")
+        return asked
+
+    def failure(self, answers: Sequence[bool], unresolved: Unresolved) -> RelationshipFailure | None:
+        """Elements whose reference leads nowhere have no value."""
+        missing: list[str] = []
+        unrelated: list[Group] = []
+        for group, has_value, is_reached in zip(self.checked, answers[::2], answers[1::2], strict=True):
+            lost = [element.name for element in group if _is_within(element, unresolved)]
+            if lost or not has_value:
+                missing += lost or [group[0].name]
+            elif not is_reached:
+                unrelated.append(group)
+        if not missing and not unrelated:
+            return None
+        names = tuple(group[0].name for group in unrelated)
+        return RelationshipFailure(self.name, tuple(missing), names, tuple(_distinct(map(self._hint, unrelated))))
+
+    def candidates(self, condition: str) -> str | None:
+        """The first documents of each organization or person that is reached, for which the condition holds too; None
+        where no index leads from these to documents."""
+        kinds = [group[0].kind for group in self.checked]
+        if SecurableKind.ORGANIZATION in kinds:
+            return _first_of_each("organization", self._reached(SecurableKind.ORGANIZATION), condition)
+        if any(group[0].kind is SecurableKind.ORGANIZATION for group in self.groups):
+            return None
+        return _first_of_each(kinds[0], self._reached(kinds[0]), f"d.organization IS NULL AND {condition}")
+
+    def _value(self, group: Group, values: Values) -> str:
+        return value_of(group, self.groups, values)
+
+    def _is_reached(self, group: Group, values: Values) -> str:
+        """OFFSET keeps the planner from looking up all that is reached where one value is asked about."""
+        value = self._value(group, values)
+        match group[0].kind:
+            case SecurableKind.ORGANIZATION:
+                asked, from_ = ("ancestor_id", "descendant_id") if self.reach.is_inverted else _DOWNWARDS
+                # A claimed organization need not exist: its client may be about to create it.
+                return (
+                    f"({value} = ANY (%(claims)s::bigint[]) OR EXISTS (SELECT FROM organization_closure c"
+                    f" WHERE c.{asked} = {value} AND c.{from_} = ANY (%(claims)s::bigint[]) OFFSET 0))"
+                )
+            case SecurableKind.CONTACT:
+                return (
+                    f"EXISTS (SELECT FROM {self._associations} q {self._under_claims('q.student')}"
+                    f" WHERE q.contact = {value} AND {_opens(Pathway.CONTACT, 'q')} OFFSET 0)"
+                )
+            case kind:
+                return (
+                    f"EXISTS (SELECT FROM {self._associations} p JOIN organization_closure c"
+                    f" ON c.descendant_id = p.organization WHERE p.{kind} = {value}"
+                    f" AND {_opens(self._pathway(kind), 'p')} AND c.ancestor_id = ANY (%(claims)s::bigint[]) OFFSET 0)"
+                )
+
+    def _under_claims(self, student: str) -> str:
+        return (
+            f"JOIN {self._associations} p ON p.student = {student} AND {_opens(Pathway.STUDENT, 'p')}"
+            " JOIN organization_closure c ON c.descendant_id = p.organization"
+            " AND c.ancestor_id = ANY (%(claims)s::bigint[])"
+        )
+
+    def _reached(self, kind: SecurableKind) -> str:
+        """All organizations or people that are reached, some of them more than once."""
+        match kind:
+            case SecurableKind.ORGANIZATION:
+                all_reached = _ABOVE if self.reach.is_inverted else _BELOW
+                return f"{all_reached} UNION SELECT unnest(%(claims)s::bigint[])"
+            case SecurableKind.CONTACT:
+                return (
+                    f"SELECT q.contact FROM {self._associations} q WHERE {_opens(Pathway.CONTACT, 'q')}"
+                    f" AND q.student IN ({self._reached(SecurableKind.STUDENT)})"
+                )
+        pathway = self._pathway(kind)
+        return (
+            f"SELECT p.{kind} FROM ({_BELOW}) o (id) JOIN {self._associations} p ON p.organization = o.id"
+            f" WHERE {_opens(pathway, 'p')}"
+        )
+
+    @property
+    def _associations(self) -> str:
+        return _PRESENT_AND_PAST if self.reach.includes_past else _PRESENT
+
+    def _pathway(self, kind: SecurableKind) -> Pathway:
+        if kind is SecurableKind.STAFF:
+            return Pathway.STAFF
+        return self.reach.students or Pathway.STUDENT
+
+    def _hint(self, group: Group) -> str | None:
+        match group[0].kind:
+            case SecurableKind.STUDENT if self.reach.students is Pathway.RESPONSIBILITY:
+                return (
+                    "You may need to create a corresponding"
+                    " 'StudentEducationOrganizationResponsibilityAssociation' item."
+                )
+            case SecurableKind.STUDENT:
+                return "You may need to create a corresponding 'StudentSchoolAssociation' item."
+            case SecurableKind.CONTACT:
+                person = group[0].name.removesuffix("UniqueId")
+                return (
+                    "You may need to create corresponding 'StudentSchoolAssociation' and"
+                    f" 'Student{person}Association' items."
+                )
+            case SecurableKind.STAFF:
+                return (
+                    "You may need to create corresponding 'StaffEducationOrganizationEmploymentAssociation' or"
+                    " 'StaffEducationOrganizationAssignmentAssociation' items."
+                )
+        return None
+
+
+_DOWNWARDS = ("descendant_id", "ancestor_id")
+
+
+def _opens(pathway: Pathway, alias: str) -> str:
+    return f"{alias}.opens_pathway AND {alias}.resource_type_id = ANY (%({pathway.parameter})s::smallint[])"
+
+
+def _first_of_each(column: str, reached: str, condition: str) -> str:
+    return f"""
+SELECT d.id FROM (SELECT DISTINCT * FROM ({reached}) r (value)) r CROSS JOIN LATERAL (
+    SELECT d.id FROM document d
+     WHERE d.resource_type_id = %(type)s AND d.{column} = r.value AND d.id BETWEEN %(first)s AND %(last)s
+       AND {condition}
+     ORDER BY d.id LIMIT %(looked_at)s
+) d"""
+
+
+def _is_within(element: SecurableElement, unresolved: Unresolved) -> bool:
+    return any(element.path.steps[: len(place.steps)] == place.steps for place in unresolved)
+
+
+def _distinct(hints: Iterable[str | None]) -> list[str]:
+    return list(dict.fromkeys(hint for hint in hints if hint is not None))
