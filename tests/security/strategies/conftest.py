@@ -1,0 +1,16 @@
+"""A district 1 with the schools 11 and 12, and a district 2 with the school 21."""
+
+import pytest
+
+from tests.security.strategies.world import World
+
+
+@pytest.fixture
+def world(api, documents):
+    found = World(api, documents)
+    found.district(1)
+    found.district(2)
+    found.school(11, 1)
+    found.school(12, 1)
+    found.school(21, 2)
+    return found
