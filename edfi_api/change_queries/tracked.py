@@ -13,6 +13,7 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.change_queries.windows import Window
 from edfi_api.documents import resource_types
 from edfi_api.documents.execution import execute, with_retries
+from edfi_api.documents.guards import Guard, RowValues
 from edfi_api.surface.resource import Resource
 
 # What was created again is left out. Only what was there again within the window counts: so the list stays the same
@@ -20,7 +21,7 @@ from edfi_api.surface.resource import Resource
 _DELETES = """
 SELECT d.change_version, d.document_uuid, d.key_values::text
   FROM deleted_document d
- WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s
+ WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s{only}
    AND NOT EXISTS (
        SELECT FROM alias a JOIN document again ON again.id = a.document_id
         WHERE a.referential_id = ANY (d.aliases) AND again.resource_type_id = d.resource_type_id
@@ -34,10 +35,11 @@ SELECT max(d.change_version) AS change_version, d.document_uuid,
        (array_agg(d.old_key_values ORDER BY d.change_version))[1]::text,
        (array_agg(d.new_key_values ORDER BY d.change_version DESC))[1]::text
   FROM key_change d
- WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s
+ WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s{only}
  GROUP BY d.document_uuid
 """
 
+_KEPT = RowValues("d")
 _PAGE = "{changes} ORDER BY change_version LIMIT %(size)s OFFSET %(offset)s"
 _COUNT = "SELECT count(*) FROM ({changes}) changes"
 
@@ -63,10 +65,12 @@ class KeyChange:
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """What happened to the documents of a resource in a window."""
+    """What happened to the documents of a resource in a window, as far as the guard lets it be seen: it is asked about
+    what the documents were."""
 
     resource: Resource
     window: Window
+    guard: Guard | None = None
     using: str = DEFAULT_DB_ALIAS
 
     def deletes(self, size: int, offset: int) -> list[Delete]:
@@ -82,12 +86,17 @@ class Tracked:
         return self._count(_KEY_CHANGES)
 
     def _page(self, changes: str, size: int, offset: int) -> list[tuple[Any, ...]]:
-        return self._run(_PAGE.format(changes=changes), {"size": size, "offset": offset})
+        return self._run(_PAGE.format(changes=self._visible(changes)), {"size": size, "offset": offset})
 
     def _count(self, changes: str) -> int:
-        return self._run(_COUNT.format(changes=changes), {})[0][0]
+        return self._run(_COUNT.format(changes=self._visible(changes)), {})[0][0]
+
+    def _visible(self, changes: str) -> str:
+        return changes.format(only="" if self.guard is None else f" AND {self.guard.sql(_KEPT)}")
 
     def _run(self, statement: str, beside: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         resource_type = resource_types.numbers(self.using)[self.resource.name]
         parameters = {"type": resource_type, "first": self.window.first, "last": self.window.last, **beside}
+        if self.guard is not None:
+            parameters |= self.guard.parameters
         return with_retries(lambda: execute(statement, parameters, self.using))

@@ -39,7 +39,9 @@ class TrackedResourceViewSet(ResourceViewSet):
         window = read_window(request.query_params)
         refuse_filters(request.query_params)
         self.check_permissions(request)
-        tracked = Tracked(self.resource, window)
+        if self.guard is not None:
+            self.guard.condition()  # Raises what makes any answer pointless.
+        tracked = Tracked(self.resource, window, self.guard)
         headers = {"Total-Count": str(count(tracked))} if page.wants_total else {}
         return JsonTextResponse(_array(map(write, find(tracked, page.size, page.offset))), headers)
 

@@ -31,7 +31,7 @@ _SUCCEEDED = (int(ExecStatus.TUPLES_OK), int(ExecStatus.COMMAND_OK))
 _LAST_WORDS = (b"FATAL", b"PANIC")
 _NAMED_PARAMETER = re.compile(r"%\((\w+)\)s")
 
-_prepared: WeakKeyDictionary[Connection[Any], OrderedDict[str, bytes]] = WeakKeyDictionary()
+_prepared: WeakKeyDictionary[Connection[Any], OrderedDict[bytes, bytes]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class _Statement:
 def run(statement: str, parameters: Mapping[str, Any], connection: Connection[Any]) -> list[Row]:
     """The rows of a statement that returns some. Raises psycopg's errors; knows nothing of transactions."""
     compiled = _compiled(statement)
-    name = _name(statement, compiled, connection)
+    name = _name(compiled, connection)
     result = _checked(connection.pgconn.exec_prepared(name, _values(compiled, parameters)), connection.pgconn)
     return _rows(result)
 
@@ -73,17 +73,18 @@ def _values(compiled: _Statement, parameters: Mapping[str, Any]) -> list[bytes |
     return [_WRITERS[type(value := parameters[name])](value) for name in compiled.names]
 
 
-def _name(statement: str, compiled: _Statement, connection: Connection[Any]) -> bytes:
-    """The name under which the connection knows the statement, which is prepared if it is new there."""
+def _name(compiled: _Statement, connection: Connection[Any]) -> bytes:
+    """The name under which the connection knows the statement, which is prepared if it is new there. Statements whose
+    parameters have other names are one and the same to the server."""
     known = _prepared.get(connection)
     if known is None:
         known = _prepared[connection] = OrderedDict()
-    name = known.get(statement)
+    name = known.get(compiled.sql)
     if name is None:
-        name = known[statement] = _prepare(compiled, connection.pgconn)
+        name = known[compiled.sql] = _prepare(compiled, connection.pgconn)
         _forget_the_oldest(known, connection.pgconn)
     else:
-        known.move_to_end(statement)
+        known.move_to_end(compiled.sql)
     return name
 
 
@@ -94,7 +95,7 @@ def _prepare(compiled: _Statement, pgconn: PGconn) -> bytes:
     return name
 
 
-def _forget_the_oldest(known: OrderedDict[str, bytes], pgconn: PGconn) -> None:
+def _forget_the_oldest(known: OrderedDict[bytes, bytes], pgconn: PGconn) -> None:
     if len(known) > _MOST_PREPARED:
         _, name = known.popitem(last=False)
         _checked(pgconn.exec_(b"DEALLOCATE " + name), pgconn)

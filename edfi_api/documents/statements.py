@@ -108,7 +108,6 @@ RETURNING id
 """
 
 
-
 @dataclass(frozen=True, slots=True)
 class Demands:
     """What a guard asks, as SQL: about a stored row `d`, and about the values that are proposed."""

@@ -137,7 +137,7 @@ def restore(
     parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid, "client": None} | creation
 
     def attempt() -> StoredDocument:
-        if get(incoming.resource, document_uuid, using):
+        if get(incoming.resource, document_uuid, using=using):
             raise DocumentExists(document_uuid)
         if execute(statements.VERSION_BY_ALIAS, parameters, using):
             raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)

@@ -4,22 +4,17 @@ from collections.abc import Iterable, Iterator
 
 from edfi_api.relations.related import Readable
 from edfi_api.security.actions import Action
-from edfi_api.security.claims import strategies
-from edfi_api.security.exceptions import ActionAccessDenied, ResourceAccessDenied
+from edfi_api.security.authorization import guard
+from edfi_api.security.exceptions import ActionAccessDenied, NoNamespacePrefixes, ResourceAccessDenied
 from edfi_api.security.tokens import AuthenticatedClient
 from edfi_api.surface.resource import Resource
 
 
 def readable(client: AuthenticatedClient, resources: Iterable[Resource]) -> Iterator[Readable]:
-    """Those on which the client's claim set grants Read."""
+    """Those on which the client's claim set grants Read, and of their documents those that its strategies allow."""
     for resource in resources:
-        if _may_read(client, resource):
-            yield Readable(resource)
-
-
-def _may_read(client: AuthenticatedClient, resource: Resource) -> bool:
-    try:
-        strategies(client, resource, Action.READ)
-    except (ResourceAccessDenied, ActionAccessDenied):
-        return False
-    return True
+        try:
+            rows = guard(client, resource, Action.READ)
+            yield Readable(resource, () if rows is None else (rows.condition(),))
+        except (ResourceAccessDenied, ActionAccessDenied, NoNamespacePrefixes):
+            continue

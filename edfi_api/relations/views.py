@@ -8,7 +8,9 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from edfi_api.conf import api_settings
+from edfi_api.documents import store
 from edfi_api.documents.extraction import Extractor
+from edfi_api.documents.guards import Guard
 from edfi_api.relations.authorization import readable
 from edfi_api.relations.neighbours import Neighbours
 from edfi_api.relations.parameters import Asked, read
@@ -28,6 +30,7 @@ class RelationsView(EdFiView):
     detail = None
     action = "retrieve"
     resource: Resource | None = None
+    guard: Guard | None = None
     surface: Surface | None = None
     neighbours: Neighbours | None = None
     representations: dict[ResourceName, Representation] | None = None
@@ -47,6 +50,8 @@ class RelationsView(EdFiView):
         uuid = document_uuid(document_id)
         asked = read(request.query_params, self.surface)
         self.check_permissions(request)
+        if self.guard is not None and store.get(resource, uuid, guard=self.guard) is None:
+            return EmptyResponse(status=404)
         with_targets = asked.with_bodies and api_settings.LINKS
         neighbours = readable(request.user, self._neighbours(asked))
         found = related_documents(resource, uuid, asked, neighbours, with_targets=with_targets)

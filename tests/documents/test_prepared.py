@@ -59,6 +59,12 @@ def test_a_parameter_may_stand_in_several_places():
 
 
 @pytest.mark.django_db
+def test_statements_that_differ_in_the_names_of_parameters_are_prepared_once():
+    assert ask("SELECT %(a)s::int + 41", a=1) == [(42,)]
+    assert ask("SELECT %(b)s::int + 41", b=2) == [(43,)]
+
+
+@pytest.mark.django_db
 def test_a_refusal_is_the_exception_of_its_sqlstate():
     with pytest.raises(psycopg.errors.DivisionByZero):
         ask("SELECT 1 / %(zero)s::int", zero=0)

@@ -16,7 +16,7 @@ def reader(full_association):
     """A client that may read students and their enrolments, and nothing else."""
     claims = ["ed-fi/student", "ed-fi/studentSchoolAssociation"]
     grant = {"claims": claims, "actions": ["Read"], "strategies": [EVERYONES]}
-    load(read_claims(orjson.dumps({"claimSets": [{"name": "Enrolments", "grants": [grant]}]})))
+    load(read_claims(orjson.dumps({"claimSets": [{"name": "Enrolments", "grants": [grant]}]})), by="tests")
     return ApiTestClient(new_token("reader", "Enrolments"))
 
 

@@ -390,3 +390,34 @@ def test_a_stored_document_without_its_element_is_inaccessible(world, standard):
             "authorization strategy."
         ],
     }
+
+
+# --- what was ---
+
+
+def test_a_deletion_is_still_seen_after_the_enrollment_is_deleted_too(world):
+    sis = world.client("EdFiAPIPublisherReader", 1)
+    world.student("S")
+    enrollment = world.enroll("S", 11)
+    calendars = [world.calendar("C", school) for school in (11, 21)]
+    responsibility = world.make_responsible("S", 11)
+    for path in (responsibility, enrollment, *calendars):
+        assert world.api.delete(path).status_code == 204
+
+    seen = sis.get("/studentEducationOrganizationResponsibilityAssociations/deletes").json()
+    assert [each["keyValues"]["studentUniqueId"] for each in seen] == ["S"]
+    assert len(sis.get("/studentSchoolAssociations/deletes").json()) == 1
+    assert [each["keyValues"]["schoolId"] for each in sis.get("/calendars/deletes").json()] == [11]
+    assert world.client("EdFiAPIPublisherReader", 2).get("/studentSchoolAssociations/deletes").json() == []
+
+
+def test_relations_show_only_what_may_be_read(world):
+    world.student("S")
+    calendars = {school: world.calendar("C", school) for school in (11, 21)}
+    year = world.api.get("/schoolYearTypes").json()[0]["id"]
+    sis = world.client("EdFiAPIPublisherReader", 1)
+
+    found = sis.get(f"/relations/v1/ed-fi/schoolYearTypes/{year}").json()
+
+    assert {each["id"] for each in found} == {calendars[11].rsplit("/", 1)[1]}
+    assert sis.get("/relations/v1" + calendars[21].removeprefix("/data")).status_code == 403

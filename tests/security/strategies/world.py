@@ -105,7 +105,7 @@ class World:
             "actions": ["Create", "Read", "Update", "Delete"],
             "strategies": strategies,
         }
-        load(read_claims(orjson.dumps({"claimSets": [{"name": name, "grants": [grant]}]})))
+        load(read_claims(orjson.dumps({"claimSets": [{"name": name, "grants": [grant]}]})), by="tests")
         return self.client(name, *organizations, prefixes=prefixes)
 
     def _contact_key(self, name: str) -> dict[str, str]:
