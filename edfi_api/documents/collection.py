@@ -8,7 +8,7 @@ first and asks the index only if they do not fill it. Documents of a window of c
 of these, in the same way.
 """
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -28,6 +28,10 @@ LAST_ROW = LAST_VERSION = 2**63 - 1
 # rarer ones the index has to bring few enough rows.
 _NEAR_ROWS = 2_000
 
+# What the bodies take of one reading, as the database keeps them: compressed if they are large. A page of 500 usual
+# documents comes at once; of larger ones, memory holds so much, in several forms, and not the page.
+_BYTES_AT_ONCE = 2 * 2**20
+
 # How many more to look at, by the matches among the near ones: twice as many as these foretell. It is worth it where
 # the page is near, since an index brings all matches of the resource, and where most rows match.
 _FURTHER_ROWS = f"""
@@ -38,13 +42,22 @@ SELECT CASE WHEN count(*) = 0 OR count(*) >= %(wanted)s::bigint THEN 0
   FROM near
 """
 
-# Pages are found by number alone: what lies in front is counted in the index, and what is sorted is small. Then each
-# document is looked up, for which OFFSET 0 leaves no other way: a prepared statement does not know how few they are.
-_PAGE = """
-SELECT d.id, d.document_uuid, d.body::text, d.change_version, d.last_modified_at{targets}
-  FROM (SELECT id FROM ({found}) d ORDER BY d.resource_type_id, d.place LIMIT %(size)s OFFSET %(offset)s) page
- CROSS JOIN LATERAL (SELECT * FROM document WHERE document.id = page.id OFFSET 0) d {join}
- ORDER BY d.{by}
+# Pages are found by number alone: what lies in front is counted in the index, and what is sorted is small.
+_PAGE = "SELECT id, place FROM ({found}) d ORDER BY d.resource_type_id, d.place LIMIT %(size)s OFFSET %(offset)s"
+
+_REST = "SELECT id, place FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY AS rest (id, place)"
+
+# Each document of a page is looked up, for which OFFSET 0 leaves no other way: a prepared statement does not know how
+# few they are. Bodies come until they are `_BYTES_AT_ONCE`, as they are stored; the others are asked for again.
+_DOCUMENTS = """
+SELECT d.id, d.document_uuid, CASE WHEN d.bytes_before < %(bytes_at_once)s THEN d.body::text END, d.change_version,
+       d.last_modified_at{targets}
+  FROM (
+    SELECT d.*, page.place,
+           sum(pg_column_size(d.body)) OVER (ORDER BY page.place) - pg_column_size(d.body) AS bytes_before
+      FROM ({page}) page CROSS JOIN LATERAL (SELECT * FROM document WHERE document.id = page.id OFFSET 0) d
+  ) d {join}
+ ORDER BY d.place
 """
 
 # A range instead of an equality, so that ordering by the type as well is not redundant to PostgreSQL: otherwise a
@@ -155,15 +168,35 @@ def all_documents(resource: Resource, using: str = DEFAULT_DB_ALIAS) -> Selectio
     return Selection(resource_types.numbers(using)[resource.name], using=using)
 
 
-def page(selection: Selection, size: int, offset: int, with_targets: bool) -> list[StoredDocument]:
-    """`size` documents in the selection's order behind `offset` others; their targets too if they are asked for."""
+def page(selection: Selection, size: int, offset: int, with_targets: bool) -> Iterator[StoredDocument]:
+    """`size` documents in the selection's order behind `offset` others; their targets too if they are asked for.
+
+    One statement finds the page. Of large documents it brings the first ones; the others are read when those are
+    done with, each as it is then, and left out if it is gone.
+    """
     order, clauses = selection.order, _clauses(selection)
     template = _FILTERED if clauses["each_row"] else _UNFILTERED
     found = template.format(walk=order.walk, by=order.column, **clauses)
     parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
+    rest = yield from _documents(_PAGE.format(found=found), parameters, with_targets, selection)
+    while rest:
+        rest = yield from _documents(_REST, {"rows": rest}, with_targets, selection)
+
+
+def _documents(
+    page: str, parameters: Mapping[str, Any], with_targets: bool, selection: Selection
+) -> Generator[StoredDocument, None, list[int]]:
+    """The first documents of a page, or all; the rows of those that were too much at once are returned."""
     targets, join = (", targets.*", f"CROSS JOIN LATERAL ({TARGETS}) targets") if with_targets else ("", "")
-    statement = _PAGE.format(found=found, by=order.column, targets=targets, join=join)
-    return [stored_document(row, selection.using) for row in _run(selection, statement, parameters)]
+    statement = _DOCUMENTS.format(page=page, targets=targets, join=join)
+    rest = []
+    for row in _run(selection, statement, {**parameters, "bytes_at_once": _BYTES_AT_ONCE}):
+        number, _, text, *_ = row
+        if text is None:
+            rest.append(number)
+        else:
+            yield stored_document(row, selection.using)
+    return rest
 
 
 def count(selection: Selection) -> int:

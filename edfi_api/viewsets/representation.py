@@ -3,13 +3,16 @@
 The body's JSON text is spliced, not parsed, unless links are to be put into it. Source: http-api.md §§7.1, 8.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
 
 from edfi_api.conf import api_settings
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.stored import StoredDocument
 from edfi_api.surface.resource import Surface
 from edfi_api.viewsets.links import linked_text
+from edfi_api.viewsets.responses import MOST_IN_MEMORY
 
 
 def etag(document: StoredDocument) -> str:
@@ -34,6 +37,21 @@ class Representation:
             f'"_etag":"{etag(document)}","_lastModifiedDate":"{document.last_modified_at:%Y-%m-%dT%H:%M:%SZ}"}}'
         ).encode()
 
-    def collection(self, documents: list[StoredDocument]) -> bytes:
+    def collection(self, documents: Iterable[StoredDocument]) -> "CollectionText":
         """A JSON array of documents."""
-        return b"[" + b",".join([self.document(document) for document in documents]) + b"]"
+        file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115  Whoever sends it closes it.
+        last_row = None
+        for document in documents:
+            file.write(b"[" if last_row is None else b",")
+            file.write(self.document(document))
+            last_row = document.row
+        file.write(b"[]" if last_row is None else b"]")
+        return CollectionText(file, last_row)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionText:
+    """The JSON of a page, in memory or on disk, and the row of its last document."""
+
+    file: SpooledTemporaryFile[bytes]
+    last_row: int | None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils.decorators import classonlymethod
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -26,13 +27,12 @@ from edfi_api.documents.collection import Order, Selection, all_documents
 from edfi_api.documents.guards import Guard
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome
-from edfi_api.documents.stored import StoredDocument
 from edfi_api.surface.resource import ProjectFacts, Resource
 from edfi_api.viewsets.document_id import document_uuid
 from edfi_api.viewsets.edfi_view import EdFiView
 from edfi_api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
-from edfi_api.viewsets.representation import Representation
-from edfi_api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse
+from edfi_api.viewsets.representation import CollectionText, Representation
+from edfi_api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
 
 Result = TypeVar("Result")
 
@@ -73,7 +73,9 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         if document_id is not None:
             self.document_uuid = document_uuid(document_id)
 
-    def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
+    def finalize_response(
+        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
         self.fixed_headers.add_to(response)
         return super().finalize_response(request, response, *args, **kwargs)
 
@@ -85,22 +87,23 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """What DRF's filter classes narrow."""
         return all_documents(self.resource)
 
-    def list(self, request: Request, **kwargs: Any) -> HttpResponse:
+    def list(self, request: Request, **kwargs: Any) -> HttpResponseBase:
         """A page of documents; filters are the resource's query fields."""
         page = self.paginator.read(request)
         documents = self.filter_queryset(self.get_queryset())
         self.check_permissions(request)
         documents = documents.guarded_by(self.guard)
 
-        def query(documents: Selection) -> tuple[int | None, list[StoredDocument]]:
+        def query(documents: Selection) -> tuple[int | None, CollectionText]:
             total = collection.count(documents) if page.wants_total else None
-            return total, collection.page(page.rows_of(documents), page.size, page.offset, self.serves_links)
+            found = collection.page(page.rows_of(documents), page.size, page.offset, self.serves_links)
+            return total, self.representation.collection(found)
 
-        total, found = self.read(request, documents, query)
+        total, text = self.read(request, documents, query)
         headers = {} if total is None else {"Total-Count": str(total)}
-        if found and documents.order is Order.ROW:
-            headers["Next-Page-Token"] = str(page.next_token(found[-1].row))
-        return JsonTextResponse(self.representation.collection(found), headers=headers)
+        if text.last_row is not None and documents.order is Order.ROW:
+            headers["Next-Page-Token"] = str(page.next_token(text.last_row))
+        return json_file_response(text.file, headers)
 
     def partitions(self, request: Request, **kwargs: Any) -> HttpResponse:
         """Page tokens from which several clients can walk through the collection side by side."""

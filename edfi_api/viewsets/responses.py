@@ -1,11 +1,15 @@
 """Answers that need no renderer: JSON that is finished already, and nothing at all; and what many have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import IO
 
-from django.http import HttpResponse
-from django.http.response import ResponseHeaders
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase, ResponseHeaders
 
 _JSON = "application/json; charset=utf-8"
+# Longer answers wait on disk until they are sent.
+MOST_IN_MEMORY = 8 * 2**20
+_BLOCK = 65_536
 _NO_HEADERS: Mapping[str, str] = {}
 
 
@@ -14,6 +18,23 @@ class JsonTextResponse(HttpResponse):
 
     def __init__(self, text: bytes, headers: Mapping[str, str] = _NO_HEADERS) -> None:
         super().__init__(text, headers={"Content-Type": _JSON, "Content-Length": str(len(text)), **headers})
+
+
+def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS) -> HttpResponseBase:
+    """Finished JSON, just written to a file: as a whole, or block by block if it is long."""
+    length = file.tell()
+    file.seek(0)
+    if length <= MOST_IN_MEMORY:
+        return JsonTextResponse(file.read(), headers)
+    return StreamingHttpResponse(
+        _blocks(file), headers={"Content-Type": _JSON, "Content-Length": str(length), **headers}
+    )
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while block := file.read(_BLOCK):
+            yield block
 
 
 class EmptyResponse(HttpResponse):

@@ -5,7 +5,7 @@ from django.db import transaction
 
 from tests.benchmarks.seed import seed
 
-SIZE = 12_000
+SIZE = 16_000
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 # Rows of a document, its index entries, and those of what it refers to.
 _ROWS_OF_AN_ANSWER = 30
 # The nearest rows, twice since an entry of an index leads to each, and all that one school has.
-_ROWS_ASIDE = 6_500
+_ROWS_ASIDE = 9_500
 # Near rows that hold a few matches are followed by as many as are foretold to fill a page.
 _FOLLOWED = {"value of one in 300"}
 

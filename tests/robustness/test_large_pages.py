@@ -1,0 +1,62 @@
+"""A page of large documents is one answer, and no server holds it in memory as a whole."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from tests.robustness.real_server import RealServer
+
+DOCUMENTS, BYTES = 500, 200_000
+# Beside what a worker has anyway: the largest reading in several forms, and the answer up to where it goes to disk.
+MOST_GROWTH = 50 * 2**20
+
+# Larger than the API lets descriptors become.
+_LARGE_DOCUMENTS = """
+INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
+SELECT gen_random_uuid(), resource_type_id, 'Large', body || jsonb_build_object('codeValue', 'Large ' || number,
+       'description', (SELECT string_agg(md5(number || '-' || n), '') FROM generate_series(1, %(bytes)s / 32) n))
+  FROM document, generate_series(1, %(documents)s) number WHERE natural_key LIKE '%%#Model'
+"""
+
+
+@pytest.fixture(scope="module")
+def page(real_server: RealServer) -> Iterator[str]:
+    """The path of a page of large descriptors."""
+    body = {"namespace": "uri://ed-fi.org/TermDescriptor", "codeValue": "Model", "shortDescription": "Large"}
+    with real_server.client() as client:
+        assert client.ask("POST", "/data/ed-fi/termDescriptors", body).status == 201
+    with psycopg.connect(real_server.database_url) as connection:
+        connection.execute(_LARGE_DOCUMENTS, {"documents": DOCUMENTS, "bytes": BYTES})
+    yield f"/data/ed-fi/termDescriptors?shortDescription=Large&limit={DOCUMENTS}&offset=1"
+    with psycopg.connect(real_server.database_url) as connection:
+        connection.execute("DELETE FROM document WHERE natural_key = 'Large'")
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the most that a process had")
+def test_memory_does_not_grow_with_the_page(real_server, page):
+    before = [_forget_the_most(worker) for worker in real_server.workers()]
+
+    with real_server.client() as client:
+        answer = client.ask("GET", page)
+
+    growth = [_most(worker) - had for worker, had in zip(real_server.workers(), before, strict=True)]
+    documents = json.loads(answer.body)
+    assert len(answer.body) == int(answer.headers["Content-Length"]) > DOCUMENTS * BYTES * 0.99
+    assert [document["codeValue"] for document in documents] == [f"Large {number + 1}" for number in range(DOCUMENTS)]
+    assert all(len(document["description"]) == BYTES for document in documents)
+    assert max(growth) < MOST_GROWTH, growth
+
+
+def _forget_the_most(worker: psutil.Process) -> int:
+    """What the process has now, in bytes; the most that it had begins anew."""
+    Path(f"/proc/{worker.pid}/clear_refs").write_text("5")
+    return _most(worker)
+
+
+def _most(worker: psutil.Process) -> int:
+    [line] = [line for line in Path(f"/proc/{worker.pid}/status").read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) * 1024
