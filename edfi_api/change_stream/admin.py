@@ -53,13 +53,13 @@ class DeadLetterAdmin(RemovableAdmin):
     def deliver_again(self, request: HttpRequest, letters: QuerySet[DeadLetter]) -> None:
         """In the order of the changes."""
         handlers = handlers_in(api_settings.CHANGE_HANDLERS, current_surface())
-        delivered = 0
-        for letter in letters.order_by("change_version"):
+        chosen, delivered = list(letters.order_by("change_version")), 0
+        for letter in chosen:
             try:
                 delivered += deliver_again(letter, handlers)
             except UnknownHandler as error:
                 self.message_user(request, str(error), messages.ERROR)
-        failed = len(letters) - delivered
+        failed = len(chosen) - delivered
         self.message_user(
             request, f"{delivered} delivered, {failed} failed again.", messages.WARNING if failed else messages.SUCCESS
         )

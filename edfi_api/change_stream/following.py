@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
 from edfi_api.change_stream.reading import Newest
 from edfi_api.change_stream.waking import Alarm
+from edfi_api.documents.exceptions import is_outage
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +65,9 @@ def through_outages(run: Callable[[], None], using: str = DEFAULT_DB_ALIAS) -> N
         started = time.monotonic()
         try:
             return run()
-        except (OperationalError, InterfaceError) as error:
+        except (DatabaseError, InterfaceError) as error:
+            if not is_outage(error):
+                raise
             if time.monotonic() - started > _LONGEST_OUTAGE_PAUSE_SECONDS:
                 pause = _FIRST_LOOK_SECONDS
             log.warning("the database is away, trying again in %.1f seconds: %s", pause, str(error).strip())

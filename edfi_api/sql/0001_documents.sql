@@ -17,13 +17,13 @@ CREATE FUNCTION change_version_lock() RETURNS bigint LANGUAGE sql IMMUTABLE RETU
 
 -- Wakes at the commit who waits for changes. NOTIFY lets transactions commit only one after the other, which made 150
 -- writes a second out of 1,200 of 16 clients; so it is used only while somebody does wait. Who waits holds this lock
--- together with others who wait, and then nobody can have it alone. It is only tried, and given back at once; that two
--- who try at the same time take each other for a listener does no harm.
+-- together with others who wait, and then nobody can have it alone. It is only tried, and given back in the same
+-- expression, which no cancellation can divide; that two who try at the same time take each other for a listener does no
+-- harm.
 CREATE FUNCTION notify_listeners() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF pg_try_advisory_lock(change_version_lock()::integer, 0) THEN
-        PERFORM pg_advisory_unlock(change_version_lock()::integer, 0);
-    ELSE
+    IF NOT (CASE WHEN pg_try_advisory_lock(change_version_lock()::integer, 0)
+                 THEN pg_advisory_unlock(change_version_lock()::integer, 0) ELSE false END) THEN
         NOTIFY document_change;
     END IF;
 END

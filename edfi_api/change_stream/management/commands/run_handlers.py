@@ -20,6 +20,8 @@ from edfi_api.startup import current_surface
 class Command(BaseCommand):
     """See the module."""
 
+    # They would make the whole API first, which takes seconds and is not needed.
+    requires_system_checks = ()
     help = "Calls the handlers of changes that MEADOWLARK_CHANGE_HANDLERS names, as changes come."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -21,6 +21,8 @@ from edfi_api.startup import current_surface
 class Command(BaseCommand):
     """See the module."""
 
+    # They would make the whole API first, which takes seconds and is not needed.
+    requires_system_checks = ()
     help = "Hands on the changes of documents as lines of JSON, in order and at least once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
