@@ -17,7 +17,8 @@ import django
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import DatabaseError, OperationalError, connection
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.apischema.errors import ApiSchemaError
 from edfi_api.metaed import ModelErrors
@@ -92,22 +93,30 @@ def _connection_error() -> OperationalError | None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Nobody else prepares this database inside. The lock ends with the connection, so a killed process leaves none."""
-    if not _is_lock_ours():
-        _tell("Another process is preparing this database; waiting for it.")
-        # Asked again and again: a statement that waits for the lock would hold up a migration that builds an index
-        # concurrently, which waits for all statements to end.
-        while not _is_lock_ours():
-            time.sleep(_PAUSE_SECONDS)
+    """Nobody else prepares this database inside.
+
+    The lock is held by an open transaction of a connection of its own: it ends with the connection, so a killed process
+    leaves none, and a pooler that lends connections by the transaction cannot lend this one to somebody else.
+    """
+    guard = connections.create_connection(DEFAULT_DB_ALIAS)
     try:
+        guard.set_autocommit(False)
+        if not _is_lock_ours(guard):
+            _tell("Another process is preparing this database; waiting for it.")
+            # Asked again and again: a statement that waits for the lock would hold up a migration that builds an index
+            # concurrently, which waits for all statements to end.
+            while not _is_lock_ours(guard):
+                time.sleep(_PAUSE_SECONDS)
         yield
     finally:
+        guard.close()
         connection.close()
 
 
-def _is_lock_ours() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [PREPARING])
+def _is_lock_ours(guard: BaseDatabaseWrapper) -> bool:
+    guard.rollback()
+    with guard.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [PREPARING])
         return cursor.fetchone()[0]
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from importlib import import_module
 from typing import Any
 
@@ -45,4 +46,9 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     content_type = environ.get("CONTENT_TYPE", "")
     if "charset" in content_type.lower():
         environ["CONTENT_TYPE"] = _CHARSET.sub("", content_type)
-    return _django(environ, start_response)
+    answer = _django(environ, start_response)
+    if environ["REQUEST_METHOD"] != "HEAD":
+        return answer
+    # Django leaves it to the server to drop the body, and gunicorn does, with a warning in the log for each.
+    with closing(answer):
+        return []

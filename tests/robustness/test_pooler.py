@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.real_server import RealServer
+from tests.robustness.real_server import TOP, RealServer
 
 # Fewer connections to PostgreSQL than the server has threads, so that they are really shared.
 CONFIGURATION = """
@@ -91,7 +92,9 @@ def test_clients_read_and_write_side_by_side(server: PooledServer) -> None:
 
 
 def test_commands_run(server: PooledServer) -> None:
-    server.manage("load_school_years", "2020-2030", "--current", "2026")
+    """What prepares a database too, which keeps others from doing so meanwhile."""
+    prepare = [sys.executable, "-m", "meadowlark.prepare"]
+    subprocess.run(prepare, cwd=TOP, env=server._environment(), check=True)
 
     assert b'{"resource": "/ed-fi/schoolYearTypes"' in server.manage("export_documents")
     assert b"documents agree" in server.manage("verify_integrity")

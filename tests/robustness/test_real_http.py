@@ -117,3 +117,11 @@ def test_what_is_no_request_is_refused_with_problem_details(real_server, request
     assert head.startswith(b"HTTP/1.1 %d " % status)
     assert b"Content-Type: application/problem+json" in head
     assert json.loads(body)["status"] == status
+
+
+def test_an_answer_to_head_says_how_long_it_would_be_and_is_not_logged(real_server):
+    answer = httpx.head(f"http://127.0.0.1:{real_server.port}/health/live")
+
+    assert answer.status_code == 200
+    assert int(answer.headers["content-length"]) > 0
+    assert "no-body response" not in real_server.log.read_text()
