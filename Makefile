@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CLIENTS := .venv-clients
+AUDIT := .venv-audit
 
 .PHONY: help run test test-clients check bench bench-data lock
 .DEFAULT_GOAL := help
@@ -15,6 +16,7 @@ help:
 	@echo 'make check  lint, format and types alone'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
+	@echo 'make audit  ask the vulnerability service about every pinned library; needs the network'
 	@echo 'make lock   write the lock files after a change of one of the requirements.txt'
 
 run: $(VENV)/ready
@@ -42,12 +44,18 @@ bench-data: $(VENV)/ready-for-tests
 	@$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --) \
 		$(BIN)/python -m tests.benchmarks.data --size $(SIZE)
 
+# The locks say everything, so nothing is installed or resolved.
+audit: $(AUDIT)/ready
+	$(foreach lock,$(wildcard *.lock tests/*.lock),$(AUDIT)/bin/pip-audit --strict --disable-pip \
+		--progress-spinner off --require-hashes --requirement $(lock) &&) true
+
 lock: $(VENV)/ready
 	$(BIN)/python -m pip install -qq pip-tools==7.6.2
 	$(compile) requirements.txt --output-file requirements.lock
 	$(compile) requirements.telemetry.txt --constraint requirements.lock --output-file requirements.telemetry.lock
 	$(compile) requirements.parquet.txt --constraint requirements.lock --output-file requirements.parquet.lock
 	$(compile) requirements.nats.txt --constraint requirements.lock --output-file requirements.nats.lock
+	$(compile) --allow-unsafe requirements.audit.txt --output-file requirements.audit.lock
 	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
 	$(compile) --allow-unsafe tests/clients/requirements.txt --output-file tests/clients/requirements.lock
 
@@ -82,3 +90,8 @@ $(CLIENTS)/ready:
 	@$(PYTHON) -m venv --clear $(CLIENTS)
 	@$(CLIENTS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/clients/requirements.lock
 	@cp tests/clients/requirements.lock $@
+
+$(AUDIT)/ready: requirements.audit.lock
+	@$(PYTHON) -m venv --clear $(AUDIT)
+	@$(AUDIT)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.audit.lock
+	@touch $@

@@ -7,11 +7,14 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
+from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.template.response import SimpleTemplateResponse
 from django.urls import get_resolver
+from django.utils.deprecation import MiddlewareMixin
 
-ADMIN_PREFIX = "/admin/"
+# Without an admin nothing is there.
+ADMIN_PREFIX = f"/{settings.ADMIN_PATH or 'admin'}/"
 
 
 class DataRoutesMiddleware:
@@ -48,6 +51,22 @@ class AdminOnly:
         if request.path_info.startswith(ADMIN_PREFIX):
             return super().__call__(request)
         return self.get_response(request)
+
+
+class ContentSecurityPolicyMiddleware(MiddlewareMixin):
+    """What browsers may do with a page."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
+        return response
+
+
+class AdminContentSecurityPolicyMiddleware(AdminOnly, ContentSecurityPolicyMiddleware):
+    """What browsers may do with pages of the admin."""
+
+
+class AdminXFrameOptionsMiddleware(AdminOnly, XFrameOptionsMiddleware):
+    """No frames around the admin, for browsers that do not know its content security policy."""
 
 
 class AdminSessionMiddleware(AdminOnly, SessionMiddleware):

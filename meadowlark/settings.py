@@ -64,6 +64,36 @@ if behind_proxy:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     USE_X_FORWARDED_HOST = True
 
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool(
+    "MEADOWLARK_HTTPS",
+    default=False,
+    meaning="for production: clients come by HTTPS alone. Others are sent there, and browsers are told to remember it",
+)
+hsts_seconds = env.int("MEADOWLARK_HSTS_SECONDS", default=31_536_000, meaning="for how long browsers remember it")
+if SECURE_SSL_REDIRECT:
+    SECURE_HSTS_SECONDS = hsts_seconds
+    # Asked from inside, where there is no HTTPS.
+    SECURE_REDIRECT_EXEMPT = [r"^health", r"^metrics"]
+SILENCED_SYSTEM_CHECKS = [
+    # Django's middleware against framing and forged requests is there, as subclasses that serve the admin alone.
+    "security.W002",
+    "security.W003",
+    # Whether other hosts of the domain have HTTPS, and belong into the lists of browsers, is not ours to say.
+    "security.W005",
+    "security.W021",
+]
+# A working day of the admin.
+SESSION_COOKIE_AGE = 12 * 60 * 60
+
+ADMIN_PATH = env.str("MEADOWLARK_ADMIN_PATH", default="admin", meaning="where the admin is; empty for no admin").strip(
+    "/"
+)
+# Pages load nothing from elsewhere and run no code of their own text; answers that are no pages need no such header.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
 INSTALLED_APPS = [
     "edfi_api.administration.apps.AdministrationConfig",
     "django.contrib.auth",
@@ -94,6 +124,8 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Content-Length, without which every answer would go out in chunks.
     "django.middleware.common.CommonMiddleware",
+    "meadowlark.middleware.AdminContentSecurityPolicyMiddleware",
+    "meadowlark.middleware.AdminXFrameOptionsMiddleware",
     "meadowlark.middleware.AdminSessionMiddleware",
     "meadowlark.middleware.AdminCsrfViewMiddleware",
     "meadowlark.middleware.AdminAuthenticationMiddleware",
@@ -298,6 +330,14 @@ OAUTH2_PROVIDER = {
     "OAUTH2_VALIDATOR_CLASS": "edfi_api.security.oauth.ClientCredentialsValidator",
     # There are no refresh tokens; cleartokens would warn of not knowing when they expire.
     "REFRESH_TOKEN_EXPIRE_SECONDS": 1,
+    # What is never used is closed all the same.
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
+    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
+    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
 }
 
 REST_FRAMEWORK = {

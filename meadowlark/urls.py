@@ -2,6 +2,7 @@
 
 import re
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
@@ -26,9 +27,12 @@ urlpatterns = [
     path("", include("edfi_api.change_queries.urls")),
     path("", include("edfi_api.metadata.urls")),
     path("", include("edfi_api.observability.urls")),
-    path("admin", RedirectView.as_view(pattern_name="admin:index")),
-    path("admin/", admin.site.urls),
 ]
+if settings.ADMIN_PATH:
+    urlpatterns += [
+        path(settings.ADMIN_PATH, RedirectView.as_view(pattern_name="admin:index")),
+        path(f"{settings.ADMIN_PATH}/", admin.site.urls),
+    ]
 
 handler400 = "edfi_api.problem_details.handler.bad_request"
 handler404 = "edfi_api.problem_details.handler.not_found"

@@ -19,6 +19,7 @@ from edfi_api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.documents import resource_types
 from edfi_api.documents.incoming import Preparers
+from edfi_api.security.bundled_claims import fill_claims
 from edfi_api.startup import surface_of
 from edfi_api.surface.cache import CODE_PACKAGES, load_or_build
 from edfi_api.surface.resource import Surface
@@ -65,6 +66,7 @@ class Served:
         is_numbered = self.surface.by_name.keys() <= resource_types.numbers().keys()
         if not is_numbered:
             resource_types.synchronise(self.surface.resources)
+            fill_claims(self.surface)
         with override_settings(ROOT_URLCONF=self.urls):
             yield
         if not is_numbered:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -52,7 +53,7 @@ class DiscoveryView(PublishedView):
             "token_url": f"{root}/{addresses.OAUTH}",
             "data_url": f"{root}/{addresses.DATA}",
         }
-        return render(request._request, "edfi_api/home.html", context)
+        return _page(request._request, "edfi_api/home.html", context)
 
 
 class DocsView(OpenView):
@@ -63,7 +64,13 @@ class DocsView(OpenView):
     def get(self, request: Request, **kwargs: str) -> HttpResponse:
         found = specifications(self.surface, root_of(request._request))
         context = {"specifications": [{"name": each["name"], "url": each["endpointUri"]} for each in found]}
-        return render(request._request, "edfi_api/docs.html", context)
+        return _page(request._request, "edfi_api/docs.html", context)
+
+
+def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    response = render(request, template, context)
+    response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
+    return response
 
 
 class DependenciesView(PublishedView):

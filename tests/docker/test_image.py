@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import yaml
+
 TOP = Path(__file__).parents[2]
 
 
@@ -22,3 +24,17 @@ def _copied() -> set[str]:
     dockerfile = (TOP / "docker/Dockerfile").read_text()
     sources = re.findall(r"^COPY (?!--)(.+) \S+$", dockerfile, re.MULTILINE)
     return {source for line in sources for source in line.split()}
+
+
+def test_nobody_is_root_and_nothing_is_written_but_memory() -> None:
+    """As far as the files tell: the account of the image, and what the compose file allows the container."""
+    server = yaml.safe_load((TOP / "docker/compose.yaml").read_text())["services"]["meadowlark"]
+    accounts = re.findall(r"^USER (\S+)$", (TOP / "docker/Dockerfile").read_text(), re.MULTILINE)
+    home = re.search(r"MEADOWLARK_HOME=(\S+)", (TOP / "docker/Dockerfile").read_text())[1]
+
+    assert accounts == ["10001"]
+    assert server["read_only"] is True
+    assert server["cap_drop"] == ["ALL"]
+    assert server["security_opt"] == ["no-new-privileges:true"]
+    assert {mount.partition(":")[0] for mount in server["tmpfs"]} == {"/tmp", home}  # noqa: S108
+    assert "volumes" not in server
