@@ -188,7 +188,7 @@ def test_security_headers_stand_on_every_answer(api):
     response = api.get("/students")
 
     assert response["X-Content-Type-Options"] == "nosniff"
-    assert response["Referrer-Policy"] == "same-origin"
+    assert response["Referrer-Policy"] == "no-referrer"
     assert "Set-Cookie" not in response
 
 

@@ -127,7 +127,7 @@ def test_the_content_security_policy_forbids_nothing_that_pages_need(
     ):
         window.get(f"{live_server.url}/admin/{page}")
         shown(window, "#content")
-    click(window, ".select2-selection")
+    shown(window, ".select2-selection").click()
     shown(window, ".select2-results__option")
 
     complaints = [entry["message"] for entry in window.get_log("browser")]
