@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents import resource_types
 from edfi_api.documents.execution import execute, with_retries
-from edfi_api.documents.guards import Condition
+from edfi_api.documents.guards import STORED, Condition, Guard
 from edfi_api.documents.statements import TARGETS
 from edfi_api.documents.stored import StoredDocument, stored_document
 from edfi_api.relations.neighbours import Direction
@@ -45,7 +45,8 @@ _ORDERS = {Order.OLDEST: "", Order.NEWEST: "DESC"}
 # A single row without an id says that the document is there and has no neighbours.
 _PAGE = """
 WITH base AS (
-    SELECT id FROM document WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
+    SELECT id FROM document d
+     WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s{allowed}
 ), page AS (
     SELECT DISTINCT id FROM ({found}) found ORDER BY id {order} LIMIT %(size)s
 )
@@ -78,11 +79,15 @@ def related_documents(
     asked: Asked,
     readable: Iterable[Readable],
     *,
-    with_targets: bool,
+    guard: Guard | None = None,
+    with_targets: bool = False,
     using: str = DEFAULT_DB_ALIAS,
 ) -> list[RelatedDocument] | None:
-    """A page of what is around the document of this resource with this id; None if there is no such document."""
-    statement, parameters = _page(asked, list(readable), with_targets, using)
+    """A page of what is around the document of this resource with this id; None if there is no such document, or none
+    that the guard allows."""
+    allowed = "" if guard is None else f" AND {guard.sql(STORED)}"
+    statement, parameters = _page(asked, list(readable), allowed, with_targets, using)
+    parameters |= {} if guard is None else guard.parameters
     parameters |= {"document_uuid": document_uuid, "resource_type": resource_types.numbers(using)[resource.name]}
     rows = with_retries(lambda: execute(statement, parameters, using))
     if not rows:
@@ -90,7 +95,9 @@ def related_documents(
     return [_related(row, using) for row in rows if row[0] is not None]
 
 
-def _page(asked: Asked, readable: Sequence[Readable], with_targets: bool, using: str) -> tuple[str, dict[str, Any]]:
+def _page(
+    asked: Asked, readable: Sequence[Readable], allowed: str, with_targets: bool, using: str
+) -> tuple[str, dict[str, Any]]:
     parameters: dict[str, Any] = {"first": asked.rows.first, "last": asked.rows.last, "size": asked.size}
     order = _ORDERS[asked.order]
     found = []
@@ -102,6 +109,7 @@ def _page(asked: Asked, readable: Sequence[Readable], with_targets: bool, using:
         for condition in each.conditions:
             parameters |= condition.parameters
     statement = _PAGE.format(
+        allowed=allowed,
         found=" UNION ALL ".join(found) or "SELECT NULL::bigint AS id WHERE false",
         order=order,
         body="d.body::text" if asked.with_bodies else "''",

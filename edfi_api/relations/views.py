@@ -50,12 +50,11 @@ class RelationsView(EdFiView):
         uuid = document_uuid(document_id)
         asked = read(request.query_params, self.surface)
         self.check_permissions(request)
-        if self.guard is not None and store.get(resource, uuid, guard=self.guard) is None:
-            return EmptyResponse(status=404)
         with_targets = asked.with_bodies and api_settings.LINKS
         neighbours = readable(request.user, self._neighbours(asked))
-        found = related_documents(resource, uuid, asked, neighbours, with_targets=with_targets)
+        found = related_documents(resource, uuid, asked, neighbours, guard=self.guard, with_targets=with_targets)
         if found is None:
+            store.get(resource, uuid, guard=self.guard)  # Raises if it is there, and says why it may not be read.
             return EmptyResponse(status=404)
         headers = {}
         if len(found) == asked.size > 0:

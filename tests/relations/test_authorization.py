@@ -39,3 +39,37 @@ def test_who_may_not_read_a_document_does_not_learn_what_refers_to_it(reader):
 
     assert response.status_code == 403
     assert response.json()["type"].startswith("urn:ed-fi:api:security:authorization")
+
+
+@pytest.fixture
+def of_one_school(full_association, api):
+    """A client of another school than the one of the other documents, and its enrolment of the same student."""
+    school = api.get("/schools").json()[0]
+    changed = {"schoolId": 77, "nameOfInstitution": "Another"}
+    api.post("/schools", {name: value for name, value in school.items() if name[0] != "_" and name != "id"} | changed)
+    enrolment = full_association.body | {"schoolReference": {"schoolId": 77}}
+    enrolled = api.post("/studentSchoolAssociations", enrolment)
+    assert enrolled.status_code == 201, enrolled.content
+    strategies = {"ed-fi/student": EVERYONES, "ed-fi/studentSchoolAssociation": "RelationshipsWithEdOrgsOnly"}
+    grants = [{"claims": [claim], "actions": ["Read"], "strategies": [name]} for claim, name in strategies.items()]
+    load(read_claims(orjson.dumps({"claimSets": [{"name": "Of one school", "grants": grants}]})), by="tests")
+    token = new_token("reader", "Of one school", education_organization_ids=[77])
+    return ApiTestClient(token), enrolled["Location"].rpartition("/")[2]
+
+
+def test_documents_that_a_client_may_not_read_are_left_out(of_one_school):
+    client, enrolment = of_one_school
+
+    found = related(client, "students", stored("Student"), "include=body").json()
+
+    assert [each["id"] for each in found] == [enrolment]
+
+
+def test_a_document_that_a_client_may_not_read_is_refused_as_it_is_itself(of_one_school, full_association):
+    client, _ = of_one_school
+    path = f"/studentSchoolAssociations/{full_association.document_uuid}"
+
+    response = related(client, "studentSchoolAssociations", full_association, "direction=outgoing")
+
+    assert response.status_code == 403
+    assert response.json() | {"correlationId": ""} == client.get(path).json() | {"correlationId": ""}
