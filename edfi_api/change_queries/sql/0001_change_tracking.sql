@@ -75,6 +75,13 @@ CREATE TABLE deleted_document (
 CREATE INDEX deleted_document_version ON deleted_document (resource_type_id, change_version);
 -- Serves the stream's events of the last versions before a delete.
 CREATE INDEX deleted_document_last_version ON deleted_document (resource_type_id, last_change_version);
+-- Serve "was this person ever in one of these organizations", which decides who may read of deletes and key changes.
+CREATE INDEX deleted_document_student ON deleted_document (student) WHERE opens_pathway;
+CREATE INDEX deleted_document_staff ON deleted_document (staff) WHERE opens_pathway;
+CREATE INDEX deleted_document_contact ON deleted_document (contact) WHERE opens_pathway;
+CREATE INDEX key_change_student ON key_change (student) WHERE opens_pathway;
+CREATE INDEX key_change_staff ON key_change (staff) WHERE opens_pathway;
+CREATE INDEX key_change_contact ON key_change (contact) WHERE opens_pathway;
 -- Serves the purge.
 CREATE INDEX deleted_document_to_purge ON deleted_document (deleted_at) WHERE body IS NOT NULL;
 -- Serves "what became of this document".
