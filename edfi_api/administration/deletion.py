@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.administration import neighbours
 from edfi_api.documents import store
+from edfi_api.documents.exceptions import TooMuchContention
 from edfi_api.models import Document
 from edfi_api.startup import current_surface
 from edfi_api.surface.resource import ResourceName
@@ -23,6 +24,9 @@ MOST_AT_ONCE = 500
 
 class NotServed(Exception):
     """The document's resource is not part of the standard that is served, so its rules are unknown."""
+
+
+_REFUSALS = (DependentItemExists, NotServed, TooMuchContention)
 
 
 class DeletionThroughStore(ModelAdmin):
@@ -52,27 +56,30 @@ class DeletionThroughStore(ModelAdmin):
     ) -> HttpResponse:
         try:
             return super().delete_view(request, object_id, extra_context)
-        except (DependentItemExists, NotServed) as refusal:
+        except _REFUSALS as refusal:
             return self._told(request, refusal)
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Document]) -> HttpResponse | None:
         try:
             with transaction.atomic():
                 return super().response_action(request, queryset)
-        except (DependentItemExists, NotServed) as refusal:
+        except _REFUSALS as refusal:
             return self._told(request, refusal)
 
-    def _told(self, request: HttpRequest, refusal: DependentItemExists | NotServed) -> HttpResponse:
+    def _told(self, request: HttpRequest, refusal: Exception) -> HttpResponse:
         """Back where the user came from, with the reason; nothing was deleted."""
         self.message_user(request, _reason(refusal), messages.ERROR)
         return HttpResponseRedirect(request.get_full_path().replace("/delete/", "/change/"))
 
 
-def _reason(refusal: DependentItemExists | NotServed) -> str:
-    if isinstance(refusal, NotServed):
-        return f"Nothing was deleted: {refusal} is not part of the standard that is served."
-    named = ", ".join(f"{referrer.resource} {referrer.natural_key}" for referrer in refusal.referrers)
-    return f"Nothing was deleted: {named} refer to it."
+def _reason(refusal: Exception) -> str:
+    match refusal:
+        case DependentItemExists():
+            named = ", ".join(f"{referrer.resource} {referrer.natural_key}" for referrer in refusal.referrers)
+            return f"Nothing was deleted: {named} refer to it."
+        case NotServed():
+            return f"Nothing was deleted: {refusal} is not part of the standard that is served."
+    return "Nothing was deleted: others are writing there. Try again."
 
 
 def _delete(documents: list[Document]) -> None:

@@ -9,7 +9,7 @@ The values are compared whole, by the index over the bodies: no document has to 
 meant. Of each resource only so many are looked for, so the cost of a search has a bound.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice, product
@@ -49,11 +49,11 @@ class Found:
     has_more: bool
 
 
-def find(text: str, surface: Surface, numbers: Iterable[int]) -> Found:
+def find(text: str, surface: Surface, numbers: Collection[int]) -> Found:
     """The documents of the resources with these numbers that the text means."""
-    names, chosen = resource_types.names(), set(numbers)
-    resources = {number: found for number in chosen if (found := surface.by_name.get(names[number]))}
-    most = FOUND_IN_ONE if len(chosen) == 1 else FOUND_IN_EACH
+    names = {number: name for number, name in resource_types.names().items() if number in numbers}
+    resources = {number: found for number, name in names.items() if (found := surface.by_name.get(name))}
+    most = FOUND_IN_ONE if len(resources) == 1 else FOUND_IN_EACH
     rows = _rows_like(_examples_of_all(resources, natural_keys.elements(text)), most)
     described = _descriptors(natural_keys.without_prefix(text), resources.values())
     return Found(list(dict.fromkeys([*described, *rows]))[:FOUND_IN_ONE], has_more=len(rows) >= most)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.administration import neighbours, overview
-from edfi_api.models import Document
+from edfi_api.models import Document, ResourceType
 
 LIST = "/admin/edfi_api/document/"
 
@@ -110,6 +110,21 @@ def test_a_document_is_found_by_its_id(admin_client, association):
 def test_any_text_can_be_searched_for(admin_client, association):
     for text in ("'", "#", "=", "a=b=c", "#=#=", "NK#", "%s", "\\", '"}', "1e9999999", "\ud7ff", "x" * 10_000):
         assert admin_client.get(LIST, {"q": text}).status_code == 200
+
+
+def test_a_resource_that_is_none_has_no_documents(admin_client, association):
+    for number in ("9999", "99999999", "-1", "x"):
+        page = admin_client.get(LIST, {"q": "Value", "resource_type__id__exact": number}, follow=True)
+        assert page.status_code == 200
+
+
+def test_a_document_of_another_standard_stays(admin_client, association):
+    ResourceType.objects.filter(pk=association.resource_type_id).update(name="PupilSchoolAssociation")
+
+    page = admin_client.post(page_of(association, "delete"), {"post": "yes"}, follow=True).content.decode()
+
+    assert "PupilSchoolAssociation is not part of the standard that is served" in page
+    assert Document.objects.filter(pk=association.pk).exists()
 
 
 def test_a_documents_page_shows_body_and_neighbours(admin_client, association, student):
