@@ -1,18 +1,23 @@
-"""System check of the database: can every resource be granted, and is it said how it is authorized?
+"""System check of the database: can every resource be granted, and does it have what its strategies look at?
 
 Runs with `migrate` and with `manage.py check --database default`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import connections
 
 from edfi_api.startup import current_surface
+from edfi_api.surface.resource import Resource, Surface
 
+from .actions import Action
+from .authorization import Rules
 from .bundled_claims import UNSECURED
 from .claim_uris import claim_name
+from .claims import all_defaults
+from .exceptions import StrategyNotApplicable, UnknownStrategies
 from .models import ResourceClaim
 
 
@@ -27,7 +32,30 @@ def resources_have_claims(databases: Iterable[str] | None = None, **_: Any) -> l
     names = {claim_name(resource) for resource in current_surface().resources}
     missing = sorted(names - parents.keys())
     unsecured = sorted(name for name in names & parents.keys() if parents[name] == UNSECURED)
-    return [*_warning("W001", "There is no resource claim for", missing), *_warning("W002", _UNSECURED, unsecured)]
+    return [
+        *_warning("W001", "There is no resource claim for", missing),
+        *_warning("W002", _UNSECURED, unsecured),
+        *_warning("W003", "Default strategies find nothing to go by in", _not_applicable(current_surface())),
+    ]
+
+
+def _not_applicable(surface: Surface) -> list[str]:
+    """As after a change of the data standard, when a resource has lost its namespace."""
+    defaults = all_defaults()
+    return sorted(
+        name
+        for name, resource in ((claim_name(each), each) for each in surface.resources)
+        if not _are_applicable(resource, defaults.get(name, {}))
+    )
+
+
+def _are_applicable(resource: Resource, by_action: Mapping[str, tuple[str, ...]]) -> bool:
+    try:
+        for action, names in by_action.items():
+            Rules(resource, names, is_for_changes=action == Action.READ_CHANGES)
+    except (StrategyNotApplicable, UnknownStrategies):
+        return False
+    return True
 
 
 _UNSECURED = f"{UNSECURED} has no default strategies, so ordinary claim sets do not reach"
@@ -38,5 +66,5 @@ def _has_tables() -> bool:
 
 
 def _warning(number: str, text: str, names: list[str]) -> list[CheckMessage]:
-    hint = "Add a resource claim, or move it to another domain, in the admin or with load_claim_sets."
+    hint = "Give it a claim or another domain in the admin; load_claim_sets --bundled knows one for each resource."
     return [Warning(f"{text}: {', '.join(names)}", hint=hint, id=f"security.{number}")] if names else []

@@ -20,6 +20,7 @@ __all__ = ["Action", "strategies"]
 
 Strategies = tuple[str, ...]
 Operations = dict[str, list[Action]]
+_ByAction = dict[str, Strategies]
 
 
 def strategies(client: AuthenticatedClient, resource: Resource, action: Action) -> Strategies:
@@ -53,6 +54,15 @@ def inherited_defaults(name: str) -> dict[str, tuple[Strategies, str]]:
     return {action: (defaults[each][action], each) for action, each in defining.items() if each is not None}
 
 
+def all_defaults() -> dict[str, _ByAction]:
+    """The default strategies that count for every claim."""
+    tree, defaults = _Tree.read(), _read_defaults()
+    return {
+        name: {action: _nearest_default(list(tree.lineage(name)), defaults, action) for action in Action.values}
+        for name in tree.parents
+    }
+
+
 def forget() -> None:
     """Compile anew whatever is asked for next."""
     _compiled.clear()
@@ -67,7 +77,6 @@ class _Granted:
 
 
 _Actions = dict[str, _Granted]
-_ByAction = dict[str, Strategies]
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,3 +173,13 @@ def test_what_nobody_reaches_by_defaults_is_told() -> None:
     (warning,) = resources_have_claims(["default"])
 
     assert warning.msg.endswith("do not reach: ed-fi/grade")
+
+
+def test_strategies_that_find_nothing_are_told() -> None:
+    claim = ResourceClaim.objects.get(name="ed-fi/grade")
+    claim.parent = ResourceClaim.objects.get(name=NAMESPACES)
+    claim.save()
+
+    assert [warning.msg for warning in resources_have_claims(["default"])] == [
+        "Default strategies find nothing to go by in: ed-fi/grade"
+    ]

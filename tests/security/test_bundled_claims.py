@@ -1,0 +1,188 @@
+"""The claim sets that come along: whom they let do what, as answers of the API, and in all bundled standards."""
+
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+
+from edfi_api.security.actions import Action
+from edfi_api.security.authorization import guard
+from edfi_api.security.bundled_claims import bundled_claims
+from edfi_api.security.claims_store import load
+from edfi_api.security.exceptions import ActionAccessDenied, ResourceAccessDenied, StrategiesNotDefined
+from edfi_api.security.models import ClaimSet, DefaultStrategies
+from edfi_api.security.tokens import client_of_token
+from edfi_api.surface.resource import Resource
+from tests.conftest import ApiTestClient, new_token
+from tests.factories import DocumentFactory
+from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
+
+pytestmark = pytest.mark.django_db
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+CLAIM_SETS = (
+    "AssessmentVendor",
+    "BootstrapDescriptorsAndEdOrgs",
+    "EdFiAPIPublisherReader",
+    "EdFiAPIPublisherWriter",
+    "EdFiSandbox",
+    "FullAccess",
+    "OwnershipBased",
+    "RosterVendor",
+    "SISVendor",
+)
+# What of Create, Read, Update, Delete and ReadChanges (X) a claim set grants on a resource.
+LETTERS = {"C": Action.CREATE, "R": Action.READ, "U": Action.UPDATE, "D": Action.DELETE, "X": Action.READ_CHANGES}
+MATRIX = """
+                              SchoolYearType GradeLevelDescriptor PerformanceLevelDescriptor School Student Section Assessment LearningStandard StudentSchoolAssociation
+AssessmentVendor              R              R                    CRUD                       -      R       R       CRUD       CRUD             -
+BootstrapDescriptorsAndEdOrgs C              C                    C                          C      -       -       -          C                -
+EdFiAPIPublisherReader        RX             RX                   RX                         RX     RX      RX      RX         RX               RX
+EdFiAPIPublisherWriter        CRUD           CRUD                 CRUD                       CRUD   CRUD    CRUD    CRUD       CRUD             CRUD
+EdFiSandbox                   CRUDX          CRUDX                CRUDX                      CRUDX  CRUDX   CRUDX   CRUDX      CRUDX            CRUDX
+FullAccess                    CRUDX          CRUDX                CRUDX                      CRUDX  CRUDX   CRUDX   CRUDX      CRUDX            CRUDX
+OwnershipBased                CRUD           CRUD                 CRUD                       CRUD   CRUD    CRUD    CRUD       CRUD             CRUD
+RosterVendor                  -              -                    -                          R      R       R       -          -                R
+SISVendor                     R              R                    CRUD                       R      CRUD    CRUD    CRUD       CRUD             CRUD
+"""  # noqa: E501  A table is read as one.
+
+
+def cells() -> list[tuple[str, str, str]]:
+    heading, *rows = MATRIX.strip("\n").splitlines()
+    return [
+        (claim_set, resource, "" if letters == "-" else letters)
+        for claim_set, *of_claim_set in map(str.split, rows)
+        for resource, letters in zip(heading.split(), of_claim_set, strict=True)
+    ]
+
+
+def asked(api: ApiTestClient, action: Action, resource: Resource, body: dict[str, Any]) -> list[HttpResponse]:
+    """The answers to all requests that need the action."""
+    path = f"/{resource.endpoint}"
+    match action:
+        case Action.CREATE:
+            return [api.post(path, body)]
+        case Action.READ:
+            return [api.get(path), api.get(f"{path}/partitions"), api.get(f"{path}/{NOWHERE}")]
+        case Action.UPDATE:
+            return [api.put(f"{path}/{NOWHERE}", body | {"id": NOWHERE})]
+        case Action.DELETE:
+            return [api.delete(f"{path}/{NOWHERE}")]
+        case Action.READ_CHANGES:
+            return [api.get(f"{path}/deletes"), api.get(f"{path}/keyChanges")]
+    raise AssertionError(action)
+
+
+@pytest.mark.parametrize(("claim_set", "resource_name", "letters"), cells())
+def test_who_may_do_what(
+    claim_set: str, resource_name: str, letters: str, documents: DocumentFactory, resource_named: Any
+) -> None:
+    resource = resource_named(resource_name)
+    claims = {"education_organization_ids": [1001], "namespace_prefixes": ["uri://ed-fi.org"]}
+    api = ApiTestClient(new_token("matrix", claim_set, **claims))
+    body = documents.minimal_body(resource)
+
+    for letter, action in LETTERS.items():
+        for response in asked(api, action, resource, body):
+            if letter in letters:
+                assert not is_denied(response), (action, response.content)
+            else:
+                assert response.status_code == 403
+                assert problem(response) == denial(claim_set, resource_name, action if letters else None)
+
+
+def is_denied(response: HttpResponse) -> bool:
+    """By the claim set; who is let in may still be refused for a document, or find nothing."""
+    return response.status_code >= 500 or "access-denied:action" in response.content.decode()
+
+
+def problem(response: HttpResponse) -> dict[str, Any]:
+    return {name: value for name, value in response.json().items() if name != "correlationId"}
+
+
+def denial(claim_set: str, resource_name: str, action: Action | None) -> dict[str, Any]:
+    errors = [
+        f"The API client's assigned claim set (currently '{claim_set}') must grant permission of the '{action}' action "
+        f"on one of the following resource claims: {resource_name}"
+    ]
+    return {
+        "detail": "Access to the resource could not be authorized.",
+        "type": f"urn:ed-fi:api:security:authorization:access-denied:{'action' if action else 'resource'}",
+        "title": "Authorization Denied",
+        "status": 403,
+        "validationErrors": {},
+        "errors": errors if action else [],
+    }
+
+
+@pytest.fixture(params=[*STANDARDS, "5.2 with an extension"])
+def standard_served(request: pytest.FixtureRequest) -> Served:
+    return served("5.2", LAKE_COUNTY) if "extension" in request.param else served(request.param)
+
+
+def test_no_bundled_claim_set_leads_into_a_configuration_error(standard_served: Served) -> None:
+    """Whatever is granted has strategies, which exist and find their elements; but for what has none to find."""
+    unreachable = set()
+    load(bundled_claims(standard_served.surface), by="tests")
+    with standard_served.instead():
+        for claim_set in ClaimSet.objects.all():
+            client = client_of_token(new_token(claim_set.name, claim_set.name, namespace_prefixes=["uri://ed-fi.org"]))
+            for resource in standard_served.surface.resources:
+                for action in Action:
+                    try:
+                        guard(client, resource, action)
+                    except (ActionAccessDenied, ResourceAccessDenied):
+                        continue
+                    except StrategiesNotDefined:
+                        unreachable.add((resource.project_endpoint, resource.name.resource))
+
+    assert {project for project, _ in unreachable} <= {"lake-county"}
+
+
+def test_the_list_of_claim_sets_is_complete() -> None:
+    assert tuple(ClaimSet.objects.values_list("name", flat=True)) == CLAIM_SETS
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("post", "/surveys", "{", 400),  # the body comes before the claim set
+        ("post", "/surveys", "{}", 400),
+        ("put", f"/surveys/{NOWHERE}", "{}", 400),
+        ("get", "/surveys?limit=-1", None, 400),
+        ("get", "/surveys?colour=red", None, 400),
+        ("get", "/surveys/partitions?number=0", None, 400),
+        ("get", "/surveys/deletes?limit=-1", None, 400),
+        ("get", "/surveys/nonsense", None, 400),
+        ("delete", "/surveys/nonsense", None, 400),
+        ("delete", "/surveys", None, 405),
+        ("get", "/unknowns", None, 404),
+        ("get", "/surveys", None, 403),  # the claim set comes before what is stored
+        ("get", f"/surveys/{NOWHERE}", None, 403),
+        ("delete", f"/surveys/{NOWHERE}", None, 403),
+    ],
+)
+def test_the_order_of_checks(method: str, path: str, body: str | None, status: int) -> None:
+    api = ApiTestClient(new_token("Roster", "RosterVendor"))
+
+    assert api.request(method, path, body).status_code == status
+
+
+def test_a_fault_of_the_configuration_is_told_without_details() -> None:
+    DefaultStrategies.objects.filter(resource_claim__name="domains/educationOrganizations").delete()
+    api = ApiTestClient(new_token("Roster", "RosterVendor"))
+
+    response = api.get("/schools")
+
+    assert response.status_code == 500
+    assert problem(response) == {
+        "detail": "A security configuration problem was detected. The request cannot be authorized.",
+        "type": "urn:ed-fi:api:system:configuration:security",
+        "title": "Security Configuration Error",
+        "status": 500,
+        "validationErrors": {},
+        "errors": [
+            "No authorization strategies were defined for the requested action 'Read' against resource URIs "
+            "['http://ed-fi.org/identity/claims/ed-fi/school'] matched by the caller's claim "
+            "'http://ed-fi.org/identity/claims/domains/educationOrganizations'."
+        ],
+    }
