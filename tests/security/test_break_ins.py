@@ -1,0 +1,302 @@
+"""Attempts to get in, or to learn what is none of one's business: all of them fail."""
+
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+from oauth2_provider.models import AccessToken
+
+from edfi_api.models import Document
+from edfi_api.security.clients import create_client
+from edfi_api.security.models import ApiClient, Application, Vendor
+from edfi_api.security.tokens import client_of_token
+from tests.conftest import ApiTestClient, http, new_token
+from tests.factories import DocumentFactory
+from tests.security.conftest import basic
+
+pytestmark = pytest.mark.django_db
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+ROUTES = [
+    ("get", "/data/ed-fi/students"),
+    ("post", "/data/ed-fi/students"),
+    ("get", f"/data/ed-fi/students/{NOWHERE}"),
+    ("put", f"/data/ed-fi/students/{NOWHERE}"),
+    ("delete", f"/data/ed-fi/students/{NOWHERE}"),
+    ("get", "/data/ed-fi/students/partitions"),
+    ("get", "/data/ed-fi/students/deletes"),
+    ("get", "/data/ed-fi/students/keyChanges"),
+    ("get", "/data/ed-fi/nothing-here"),
+    ("patch", "/data/ed-fi/students"),
+    ("options", "/data/ed-fi/students"),
+    ("head", "/data/ed-fi/students"),
+    ("get", "/data/v3/ed-fi/students"),
+    ("get", "/DATA/ED-FI/STUDENTS/"),
+    ("get", "/changeQueries/v1/availableChangeVersions"),
+    ("get", f"/relations/v1/ed-fi/students/{NOWHERE}"),
+    ("post", "/oauth/token_info"),
+]
+# What a table of ours, PostgreSQL or a stack would say if it could be heard.
+LEAKS = ("psycopg", "Traceback", "SELECT ", "syntax error", "security_", "oauth2_provider", "edfi_api/", "/usr/", "pg_")
+
+
+@pytest.fixture
+def token() -> str:
+    return new_token("victim", "EdFiSandbox", key="victim-key")
+
+
+def tampered(token: str) -> list[str]:
+    other = "A" if token[5] != "A" else "B"
+    return [
+        token[:5] + other + token[6:],
+        token.swapcase(),
+        token[:-1],
+        token + "A",
+        token + "=",
+        f"{token}.{token}",
+        token.encode().hex(),
+        "null",
+        "*",
+        "' OR '1'='1",
+        "../../etc/passwd",
+    ]
+
+
+def assert_stays_out(response: HttpResponse) -> None:
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"] == 'Bearer error="invalid_token"'
+    assert_tells_nothing(response)
+
+
+def assert_tells_nothing(response: HttpResponse, sent: str = "") -> None:
+    """But for what the caller sent, which may be told back."""
+    text = response.content.decode(errors="replace")
+    text = text.replace(sent, "") if sent else text
+    assert [leak for leak in LEAKS if leak in text] == []
+    assert "Server" not in response.headers
+    assert "X-Powered-By" not in response.headers
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_no_route_opens_without_a_token_or_with_a_wrong_one(method: str, path: str, token: str) -> None:
+    assert_stays_out(getattr(http(), method)(path))
+    for wrong in tampered(token):
+        assert_stays_out(getattr(http(), method)(path, headers={"Authorization": f"Bearer {wrong}"}))
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_unknown_and_known_addresses_look_alike_from_outside(method: str, path: str) -> None:
+    here, nowhere = (getattr(http(), method)(each) for each in (path, "/data/unknown-project/anything"))
+
+    assert here.status_code == nowhere.status_code == 401
+    if method not in ("head", "post"):
+        assert here.json() | {"correlationId": ""} == nowhere.json() | {"correlationId": ""}
+
+
+def expired(_: str) -> None:
+    AccessToken.objects.update(expires=timezone.now() - timedelta(seconds=1))
+
+
+def revoked(_: str) -> None:
+    AccessToken.objects.all().delete()
+
+
+def of_a_disabled_client(_: str) -> None:
+    call_command("disable_api_client", "victim", stdout=StringIO())
+
+
+def of_an_inactive_client(_: str) -> None:
+    ApiClient.objects.update(is_active=False)
+
+
+def of_an_expired_client(_: str) -> None:
+    ApiClient.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+
+
+def of_a_client_with_a_new_secret(_: str) -> None:
+    call_command("rotate_secret", "victim", stdout=StringIO())
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        expired,
+        revoked,
+        of_a_disabled_client,
+        of_an_inactive_client,
+        of_an_expired_client,
+        of_a_client_with_a_new_secret,
+    ],
+)
+def test_a_token_ends_with_what_it_stands_for(end: Any, token: str) -> None:
+    """At once here; a server that has just seen the token may trust it for TOKEN_CACHE_SECONDS."""
+    assert ApiTestClient(token).get("/students").status_code == 200
+
+    end(token)
+    client_of_token.cache_clear()
+
+    for method, path in ROUTES:
+        assert_stays_out(getattr(http(), method)(path, headers={"Authorization": f"Bearer {token}"}))
+
+
+def test_a_disabled_or_expired_client_gets_no_token(client: Client) -> None:
+    made = create_client("victim", "EdFiSandbox")
+    form = {"grant_type": "client_credentials"}
+    header = {"Authorization": basic(f"{made.key}:{made.secret}")}
+    for end in (of_an_inactive_client, of_an_expired_client):
+        ApiClient.objects.update(is_active=True, expires_at=None)
+        end("")
+        response = client.post("/oauth/token", form, content_type="application/json", headers=header)
+        assert (response.status_code, response.json()) == (401, {"error": "invalid_client"})
+
+
+def test_a_token_is_taken_from_its_header_only(token: str) -> None:
+    for response in (
+        http().get(f"/data/ed-fi/students?access_token={token}"),
+        http().get(f"/data/ed-fi/students?Authorization=Bearer%20{token}"),
+        http().post("/data/ed-fi/students", f"access_token={token}", content_type="application/x-www-form-urlencoded"),
+        http().get("/data/ed-fi/students", headers={"X-Authorization": f"Bearer {token}"}),
+        http().get("/data/ed-fi/students", headers={"Cookie": f"access_token={token}; sessionid={token}"}),
+        http().get("/data/ed-fi/students", headers={"Proxy-Authorization": f"Bearer {token}"}),
+        http().get("/data/ed-fi/students", headers={"X-Forwarded-User": "victim", "X-Remote-User": "victim"}),
+        http().get("/data/ed-fi/students", headers={"X-Original-URL": "/health", "X-Rewrite-URL": "/health"}),
+        http().post("/data/ed-fi/students", headers={"X-HTTP-Method-Override": "GET"}),
+    ):
+        assert_stays_out(response)
+
+
+def test_a_session_of_the_admin_opens_no_data(admin_client: Client) -> None:
+    assert admin_client.get("/admin/").status_code == 200
+    assert_stays_out(admin_client.get("/data/ed-fi/students"))
+
+
+def test_no_header_makes_another_action_of_a_request(documents: DocumentFactory, resource_named: Any) -> None:
+    """The claim set judges what is done, not what a header says."""
+    api = ApiTestClient(new_token("Roster", "RosterVendor"))
+    resource = resource_named("Student")
+    body = documents.minimal_body(resource)
+    for header in ("HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_HTTP_METHOD", "HTTP_X_METHOD_OVERRIDE"):
+        assert api.post("/students", body, **{header: "GET"}).status_code == 403
+        assert api.delete(f"/students/{NOWHERE}", **{header: "GET"}).status_code == 403
+    assert api.post("/students?_method=GET", body).status_code in (400, 403)
+    assert not Document.objects.filter(resource_type__name="Student").exists()
+
+
+SQL_TRICKS = [
+    "' OR 1=1 --",
+    "1; DROP TABLE document; --",
+    "%' UNION SELECT client_secret FROM security_apiclient --",
+    "$1",
+    "%s",
+    "%(id)s",
+    "{}",
+    "\\",
+    "'||pg_sleep(5)||'",
+    "1 OR 1=1",
+    "null",
+    "[]",
+    '{"$ne": null}',
+    '{"@>": {}}',
+    "$.**",
+    "../../oauth/token",
+    "1e400",
+    "-0",
+    "9" * 400,
+    "\u202e",
+    "\x00",
+]
+
+
+@pytest.mark.parametrize("trick", SQL_TRICKS)
+def test_no_parameter_is_more_than_a_value(
+    trick: str, token: str, documents: DocumentFactory, resource_named: Any
+) -> None:
+    documents.store(resource_named("StudentSchoolAssociation"))
+    before = Document.objects.count()
+    api = ApiTestClient(token)
+    names = [field.name for field in resource_named("StudentSchoolAssociation").query_fields]
+    paging = [
+        "limit",
+        "offset",
+        "totalCount",
+        "pageToken",
+        "pageSize",
+        "minChangeVersion",
+        "maxChangeVersion",
+        "number",
+    ]
+
+    for name in (*names, *paging, "id", trick):
+        for path in ("/studentSchoolAssociations", "/studentSchoolAssociations/partitions"):
+            response = api.request("get", path, QUERY_STRING=urlencode({name: trick}))
+            assert response.status_code in (200, 400)
+            assert_tells_nothing(response, trick)
+            if response.status_code == 200 and name in names:
+                assert response.json() in ([], {"pageTokens": []}) or "partitions" in path or trick == "-0"
+    for name in ("limit", "offset", "minChangeVersion", "maxChangeVersion", "pageToken", trick):
+        for path in ("deletes", "keyChanges"):
+            response = api.request("get", f"/studentSchoolAssociations/{path}", QUERY_STRING=urlencode({name: trick}))
+            assert response.status_code in (200, 400)
+            assert_tells_nothing(response, trick)
+    assert Document.objects.count() == before
+
+
+@pytest.mark.parametrize("trick", SQL_TRICKS)
+def test_no_member_header_or_path_is_more_than_a_value(
+    trick: str, token: str, documents: DocumentFactory, resource_named: Any
+) -> None:
+    api = ApiTestClient(token)
+    resource = resource_named("Student")
+    body = documents.minimal_body(resource)
+    clients = ApiClient.objects.count()
+
+    for response in (
+        api.post("/students", body | {"studentUniqueId": trick}),
+        api.post("/students", body | {trick: trick, "firstName": trick}),
+        api.post("/students", body | {"id": trick}),
+        api.put(f"/students/{NOWHERE}", body | {"id": trick}),
+        api.get(f"/students/{quote(trick, safe='')}"),
+        api.delete(f"/students/{quote(trick, safe='')}"),
+        api.get(f"/{quote(trick, safe='')}"),
+        api.get("/students", HTTP_IF_NONE_MATCH=trick.replace("\x00", "")),
+        api.get("/students", HTTP_CORRELATIONID=trick.replace("\x00", "")),
+        api.delete(f"/students/{NOWHERE}", HTTP_IF_MATCH=trick.replace("\x00", "")),
+        http().post("/oauth/token", {"grant_type": "client_credentials", "client_id": trick, "client_secret": trick}),
+        http().post("/oauth/token_info", {"token": trick}, headers={"Authorization": f"Bearer {token}"}),
+    ):
+        assert response.status_code < 500
+        assert_tells_nothing(response, trick)
+    assert ApiClient.objects.count() == clients
+    assert {"document", "security_apiclient"} <= set(connection.introspection.table_names())
+
+
+def test_a_client_cannot_raise_itself(token: str) -> None:
+    """What it may do is said in tables that no route writes."""
+    vendor = ApiTestClient(new_token("Roster", "RosterVendor"))
+    before = (Application.objects.count(), Vendor.objects.count())
+
+    assert vendor.post("/students", {"claimSet": "FullAccess"}).status_code == 400
+    for path in ("/oauth/clients", "/oauth/applications/", "/oauth/register", "/oauth/authorize", "/o/token"):
+        assert http().post(path, {"claimSet": "FullAccess"}).status_code == 404
+    form = {"grant_type": "client_credentials", "scope": "FullAccess", "claim_set": "FullAccess"}
+    assert http().post("/oauth/token", form).status_code in (400, 401)
+    assert (Application.objects.count(), Vendor.objects.count()) == before
+
+
+def test_wrong_key_and_wrong_secret_are_told_alike(client: Client) -> None:
+    made = create_client("victim", "EdFiSandbox")
+    form = {"grant_type": "client_credentials"}
+
+    answers = [
+        client.post("/oauth/token", form, "application/json", headers={"Authorization": basic(pair)})
+        for pair in (f"{made.key}:wrong", "nobody:wrong")
+    ]
+
+    first, second = ((answer.status_code, answer.content, dict(answer.headers)) for answer in answers)
+    assert first == second
