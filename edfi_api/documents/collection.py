@@ -6,6 +6,10 @@ rare or lie at the far end, or through the GIN index, which is the other way rou
 and guesses wrong where matches cluster, as those of one school do. So a filtered page looks at the nearest rows
 first and asks the index only if they do not fill it. Documents of a window of change versions can be had in the order
 of these, in the same way.
+
+A guard narrows what a client sees to what, for most clients, lies together somewhere: a district's documents among
+those of all districts. Where the guard knows the way to them (`Condition.candidates`), behind the nearest rows come
+those, in order, and only what they leave open is asked of the index.
 """
 
 from collections.abc import Generator, Iterator, Mapping
@@ -97,6 +101,39 @@ UNION ALL
   ORDER BY d.{{by}} + 0 LIMIT %(wanted)s)
 """
 
+# How many of the rows that a guard leads to are held against the other conditions before the index is asked.
+_CANDIDATES = 2_000
+# Near rows are held against the guard itself, one after the other, which costs some microseconds each.
+_GUARDED_NEAR_ROWS = 100
+
+# The nearest rows; then the rows to which the guard leads, which is the answer if they fill the page, or if there are
+# no more of them; then the index.
+_GUARDED = """
+WITH near AS MATERIALIZED (
+    SELECT d.resource_type_id, d.id AS place, d.id
+      FROM (SELECT * {walk} ORDER BY resource_type_id, id LIMIT %(near)s) d
+     WHERE {each_row} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s
+), candidate AS MATERIALIZED (
+    SELECT DISTINCT id FROM ({candidates}) candidates
+     WHERE (SELECT count(*) FROM near) < %(wanted)s ORDER BY id LIMIT %(looked_at)s
+), own AS MATERIALIZED (
+    SELECT d.resource_type_id, d.id AS place, d.id
+      FROM candidate CROSS JOIN LATERAL (SELECT * FROM document WHERE document.id = candidate.id OFFSET 0) d
+     WHERE {each_row} ORDER BY d.id LIMIT %(wanted)s
+)
+SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
+UNION ALL
+SELECT * FROM own WHERE (SELECT count(*) FROM near) < %(wanted)s AND {is_complete}
+UNION ALL
+(SELECT d.resource_type_id, d.id, d.id FROM document d
+  WHERE (SELECT count(*) FROM near) < %(wanted)s AND NOT {is_complete}
+    AND {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
+  ORDER BY d.id + 0 LIMIT %(wanted)s)
+"""
+_IS_COMPLETE = """(
+    (SELECT count(*) FROM own) >= %(wanted)s OR (SELECT count(*) FROM candidate) < %(looked_at)s
+)"""
+
 _IN_WINDOW = "d.change_version BETWEEN %(first_version)s AND %(last_version)s"
 
 _COUNT = """
@@ -174,11 +211,9 @@ def page(selection: Selection, size: int, offset: int, with_targets: bool) -> It
     One statement finds the page. Of large documents it brings the first ones; the others are read when those are
     done with, each as it is then, and left out if it is gone.
     """
-    order, clauses = selection.order, _clauses(selection)
-    template = _FILTERED if clauses["each_row"] else _UNFILTERED
-    found = template.format(walk=order.walk, by=order.column, **clauses)
     parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
-    rest = yield from _documents(_PAGE.format(found=found), parameters, with_targets, selection)
+    parameters |= _window_sizes(selection, size + offset)
+    rest = yield from _documents(_PAGE.format(found=_found(selection)), parameters, with_targets, selection)
     while rest:
         rest = yield from _documents(_REST, {"rows": rest}, with_targets, selection)
 
@@ -197,6 +232,23 @@ def _documents(
         else:
             yield stored_document(row, selection.using)
     return rest
+
+
+def _found(selection: Selection) -> str:
+    order, clauses = selection.order, _clauses(selection)
+    if not clauses["each_row"]:
+        return _UNFILTERED.format(walk=order.walk, by=order.column)
+    candidates = next((each.candidates for each in selection.conditions if each.candidates), None)
+    if candidates is None or order is not Order.ROW:
+        return _FILTERED.format(walk=order.walk, by=order.column, **clauses)
+    return _GUARDED.format(walk=order.walk, candidates=candidates, is_complete=_IS_COMPLETE, **clauses)
+
+
+def _window_sizes(selection: Selection, wanted: int) -> dict[str, int]:
+    """A guard alone leads to documents that are all visible, so as many are looked at as are wanted."""
+    if len(selection.conditions) == 1 and selection.is_of_all_versions:
+        return {"near": min(_NEAR_ROWS, max(_GUARDED_NEAR_ROWS, 4 * wanted)), "looked_at": wanted}
+    return {"near": _NEAR_ROWS, "looked_at": max(_CANDIDATES, wanted)}
 
 
 def count(selection: Selection) -> int:

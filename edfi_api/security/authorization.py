@@ -108,10 +108,18 @@ class Rules:
     @cached_property
     def candidates(self) -> str | None:
         """By one of the strategies that must allow; where several relationships may, by all of them together."""
+        condition = "true" if self._is_told_by_candidates else self.stored
         if self.relationships:
-            found = [relationship.candidates(self.stored) for relationship in self.relationships]
-            return None if None in found else " UNION ".join(found)
-        return self.all_of[0].candidates(self.stored)
+            found = [relationship.candidates(condition) for relationship in self.relationships]
+            return None if None in found else " UNION ".join(f"({each})" for each in found)
+        return self.all_of[0].candidates(condition)
+
+    @property
+    def _is_told_by_candidates(self) -> bool:
+        """Whether there is nothing to ask of a document beyond what has led to it."""
+        if self.relationships:
+            return not self.all_of and all(len(each.checked) == 1 for each in self.relationships)
+        return len(self.all_of) == 1 and len(self.all_of[0].questions(STORED)) == 2
 
 
 @dataclass(frozen=True)
@@ -172,7 +180,7 @@ class StrategiesGuard:
         if self.rules.need_prefixes and not self.client.namespace_prefixes:
             raise NoNamespacePrefixes
         of_many = f"d.resource_type_id = %(type)s AND {self.rules.stored_for_many}"
-        return Condition(self.rules.stored, of_many, self.parameters)
+        return Condition(self.rules.stored, of_many, self.parameters, self.rules.candidates)
 
 
 _PATHWAYS = [

@@ -1,0 +1,169 @@
+"""A collection shows exactly the documents that can be had one by one, however it is walked.
+
+What is expected is worked out by a naive model of organizations and people, not by SQL.
+"""
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.documents.organizations import closure_of
+from tests.security.strategies.world import EO, EOP, World
+
+SCHOOLS, DISTRICTS = (11, 12, 21), (1, 2)
+STUDENTS, CONTACTS, STAFF = ("S1", "S2", "S3"), ("C1", "C2"), ("T1", "T2")
+
+
+class Model:
+    """Who lies below whom, and who belongs where."""
+
+    def __init__(self, parents, enrollments, relations, employments):
+        self.closure = closure_of(parents)
+        self.enrollments, self.relations, self.employments = enrollments, relations, employments
+
+    def organizations(self, claims):
+        return {below for above, below in self.closure if above in claims}
+
+    def students(self, claims):
+        return {student for student, school in self.enrollments if school in self.organizations(claims)}
+
+    def contacts(self, claims):
+        return {contact for student, contact in self.relations if student in self.students(claims)}
+
+    def staff(self, claims):
+        return {staff for staff, organization in self.employments if organization in self.organizations(claims)}
+
+
+def walked(client, path, size):
+    """By offset, and by token."""
+    by_offset = []
+    while page := client.get(f"{path}?offset={len(by_offset)}&limit={size}").json():
+        by_offset += page
+    by_token, answer = [], client.get(f"{path}?limit={size}")
+    while answer.json():
+        by_token += answer.json()
+        answer = client.get(f"{path}?pageToken={answer['Next-Page-Token']}&pageSize={size}")
+    assert [each["id"] for each in by_token] == [each["id"] for each in by_offset]
+    return by_offset
+
+
+def partitioned(client, path):
+    tokens = client.get(f"{path}/partitions?number=2").json()["pageTokens"]
+    return [each for token in tokens for each in client.get(f"{path}?pageToken={token}&pageSize=500").json()]
+
+
+def assert_shows(client, world, path, expected, key):
+    """`expected` are the keys of the documents that the client may see; `key` reads one."""
+    shown = walked(client, path, 2)
+    assert sorted(map(key, shown)) == sorted(expected)
+    assert [each["id"] for each in partitioned(client, path)] == [each["id"] for each in shown]
+    total = client.get(f"{path}?limit=0&totalCount=true")
+    assert int(total["Total-Count"]) == len(shown)
+    everything = world.api.get(f"{path}?limit=500").json()
+    allowed = {each["id"] for each in everything if client.get(f"{path}/{each['id']}").status_code == 200}
+    assert allowed == {each["id"] for each in shown}
+
+
+PAIRS = {
+    "enrollments": st.sets(st.tuples(st.sampled_from(STUDENTS), st.sampled_from(SCHOOLS))),
+    "relations": st.sets(st.tuples(st.sampled_from(STUDENTS), st.sampled_from(CONTACTS))),
+    "employments": st.sets(st.tuples(st.sampled_from(STAFF), st.sampled_from((*SCHOOLS, *DISTRICTS)))),
+}
+PARENTS = st.fixed_dictionaries({school: st.sets(st.sampled_from(DISTRICTS), max_size=1) for school in SCHOOLS})
+CLAIMS = st.sets(st.sampled_from((*SCHOOLS, *DISTRICTS, 999)), max_size=2)
+
+
+@pytest.fixture
+def populated(api, documents):
+    found = World(api, documents)
+    for district in DISTRICTS:
+        found.district(district)
+    for student in STUDENTS:
+        found.student(student)
+    for contact in CONTACTS:
+        found.contact(contact)
+    for staff in STAFF:
+        found.staff(staff)
+    # What each example takes back is not what these need.
+    for name in ("School", "StudentSchoolAssociation", "StaffEducationOrganizationEmploymentAssociation"):
+        found.body(name)
+    found.body(f"Student{found.contact_name}Association")
+    return found
+
+
+@settings(
+    max_examples=4,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(parents=PARENTS, claims=CLAIMS, associations=st.fixed_dictionaries(PAIRS))
+def test_what_is_shown_is_what_may_be_read(populated, parents, claims, associations):
+    enrollments, relations, employments = (associations[name] for name in PAIRS)
+    model = Model({**dict.fromkeys(DISTRICTS, ()), **parents}, enrollments, relations, employments)
+    with transaction.atomic():
+        for school, above in parents.items():
+            populated.school(school, *above)
+        for student, school in enrollments:
+            populated.enroll(student, school)
+        for student, contact in relations:
+            populated.relate(student, contact)
+        for staff, organization in employments:
+            populated.employ(staff, organization)
+        client = populated.client_by(EOP, organizations=tuple(claims))
+
+        def shows(name, expected, *path):
+            def key(body):
+                for step in path:
+                    body = body[step]
+                return body
+
+            assert_shows(client, populated, populated.endpoint(name), expected, key)
+
+        contact = populated.contact_name
+        students, reached = model.students(claims), model.organizations(claims)
+        shows("Student", students, "studentUniqueId")
+        shows(contact, model.contacts(claims), f"{contact.lower()}UniqueId")
+        shows("Staff", model.staff(claims), "staffUniqueId")
+        shows(
+            "StudentSchoolAssociation",
+            [student for student, school in enrollments if school in reached and student in students],
+            "studentReference",
+            "studentUniqueId",
+        )
+        shows(
+            f"Student{contact}Association",
+            [student for student, _ in relations if student in students],
+            "studentReference",
+            "studentUniqueId",
+        )
+        transaction.set_rollback(True)
+
+
+def test_a_filter_shows_what_it_finds_among_what_may_be_read(world):
+    for school in (11, 12, 21):
+        for code in ("A", "B"):
+            world.calendar(code, school)
+    sis = world.client_by(EO, organizations=(1,))
+
+    found = sis.get("/calendars?calendarCode=A&totalCount=true")
+
+    assert {each["schoolReference"]["schoolId"] for each in found.json()} == {11, 12}
+    assert found["Total-Count"] == "2"
+    assert sis.get("/calendars?calendarCode=A&schoolId=21").json() == []
+
+
+def test_documents_at_the_far_end_are_found_behind_many_others(world):
+    """More of another district than are looked at one by one."""
+    for number in range(120):
+        world.calendar(f"C{number}", 21)
+    own = [world.calendar(f"C{number}", 12) for number in range(3)]
+    client = world.client("SISVendor", 1)
+
+    assert [each["id"] for each in client.get("/calendars").json()] == [path.rsplit("/", 1)[1] for path in own]
+    assert len(client.get("/calendars?calendarCode=C1").json()) == 1
+    assert client.get("/calendars?limit=2&offset=2").json()[0]["calendarCode"] == "C2"
+    assert world.client("SISVendor", 11).get("/calendars?totalCount=true")["Total-Count"] == "0"

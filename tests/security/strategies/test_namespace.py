@@ -1,0 +1,109 @@
+"""NamespaceBased over HTTP. Source: errors.md §8.4, security.md §7.1."""
+
+import pytest
+
+from tests.security.strategies.test_relationships import DENIED, problem
+from tests.security.strategies.world import EO
+
+TYPE = "urn:ed-fi:api:security:authorization:namespace"
+NO_PREFIXES = {
+    "detail": "There was a problem authorizing the request. The caller has not been configured correctly for accessing "
+    "resources authorized by Namespace.",
+    "type": f"{TYPE}:invalid-client:no-namespaces",
+    "errors": [
+        "The API client has been given permissions on a resource that uses the 'NamespaceBased' authorization strategy "
+        "but the client doesn't have any namespace prefixes assigned."
+    ],
+}
+
+
+def term(namespace, code="T"):
+    return {"namespace": namespace, "codeValue": code, "shortDescription": code}
+
+
+def mismatch(which, *prefixes):
+    told = ", ".join(f"'{prefix}'" for prefix in prefixes)
+    return {
+        "detail": f"{DENIED} {which} 'Namespace' value of the data does not start with any of the caller's associated "
+        f"namespace prefixes ({told}).",
+        "type": f"{TYPE}:access-denied:namespace-mismatch",
+        "errors": [],
+    }
+
+
+@pytest.fixture
+def vendor(world):
+    def find(*prefixes):
+        return world.client_by("NamespaceBased", prefixes=prefixes)
+
+    return find
+
+
+def test_a_namespace_that_begins_with_a_prefix_is_ones_own(world, vendor):
+    client = vendor("uri://a.example", "uri://b.example")
+
+    assert client.post("/termDescriptors", term("uri://b.example/TermDescriptor")).status_code == 201
+    answer = client.post("/termDescriptors", term("uri://c.example/TermDescriptor"))
+
+    assert problem(answer) == mismatch("The", "uri://a.example", "uri://b.example")
+
+
+def test_what_is_stored_is_told_apart(world, vendor):
+    path = world.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
+    client = vendor("uri://b.example")
+
+    assert problem(client.get(path)) == mismatch("The existing", "uri://b.example")
+    assert problem(client.delete(path)) == mismatch("The existing", "uri://b.example")
+
+
+def test_without_prefixes_nothing_is_accessible(world, vendor):
+    path = world.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
+    client = vendor()
+
+    for answer in (
+        client.get(path),
+        client.get("/termDescriptors"),
+        client.get("/termDescriptors/partitions"),
+        client.post("/termDescriptors", term("uri://a.example/TermDescriptor", "U")),
+    ):
+        assert problem(answer) == NO_PREFIXES
+
+
+@pytest.mark.parametrize(
+    "prefix", ["%", "uri://_.example", "uri://a.exampl_", "uri://a.example%", "' OR true --", "\\"]
+)
+def test_no_character_of_a_prefix_has_a_meaning(world, vendor, prefix):
+    path = world.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
+    client = vendor(prefix)
+
+    assert client.get(path).status_code == 403
+    assert client.get("/termDescriptors").json() == []
+
+
+def test_collections_show_what_begins_so(world, vendor):
+    for name in ("a", "ab", "b"):
+        for code in ("1", "2"):
+            world.post("TermDescriptor", **term(f"uri://{name}.example/TermDescriptor", code))
+
+    found = vendor("uri://a").get("/termDescriptors?limit=3&totalCount=true")
+
+    assert found["Total-Count"] == "4"
+    assert [each["namespace"] for each in found.json()] == [
+        "uri://a.example/TermDescriptor",
+        "uri://a.example/TermDescriptor",
+        "uri://ab.example/TermDescriptor",
+    ]
+
+
+def test_all_of_several_strategies_must_allow(world):
+    world.student("S")
+    both = world.client_by("NamespaceBased", EO, organizations=(1,), prefixes=("uri://a.example",))
+
+    answer = both.get("/calendars")
+
+    assert answer.status_code == 500
+    assert answer.json()["errors"] == [
+        "The resource 'Calendar' is configured with the 'NamespaceBased' authorization strategy, but no Namespace "
+        "securable element resolves to a root table column. Collection-level Namespace paths are not eligible for "
+        "namespace authorization."
+    ]

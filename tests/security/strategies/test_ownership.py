@@ -1,0 +1,51 @@
+"""OwnershipBased over HTTP. Source: errors.md §8.5, security.md §7.2."""
+
+import pytest
+
+from edfi_api.models import Document
+from tests.conftest import ApiTestClient, item_path, new_token
+from tests.security.strategies.test_relationships import DENIED, problem
+
+OWNERSHIP = "urn:ed-fi:api:security:authorization:ownership"
+MISMATCH = {
+    "detail": f"{DENIED} The item is not owned by the caller.",
+    "type": f"{OWNERSHIP}:access-denied:ownership-mismatch",
+    "errors": [],
+}
+
+
+@pytest.fixture
+def owner(world):
+    return world.client_by("OwnershipBased")
+
+
+@pytest.fixture
+def other(owner):
+    return ApiTestClient(new_token("other", "OwnershipBased"))
+
+
+def test_whoever_created_a_document_may_do_everything_with_it(world, owner, other):
+    body = world.body("Student", studentUniqueId="S")
+    path = item_path(owner.post("/students", body))
+
+    assert [each["studentUniqueId"] for each in owner.get("/students").json()] == ["S"]
+    assert other.get("/students?totalCount=true")["Total-Count"] == "0"
+    for answer in (other.get(path), other.put(path, owner.get(path).json()), other.delete(path)):
+        assert problem(answer) == MISMATCH
+    assert problem(other.post("/students", body)) == MISMATCH
+    assert owner.post("/students", body).status_code == 200
+    assert owner.delete(path).status_code == 204
+
+
+def test_what_nobody_is_known_to_have_created_is_nobodys(world, owner):
+    path = world.student("S")
+    Document.objects.filter(document_uuid=path.rsplit("/", 1)[1]).update(created_by=None)
+
+    assert problem(owner.get(path)) == {
+        "detail": f"{DENIED} The item is not owned by the caller.",
+        "type": f"{OWNERSHIP}:invalid-data:ownership-uninitialized",
+        "errors": [
+            "The existing resource item has no 'CreatedByOwnershipTokenId' value assigned and thus will never be "
+            "accessible to clients using the 'OwnershipBased' authorization strategy."
+        ],
+    }
