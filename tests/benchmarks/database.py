@@ -10,6 +10,7 @@ from uuid import UUID
 import psycopg
 
 from edfi_api.documents import statements
+from edfi_api.documents.securables import Securables
 from meadowlark.embedded_postgres import binaries
 from tests.benchmarks.load import Measured
 
@@ -90,6 +91,10 @@ def _script(database_url: str) -> str:
         "document_uuid": "md5('id' || :n::text)::uuid",
         "client": "1",
         "expected_version": "NULL",
+        **dict.fromkeys(Securables._fields, "NULL"),
+        "organization": "1",
+        "student": ":n::text",
+        "opens_pathway": "true",
     }
     return f"\\set n random(1, 1000000000000000)\n{statements.upsert(None).strip() % parameters};\n"
 

@@ -27,6 +27,7 @@ def period(small_school, path_of):
     ("request_line", "status"),
     [
         ("get /classPeriods", 200),
+        ("get /classPeriods?totalCount=true", 200),
         ("get {period}", 200),
         ("post /classPeriods", 200),
         ("put {period}", 204),
