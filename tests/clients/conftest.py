@@ -32,7 +32,7 @@ class Programs:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=120,
+            timeout=300,  # lightbeam asks for hundreds of things before it validates one line
             check=False,
         )
         assert may_fail or done.returncode == 0, done.stdout
