@@ -63,9 +63,6 @@ class DescriptorAdmin(ReadOnlyAdmin):
     fields = ["descriptor", "namespace", "code_value", "short_description", "description", "last_modified_at"]
     readonly_fields = ["descriptor", "namespace", "code_value", "short_description", "description"]
 
-    class Media:
-        css = {"all": ["edfi_api/admin.css"]}
-
     @admin.display
     def descriptor(self, descriptor: Descriptor) -> str:
         return descriptor.resource_type.name.removesuffix("Descriptor")

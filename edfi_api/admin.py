@@ -51,9 +51,6 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
     ]
     readonly_fields = ["resource", "body_text", "refers_to", "referred_to_by", "related_documents", "identities"]
 
-    class Media:
-        css = {"all": ["edfi_api/admin.css"]}
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         """Bodies are read where one is shown."""
         return super().get_queryset(request).defer("body")
@@ -93,7 +90,7 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
 
     @admin.display(description="body")
     def body_text(self, document: Document) -> SafeString:
-        return format_html('<pre class="body">{}</pre>', json.dumps(document.body, indent=2, ensure_ascii=False))
+        return format_html("<pre>{}</pre>", json.dumps(document.body, indent=2, ensure_ascii=False))
 
     @admin.display
     def identities(self, document: Document) -> SafeString:

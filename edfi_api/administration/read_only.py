@@ -33,6 +33,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     # So would counting for each choice of a filter.
     show_facets = admin.ShowFacets.NEVER
 
+    class Media:
+        css = {"all": ["edfi_api/admin.css"]}
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
