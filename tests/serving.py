@@ -15,6 +15,7 @@ from django.test import override_settings
 from django.urls import URLPattern, re_path
 
 from edfi_api import apischema
+from edfi_api.change_queries import key_fields
 from edfi_api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.documents import resource_types
@@ -66,6 +67,7 @@ class Served:
         is_numbered = self.surface.by_name.keys() <= resource_types.numbers().keys()
         if not is_numbered:
             resource_types.synchronise(self.surface.resources)
+            key_fields.synchronise(self.surface.resources, "default")
             fill_claims(self.surface)
         with override_settings(ROOT_URLCONF=self.urls):
             yield

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,13 +15,14 @@ from edfi_api.change_queries.exceptions import CannotRestore
 from edfi_api.change_queries.models import DeletedDocument
 from edfi_api.change_queries.restoring import restore
 from edfi_api.models import Document
+from edfi_api.security.models import ApiClient
 
 
 @admin.register(DeletedDocument)
 class DeletedDocumentAdmin(ReadOnlyAdmin):
     """What was deleted, by whom and when; the action brings it back as `restore_document` does."""
 
-    list_display = ["key", "resource", "deleted_at", "deleted_by", "state"]
+    list_display = ["key", "resource", "deleted_at", "client", "state"]
     list_filter = ["deleted_at"]
     list_select_related = ["resource_type"]
     search_fields = ["=document_uuid"]
@@ -32,13 +33,14 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
         (None, {"fields": ["resource", "natural_key", "document_uuid", "state"]}),
         ("Body", {"fields": ["body_text"]}),
         ("Past", {"fields": ["created_at", "created_by", "last_modified_at", "last_modified_by"]}),
-        ("Delete", {"fields": ["deleted_at", "deleted_by", "change_version"]}),
+        ("Delete", {"fields": ["deleted_at", "client", "change_version"]}),
     ]
-    readonly_fields = ["resource", "state", "body_text"]
+    readonly_fields = ["resource", "state", "client", "body_text"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
         live = Document.objects.filter(document_uuid=OuterRef("document_uuid"))
-        return super().get_queryset(request).annotate(is_live=Exists(live))
+        client = ApiClient.objects.filter(pk=OuterRef("deleted_by")).values("name")
+        return super().get_queryset(request).annotate(is_live=Exists(live), client_name=Subquery(client))
 
     def has_restore_permission(self, request: HttpRequest) -> bool:
         """Who restores adds a document."""
@@ -61,6 +63,11 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
     @admin.display(ordering="resource_type")
     def resource(self, deleted: DeletedDocument) -> str:
         return deleted.resource_type.name
+
+    @admin.display(description="deleted by")
+    def client(self, deleted: Any) -> str | None:
+        """The name of an API client that there still is; nobody's, if it was a command or the admin."""
+        return deleted.client_name
 
     @admin.display
     def state(self, deleted: Any) -> str:

@@ -14,10 +14,17 @@ from edfi_api.surface.resource import Resource
 def synchronise(resources: Iterable[Resource], using: str) -> None:
     """Tell the database the key fields of these resources. What it has kept of deleted documents stays as it is."""
     numbers = resource_types.numbers(using)
-    fields = [field for resource in resources for field in _key_fields(resource, numbers[resource.name])]
+    wanted = {_facts(field): field for each in resources for field in _key_fields(each, numbers[each.name])}
+    types = {field.resource_type_id for field in wanted.values()}
+    table = KeyField.objects.using(using)
+    stored = {_facts(field): field for field in table.filter(resource_type_id__in=types)}
     with transaction.atomic(using):
-        KeyField.objects.using(using).filter(resource_type_id__in={field.resource_type_id for field in fields}).delete()
-        KeyField.objects.using(using).bulk_create(fields)
+        table.filter(pk__in=[stored[facts].pk for facts in stored.keys() - wanted.keys()]).delete()
+        table.bulk_create(wanted[facts] for facts in wanted.keys() - stored.keys())
+
+
+def _facts(field: KeyField) -> tuple[object, ...]:
+    return field.resource_type_id, field.name, tuple(field.path), field.ignores_case
 
 
 def _key_fields(resource: Resource, resource_type: int) -> Iterator[KeyField]:

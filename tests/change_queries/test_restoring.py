@@ -188,6 +188,7 @@ def test_the_admin_lists_deleted_documents_and_restores_them(api, student, admin
     answer = admin.post(LIST, {"action": "restore", "_selected_action": [row]}, follow=True)
 
     assert "studentUniqueId=604822" in listed.content.decode()
+    assert ">tests</td>" in listed.content.decode(), "the API client that deleted it"
     assert "can be restored" in listed.content.decode()
     assert "Ortiz" in shown.content.decode()
     assert "is restored." in answer.content.decode()

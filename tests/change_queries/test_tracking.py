@@ -4,11 +4,13 @@ import json
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from edfi_api.change_queries.models import DeletedDocument, KeyChange, SupersededDocument
+from edfi_api.change_queries.key_fields import synchronise
+from edfi_api.change_queries.models import DeletedDocument, KeyChange, KeyField, SupersededDocument
 from edfi_api.documents.bulk import Candidate, write_documents
 from edfi_api.documents.store import Outcome
-from edfi_api.models import Document
+from edfi_api.models import Document, ResourceType
 from edfi_api.security.models import ApiClient
 from tests.conftest import item_path
 
@@ -192,3 +194,22 @@ def test_every_resource_has_key_values(surface, documents, db):
     assert found["School"] == {"schoolId": 1008}
     assert set(found["SexDescriptor"]) == {"namespace", "codeValue"}
     assert set(found["StudentSchoolAssociation"]) == {"studentUniqueId", "schoolId", "entryDate"}
+
+
+def key_fields():
+    return list(KeyField.objects.order_by("pk").values_list("resource_type_id", "name", "path"))
+
+
+def test_key_fields_follow_the_surface(surface, db):
+    """After another standard is configured and migrated; what is right already is left alone."""
+    right = key_fields()
+    school = ResourceType.objects.get(name="School").pk
+    KeyField.objects.filter(resource_type=school).update(path=["formerlySchoolId"])
+    KeyField.objects.create(resource_type_id=school, name="outdated", path=["outdated"], ignores_case=False)
+
+    synchronise(surface.resources, "default")
+
+    assert key_fields() == right
+    with CaptureQueriesContext(connection) as queries:
+        synchronise(surface.resources, "default")
+    assert not [query for query in queries if query["sql"].startswith(("INSERT", "DELETE"))]

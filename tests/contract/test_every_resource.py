@@ -31,6 +31,12 @@ def query(resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found if value is not None}
 
 
+def key_values(resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
+    """Those of the query fields that have a part of the identity, which is all of it."""
+    fields = [field for field in resource.query_fields if set(field.paths) & set(resource.identity)]
+    return {field.name: asked_for(field, body) for field in fields}
+
+
 def asked_for(field: QueryField, body: dict[str, Any]) -> Any:
     for path in field.paths:
         value: Any = body
@@ -83,6 +89,9 @@ def test_a_document_lives_its_life(api, documents, resource):
     assert deleted.status_code == 204, deleted.content
     assert api.get(path).status_code == 404
     assert (Alias.objects.count(), Reference.objects.count()) == rows
+
+    (told,) = api.get(f"{endpoint}/deletes").json()
+    assert (told["id"], told["keyValues"]) == (members["id"], key_values(resource, minimal))
 
 
 def test_an_empty_body_names_what_is_required(api_without_check, resource):

@@ -2,6 +2,8 @@
 -- keeps the version it supersedes, a delete the document as it was. Triggers write, so no client of the database can
 -- forget to. A version keeps its number through all of this. Resource types are not checked again: they come from rows
 -- of `document`, and none ever goes.
+-- Of PostgreSQL's processor this took 15 microseconds for an insert (half of it for the version), 35 for an update and 50
+-- for a delete, where the write statements take some hundreds: `python -m tests.benchmarks.tracking`.
 
 -- Where the members of `keyValues` stand in the bodies of a resource: {"schoolId": {schoolReference,schoolId}}.
 -- Filled after migrate. Descriptor values are compared without regard to case.
@@ -13,7 +15,7 @@ CREATE TABLE key_field (
     PRIMARY KEY (resource_type_id, name)
 );
 
--- A version that an update replaced. The key serves the stream of changes, and `Selection`s of one resource.
+-- A version that an update replaced. The key serves the stream of changes, which is read by resource type.
 CREATE TABLE superseded_document (
     change_version bigint NOT NULL,
     operation text NOT NULL,
