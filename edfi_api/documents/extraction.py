@@ -201,5 +201,6 @@ def _key_value(member: str, value: Any) -> str:
 
 def _referential_id(name: ResourceName, elements: list[tuple[str, str]]) -> UUID:
     """Descriptor values take part in lower case: only members so named are descriptors, a rule of MetaEd."""
-    lowered = [(path, value.lower() if path.endswith("Descriptor") else value) for path, value in elements]
-    return referential_id(name.project, name.resource, natural_key(lowered))
+    if any(path.endswith("Descriptor") for path, _ in elements):
+        elements = [(path, value.lower() if path.endswith("Descriptor") else value) for path, value in elements]
+    return referential_id(name.project, name.resource, natural_key(elements))

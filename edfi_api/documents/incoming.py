@@ -112,8 +112,9 @@ class Preparer:
 
 
 def _refuse_client_assigned_id(sent: Mapping[str, Any]) -> None:
-    if any(value is not None for name, value in sent.items() if name.lower() == "id"):
-        raise ClientAssignedId
+    for name in sent:
+        if len(name) == 2 and name.lower() == "id" and sent[name] is not None:
+            raise ClientAssignedId
 
 
 class Preparers:

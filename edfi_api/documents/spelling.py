@@ -6,12 +6,10 @@ be renamed, so a spelling once read is remembered; not for ever, since it can be
 letters. Source: http-api.md §18.2.
 """
 
+import time
 from collections.abc import Iterable
-from threading import Lock
 from typing import Any
 from uuid import UUID
-
-from cachetools import TTLCache
 
 from edfi_api.documents.extraction import DocumentReference
 from edfi_api.models import Document
@@ -20,9 +18,11 @@ from references.identity import descriptor_natural_key
 
 _MOST_REMEMBERED = 65_536
 _SECONDS_REMEMBERED = 60
+_NOTHING = ("", 0.0)
 
-_remembered: TTLCache[tuple[str, UUID], str] = TTLCache(_MOST_REMEMBERED, _SECONDS_REMEMBERED)
-_lock = Lock()
+# By database and referential id: the URI, and until when it is trusted. Each access is a single step of a dictionary,
+# which needs no lock.
+_remembered: dict[tuple[str, UUID], tuple[str, float]] = {}
 
 
 def adopt(body: dict[str, Any], references: Iterable[DocumentReference], using: str) -> None:
@@ -37,25 +37,29 @@ def adopt(body: dict[str, Any], references: Iterable[DocumentReference], using: 
 
 def stored_spellings(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
     """URIs of the stored descriptors among these referential ids; at most one query, mostly none."""
-    with _lock:
-        found = {id_: _remembered.get((using, id_)) for id_ in ids}
-    unknown = [id_ for id_, uri in found.items() if uri is None]
-    if unknown:
-        found |= _read(unknown, using)
-    return {id_: uri for id_, uri in found.items() if uri is not None}
+    now = time.monotonic()
+    found, unknown = {}, []
+    for id_ in ids:
+        uri, until = _remembered.get((using, id_), _NOTHING)
+        if now < until:
+            found[id_] = uri
+        else:
+            unknown.append(id_)
+    return found | _read(unknown, using) if unknown else found
 
 
 def forget() -> None:
     """Read every spelling anew when it is asked for next."""
-    with _lock:
-        _remembered.clear()
+    _remembered.clear()
 
 
 def _read(ids: list[UUID], using: str) -> dict[UUID, str]:
     rows = Document.objects.using(using).filter(aliases__in=ids).values_list("aliases", "natural_key")
     uris = {id_: key.removeprefix(descriptor_natural_key("")) for id_, key in rows}
-    with _lock:
-        _remembered.update({(using, id_): uri for id_, uri in uris.items()})
+    if len(_remembered) + len(uris) > _MOST_REMEMBERED:
+        _remembered.clear()
+    until = time.monotonic() + _SECONDS_REMEMBERED
+    _remembered.update({(using, id_): (uri, until) for id_, uri in uris.items()})
     return uris
 
 
