@@ -12,6 +12,8 @@ responder, which is no more than a loop of recv and send, tells how fast it woul
 not the bottleneck while it is far below both. `server` and `database` are the microseconds of processor time that one
 request took in all processes of gunicorn and of PostgreSQL. "Association" is a studentSchoolAssociation (2 references,
 2 descriptors), a student has 1 descriptor; "again" repeats a document as it is stored, "changed" alternates a member.
+
+Behind these the section `queries` tells how long each kind of query takes in databases of two sizes; see queries.py.
 """
 
 import argparse
@@ -25,7 +27,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.benchmarks import load, report
+from tests.benchmarks import load, queries, report
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.database import bare_statement, copied_students
 from tests.benchmarks.load import Measured
@@ -46,10 +48,11 @@ class Plan:
     seeded: int
     rounds: int
     seconds: float
+    sizes: tuple[int, ...]
 
 
-FULL = Plan(seeded=2000, rounds=3, seconds=2)
-QUICK = Plan(seeded=300, rounds=1, seconds=1)
+FULL = Plan(seeded=2000, rounds=3, seconds=2, sizes=(100_000, 1_000_000))
+QUICK = Plan(seeded=300, rounds=1, seconds=1, sizes=(20_000, 60_000))
 
 
 def main() -> int:
@@ -59,12 +62,15 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write the result to this file too")
     parser.add_argument("--baseline", type=Path, help="compare with a file that --json wrote")
     options = parser.parse_args()
+    plan = QUICK if options.quick else FULL
     with tempfile.TemporaryDirectory(prefix="meadowlark-bench-") as folder, ExitStack() as running:
-        rounds = _measure(Path(folder), running, QUICK if options.quick else FULL)
+        rounds = _measure(Path(folder), running, plan)
+    asked = queries.measure(plan.sizes, plan.seconds)
     found, against = report.rows(rounds), report.ratios(rounds, MOST)
     print(f"\nload generator: {load.name()}\n\n{report.text(found, against, options.baseline)}")
+    print(f"\nqueries\n{queries.table(asked)}")
     if options.json:
-        options.json.write_text(report.as_json(found, against, load.name()))
+        options.json.write_text(report.as_json(found, against, load.name(), asked))
     return 1 if any(row.errors for row in found) else 0
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+from tests.benchmarks import queries
 from tests.benchmarks.load import Measured
 
 STATEMENT = "bare statement (pgbench)"
@@ -84,12 +85,13 @@ def text(found: Iterable[Row], against: Iterable[Ratio], baseline: Path | None) 
     return "\n".join(lines)
 
 
-def as_json(found: Iterable[Row], against: Iterable[Ratio], generator: str) -> str:
-    """What `--baseline` reads again."""
+def as_json(found: Iterable[Row], against: Iterable[Ratio], generator: str, asked: Iterable[queries.Row]) -> str:
+    """What `--baseline` reads again, and the section of queries."""
     document = {
         "generator": generator,
         "rows": [asdict(row) for row in found],
         "ratios": [asdict(ratio) for ratio in against],
+        "queries": [asdict(row) for row in asked],
     }
     return json.dumps(document, indent=1)
 

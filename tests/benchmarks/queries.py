@@ -1,0 +1,129 @@
+"""`make bench`, section `queries`: how long each kind of query takes in a database of one size and of a larger one.
+
+    python -m tests.benchmarks.queries [--sizes N ...] [--seconds S] [--json FILE]
+
+For each size the server is started as `make run` does, in a temporary home, and its database filled with a `district`.
+Then one connection asks each question over and over. `x id` is the time of a question to that of GET by id, as
+medians of the same run; the last column is that ratio with the largest size to that with the smallest: a page should
+stay below 3, what is counted or skipped grows with it.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import httpx
+import psycopg
+
+from tests.benchmarks import load
+from tests.benchmarks.place import place
+from tests.benchmarks.server import ADDRESS, Server, meadowlark
+from tests.benchmarks.shapes import RESOURCE, counts, pages
+
+_SIZES = (100_000, 1_000_000)
+_TOP = Path(__file__).parents[2]
+_DATA = "/data/ed-fi"
+_BY_ID = "GET by id"
+_LONGEST_SECONDS = 300
+_ID = """
+SELECT document_uuid FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = %s LIMIT 1
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question in a database of one size; times in milliseconds."""
+
+    size: int
+    question: str
+    documents: int
+    p50: float
+    p99: float
+    to_id: float
+
+
+def main() -> int:
+    """The command line; see the module's text."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.queries", description=__doc__.split("\n")[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=_SIZES, help="documents in the database")
+    parser.add_argument("--seconds", type=float, default=1, help="how long each question is asked")
+    parser.add_argument("--json", type=Path, help="write the result to this file too")
+    options = parser.parse_args()
+    rows = measure(options.sizes, options.seconds)
+    print(table(rows))
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    return 0
+
+
+def measure(sizes: Sequence[int], seconds: float) -> list[Row]:
+    """All questions in databases of these sizes, one after the other."""
+    rows = []
+    for size in sizes:
+        prefix = "meadowlark-queries-"
+        with tempfile.TemporaryDirectory(prefix=prefix) as folder, meadowlark(Path(folder, "home")) as server:
+            print(f"Filling a database with {size:,} documents ...", flush=True)
+            _fill(server, Path(folder, "home"), size)
+            rows += _ask(server, size, seconds)
+    return rows
+
+
+def _fill(server: Server, home: Path, size: int) -> None:
+    environment = os.environ | {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)}
+    command = [sys.executable, "-m", "tests.benchmarks.data", "--size", str(size)]
+    subprocess.run(command, cwd=_TOP, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _ask(server: Server, size: int, seconds: float) -> list[Row]:
+    with psycopg.connect(server.database_url) as connection:
+        there = place(connection)
+        (id_,) = connection.execute(_ID, [RESOURCE]).fetchone() or ("",)
+    questions = {_BY_ID: f"/studentSchoolAttendanceEvents/{id_}", **pages(there), **counts(there)}
+    rows: list[Row] = []
+    for question, path in questions.items():
+        documents = _documents(server, path)
+        measured = load.measure(server.port, [_request(server, path)], 1, seconds)
+        if measured.errors:
+            raise RuntimeError(f"{question}: {measured}")
+        to_id = measured.p50 / rows[0].p50 if rows else 1
+        rows.append(Row(size, question, documents, measured.p50, measured.p99, to_id))
+        print(f"{question:36}{documents:>6}{measured.p50:>10.2f} ms", flush=True)
+    return rows
+
+
+def _documents(server: Server, path: str) -> int:
+    """How many the answer has; asked once before it is measured, as the first time is another matter."""
+    headers = {"Authorization": f"Bearer {server.token}"}
+    url = f"http://{ADDRESS}:{server.port}{_DATA}{path}"
+    answer = httpx.get(url, headers=headers, timeout=_LONGEST_SECONDS).raise_for_status().json()
+    return len(answer) if isinstance(answer, list) else 1
+
+
+def _request(server: Server, path: str) -> bytes:
+    head = [f"GET {_DATA}{path} HTTP/1.1", f"Host: {ADDRESS}:{server.port}", f"Authorization: Bearer {server.token}"]
+    return "\r\n".join([*head, "", ""]).encode()
+
+
+def table(rows: Sequence[Row]) -> str:
+    """For a person: a line for each question, the sizes side by side."""
+    sizes = list(dict.fromkeys(row.size for row in rows))
+    found = {(row.size, row.question): row for row in rows}
+    lines = [f"{'':36}" + "".join(f"{f'{size:,} documents':>37}" for size in sizes)]
+    lines.append(f"{'':36}" + f"{'rows':>7}{'p50 ms':>11}{'p99 ms':>11}{'x id':>8}" * len(sizes) + f"{'growth':>8}")
+    for question in dict.fromkeys(row.question for row in rows):
+        line = f"{question:36}"
+        for size in sizes:
+            row = found[size, question]
+            line += f"{row.documents:>7}{row.p50:>11.2f}{row.p99:>11.2f}{row.to_id:>8.1f}"
+        lines.append(f"{line}{found[sizes[-1], question].to_id / found[sizes[0], question].to_id:>8.1f}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
