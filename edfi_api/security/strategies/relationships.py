@@ -148,43 +148,30 @@ class Relationship:
         where no index leads from these to documents."""
         kinds = [group[0].kind for group in self.checked]
         if SecurableKind.ORGANIZATION in kinds:
-            return _first_of_each("organization", self._reached(SecurableKind.ORGANIZATION), condition)
+            return _first_of_each(self._reached(SecurableKind.ORGANIZATION), condition)
         if any(group[0].kind is SecurableKind.ORGANIZATION for group in self.groups):
             return None
-        return _first_of_each(kinds[0], self._reached(kinds[0]), f"d.organization IS NULL AND {condition}")
+        return _all_of_each(kinds[0], self._reached(kinds[0]), condition)
 
     def _value(self, group: Group, values: Values) -> str:
         return value_of(group, self.groups, values)
 
     def _is_reached(self, group: Group, values: Values) -> str:
-        """OFFSET keeps the planner from looking up all that is reached where one value is asked about."""
         value = self._value(group, values)
         match group[0].kind:
             case SecurableKind.ORGANIZATION:
-                asked, from_ = ("ancestor_id", "descendant_id") if self.reach.is_inverted else _DOWNWARDS
                 # A claimed organization need not exist: its client may be about to create it.
-                return (
-                    f"({value} = ANY (%(claims)s::bigint[]) OR EXISTS (SELECT FROM organization_closure c"
-                    f" WHERE c.{asked} = {value} AND c.{from_} = ANY (%(claims)s::bigint[]) OFFSET 0))"
-                )
+                direction = _UPWARDS if self.reach.is_inverted else _DOWNWARDS
+                return f"({value} = ANY (%(claims)s::bigint[]) OR {_is_under_claims(value, direction)})"
             case SecurableKind.CONTACT:
-                return (
-                    f"EXISTS (SELECT FROM {self._associations} q {self._under_claims('q.student')}"
-                    f" WHERE q.contact = {value} AND {_opens(Pathway.CONTACT, 'q')} OFFSET 0)"
-                )
+                student = self._is_brought_under_claims(SecurableKind.STUDENT, "q.student")
+                return _exists(f"{self._associations} q", f"q.contact = {value}", _opens(Pathway.CONTACT, "q"), student)
             case kind:
-                return (
-                    f"EXISTS (SELECT FROM {self._associations} p JOIN organization_closure c"
-                    f" ON c.descendant_id = p.organization WHERE p.{kind} = {value}"
-                    f" AND {_opens(self._pathway(kind), 'p')} AND c.ancestor_id = ANY (%(claims)s::bigint[]) OFFSET 0)"
-                )
+                return self._is_brought_under_claims(kind, value)
 
-    def _under_claims(self, student: str) -> str:
-        return (
-            f"JOIN {self._associations} p ON p.student = {student} AND {_opens(Pathway.STUDENT, 'p')}"
-            " JOIN organization_closure c ON c.descendant_id = p.organization"
-            " AND c.ancestor_id = ANY (%(claims)s::bigint[])"
-        )
+    def _is_brought_under_claims(self, kind: SecurableKind, value: str) -> str:
+        pathway, organization = self._pathway(kind), _is_under_claims("p.organization", _DOWNWARDS)
+        return _exists(f"{self._associations} p", f"p.{kind} = {value}", _opens(pathway, "p"), organization)
 
     def _reached(self, kind: SecurableKind) -> str:
         """All organizations or people that are reached, some of them more than once."""
@@ -236,19 +223,42 @@ class Relationship:
 
 
 _DOWNWARDS = ("descendant_id", "ancestor_id")
+_UPWARDS = ("ancestor_id", "descendant_id")
+
+
+def _is_under_claims(organization: str, direction: tuple[str, str]) -> str:
+    asked, claimed = direction
+    return _exists("organization_closure c", f"c.{asked} = {organization}", f"c.{claimed} = ANY (%(claims)s::bigint[])")
+
+
+def _exists(table: str, *conditions: str) -> str:
+    """OFFSET keeps the planner from looking up all that is reached where one value is asked about, and on the way that
+    leads from this value."""
+    return f"EXISTS (SELECT FROM {table} WHERE {' AND '.join(conditions)} OFFSET 0)"
 
 
 def _opens(pathway: Pathway, alias: str) -> str:
     return f"{alias}.opens_pathway AND {alias}.resource_type_id = ANY (%({pathway.parameter})s::smallint[])"
 
 
-def _first_of_each(column: str, reached: str, condition: str) -> str:
+def _first_of_each(organizations: str, condition: str) -> str:
     return f"""
-SELECT d.id FROM (SELECT DISTINCT * FROM ({reached}) r (value)) r CROSS JOIN LATERAL (
+SELECT d.id FROM (SELECT DISTINCT * FROM ({organizations}) r (value)) r CROSS JOIN LATERAL (
     SELECT d.id FROM document d
-     WHERE d.resource_type_id = %(type)s AND d.{column} = r.value AND d.id BETWEEN %(first)s AND %(last)s
+     WHERE d.resource_type_id = %(type)s AND d.organization = r.value AND d.id BETWEEN %(first)s AND %(last)s
        AND {condition}
      ORDER BY d.id LIMIT %(looked_at)s
+) d"""
+
+
+def _all_of_each(column: SecurableKind, people: str, condition: str) -> str:
+    """People have few documents of a kind, so they are not sorted one by one."""
+    return f"""
+SELECT d.id FROM (SELECT DISTINCT * FROM ({people}) r (value)) r CROSS JOIN LATERAL (
+    SELECT d.id FROM document d
+     WHERE d.resource_type_id = %(type)s AND d.{column} = r.value AND d.id BETWEEN %(first)s AND %(last)s
+       AND d.organization IS NULL AND {condition}
+    OFFSET 0
 ) d"""
 
 
