@@ -88,8 +88,10 @@ def _lock_root(
     preparers: Preparers,
     using: str,
 ) -> _Follower:
-    rows = execute(statements.lock_document(demands), parameters, using)
+    rows = execute(statements.LOCK_DOCUMENT, parameters, using)
     if not rows:
+        raise MetConcurrentWrite
+    if demands and execute(statements.is_still_allowed(demands), parameters, using) != [(True,)]:
         raise MetConcurrentWrite
     row, body = rows[0]
     stored = preparers[incoming.resource.name].extractor.identity(json_text.loads(body.encode()))

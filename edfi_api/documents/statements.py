@@ -86,7 +86,8 @@ WITH {{proposed}}existing AS (
 
 _DELETE = """
 WITH target AS (
-    SELECT id, document_uuid, set_config('meadowlark.client', %(client)s::text, true){is_allowed} FROM document d
+    SELECT id, document_uuid, change_version, set_config('meadowlark.client', %(client)s::text, true){is_allowed}
+      FROM document d
      WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
        AND coalesce(%(expected_version)s::bigint, change_version) = change_version
 ), own_references AS (
@@ -94,7 +95,7 @@ WITH target AS (
     DELETE FROM reference r USING target e WHERE r.document_id = e.id{only_if_allowed}
 ), deleted AS (
     DELETE FROM document d USING target e
-     WHERE d.id = e.id AND coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version{only_if_allowed}
+     WHERE d.id = e.id AND coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version{only_as_it_was}
     RETURNING d.document_uuid
 )
 SELECT 'deleted', document_uuid FROM deleted{denied}
@@ -131,19 +132,24 @@ def update(demands: Demands | None) -> str:
 @lru_cache(maxsize=1024)
 def delete(demands: Demands | None) -> str:
     """Answers 'deleted' or 'denied', or no row if there is no document."""
-    return _guarded(_DELETE, demands, "\nUNION ALL\nSELECT 'denied', document_uuid FROM target WHERE NOT is_allowed")
+    return _guarded(_DELETE, demands, _DENIED_DELETE)
 
 
 _DENIED = """
 UNION ALL
 SELECT 'denied', document_uuid, change_version, last_modified_at FROM existing WHERE NOT is_allowed"""
+# What changed meanwhile is not as it was allowed either.
+_DENIED_DELETE = """
+UNION ALL
+SELECT 'denied', document_uuid FROM target WHERE NOT is_allowed OR NOT EXISTS (SELECT FROM deleted)"""
 _DENIED_UPSERT = f"""{_DENIED}
 UNION ALL
 SELECT 'denied', NULL, NULL, NULL FROM proposed WHERE NOT is_allowed AND NOT EXISTS (SELECT FROM existing)"""
 
 
 def _guarded(text: str, demands: Demands | None, denied: str) -> str:
-    parts = dict.fromkeys(("proposed", "is_allowed", "only_if_allowed", "only_if_proposed", "denied"), "")
+    names = ("proposed", "is_allowed", "only_if_allowed", "only_as_it_was", "only_if_proposed", "denied")
+    parts = dict.fromkeys(names, "")
     if demands is not None:
         is_delete = text is _DELETE
         both = demands.stored if is_delete else f"{demands.stored} AND (SELECT is_allowed FROM proposed)"
@@ -151,6 +157,7 @@ def _guarded(text: str, demands: Demands | None, denied: str) -> str:
             "proposed": f"proposed AS MATERIALIZED (SELECT {demands.proposed} AS is_allowed), ",
             "is_allowed": f", {both} AS is_allowed",
             "only_if_allowed": " AND is_allowed",
+            "only_as_it_was": " AND is_allowed AND d.change_version = e.change_version",
             "only_if_proposed": " AND (SELECT is_allowed FROM proposed)",
             "denied": denied,
         }
@@ -231,19 +238,21 @@ QUESTIONS_ABOUT_VALUES = "SELECT true AS is_same_identity{questions}"
 
 # --- The cascade of an identity change; all within one transaction ---
 
-_LOCK_DOCUMENT = """
-SELECT id, body::text FROM document d
+LOCK_DOCUMENT = """
+SELECT id, body::text FROM document
  WHERE document_uuid = %(document_uuid)s
-   AND coalesce(%(expected_version)s::bigint, change_version) = change_version{and_allowed}
+   AND coalesce(%(expected_version)s::bigint, change_version) = change_version
    FOR UPDATE
 """
 
 
 @lru_cache(maxsize=1024)
-def lock_document(demands: Demands | None) -> str:
-    """No row either if a guard denies: between the statement that found out about the new identity and this one, what
-    allowed it may have gone."""
-    return _LOCK_DOCUMENT.format(and_allowed=f" AND {demands.stored} AND {demands.proposed}" if demands else "")
+def is_still_allowed(demands: Demands) -> str:
+    """For a document that is locked: what allowed its change may have gone while the lock was waited for, and a
+    statement that waits goes on with what it saw before."""
+    return f"""
+SELECT {demands.stored} AND {demands.proposed} FROM document d WHERE d.document_uuid = %(document_uuid)s
+"""
 
 
 # A writer that is about to refer to one of these holds a weaker lock on it, or waits until we are through.

@@ -48,3 +48,20 @@ def test_a_key_change_that_waited_is_held_against_what_is_there_then(world):
 
     assert moving.result().status_code == 403
     assert world.api.get(enrollment).json()["schoolReference"]["schoolId"] == 11
+
+
+def test_a_removal_that_waited_is_held_against_what_is_there_then(world):
+    """The enrollment moves out of the district while it is being removed."""
+    world.district(2)
+    world.school(21, 2)
+    enrollment = world.enroll("S", 11)
+    sis = world.client("SISVendor", 1)
+    stored = world.api.get(enrollment).json()
+
+    with transaction.atomic():
+        assert world.api.put(enrollment, stored | {"schoolReference": {"schoolId": 21}}).status_code == 204
+        ours = in_background(lambda: sis.delete(enrollment))
+        wait_until_one_waits_for_us(ours)
+
+    assert ours.result().status_code == 403
+    assert world.api.get(enrollment).status_code == 200
