@@ -38,8 +38,9 @@ class _Body(msgspec.Struct):
 
 def read_token_request(request: HttpRequest) -> TokenRequest:
     """What the request asks for; `OAuth2Error` if it cannot be understood or asks for another grant."""
-    in_header = _basic_credentials(request.headers.get("Authorization", "").strip())
+    # First the body: one that is left unread would hold up what follows on the same connection.
     body = _read_body(request)
+    in_header = _basic_credentials(request.headers.get("Authorization", "").strip())
     credentials = _the_credentials(in_header, body)
     if body.grant_type != GRANT_TYPE:
         raise UnsupportedGrantTypeError(f"The grant type must be {GRANT_TYPE}.")
