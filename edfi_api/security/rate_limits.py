@@ -24,7 +24,8 @@ WITH counted AS (
 )
 SELECT wait FROM counted
 UNION ALL
-SELECT ceil(extract(epoch FROM full_at + %(each)s - %(whole)s - clock_timestamp())) FROM rate_limit
+-- Never 0: this sees the bucket as it was before those who came in between.
+SELECT greatest(1, ceil(extract(epoch FROM full_at + %(each)s - %(whole)s - clock_timestamp()))) FROM rate_limit
 WHERE name = %(name)s AND NOT EXISTS (SELECT FROM counted)
 """
 _CLEAN = "DELETE FROM rate_limit WHERE full_at < clock_timestamp()"
