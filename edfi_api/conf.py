@@ -27,8 +27,6 @@ DEFAULTS: dict[str, Any] = {
     "MAX_PAGE_SIZE": 500,
     # The `limit` of a request that names none.
     "DEFAULT_PAGE_SIZE": 25,
-    # A total that takes longer to count is refused with 503.
-    "COUNT_SECONDS": 30,
     # For so many seconds a client that wrote is answered by the primary; a replica further behind answers nobody.
     "REPLICA_SECONDS": 10,
     # Whether reference objects are served with a link to the document they mean.

@@ -242,11 +242,6 @@ EDFI_API = {
         "MEADOWLARK_DEFAULT_PAGE_SIZE", default=25, meaning="documents in a page, where a request has no `limit`"
     ),
     "MAX_PAGE_SIZE": env.int("MEADOWLARK_MAX_PAGE_SIZE", default=500, meaning="the largest `limit`"),
-    "COUNT_SECONDS": env.int(
-        "MEADOWLARK_COUNT_SECONDS",
-        default=30,
-        meaning="how long counting for `totalCount` may take; 0 for as long as it takes",
-    ),
     "REPLICA_SECONDS": env.int(
         "MEADOWLARK_REPLICA_SECONDS",
         default=10,

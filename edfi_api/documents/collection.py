@@ -4,8 +4,8 @@ A `Selection` says which documents are meant; filters and authorization narrow i
 found by walking along the rows of the resource, which is quick when matches are frequent and hopeless when they are
 rare or lie at the far end, or through the GIN index, which is the other way round. PostgreSQL would have to guess,
 and guesses wrong where matches cluster, as those of one school do. So a filtered page looks at the nearest rows
-first and asks the index only if they do not fill it. Documents of a window of change versions can be had in the order
-of these, in the same way.
+first and asks the index only if they do not fill it; at once where a filter is known to find few documents, as the key
+of a person does. Documents of a window of change versions can be had in the order of these, in the same way.
 
 A guard narrows what a client sees to what, for most clients, lies together somewhere: a district's documents among
 those of all districts. Where the guard knows the way to them (`Condition.candidates`), behind the nearest rows come
@@ -20,7 +20,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents import resource_types
-from edfi_api.documents.execution import execute, execute_within, with_retries
+from edfi_api.documents.execution import execute, with_retries
 from edfi_api.documents.guards import Condition, Guard
 from edfi_api.documents.statements import TARGETS
 from edfi_api.documents.stored import StoredDocument, stored_document
@@ -99,6 +99,11 @@ UNION ALL
 (SELECT d.resource_type_id, d.{{by}}, d.id FROM document d
   WHERE (SELECT count(*) FROM walked) < %(wanted)s AND {{index}} AND d.id + 0 BETWEEN %(first)s AND %(last)s
   ORDER BY d.{{by}} + 0 LIMIT %(wanted)s)
+"""
+
+_FEW = """
+SELECT d.resource_type_id, d.{by} AS place, d.id FROM document d
+ WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
 """
 
 # How many of the rows that a guard leads to are held against the other conditions before the index is asked.
@@ -238,6 +243,8 @@ def _found(selection: Selection) -> str:
     order, clauses = selection.order, _clauses(selection)
     if not clauses["each_row"]:
         return _UNFILTERED.format(walk=order.walk, by=order.column)
+    if any(each.finds_few for each in selection.conditions):
+        return _FEW.format(by=order.column, **clauses)
     candidates = next((each.candidates for each in selection.conditions if each.candidates), None)
     if candidates is None or order is not Order.ROW:
         return _FILTERED.format(walk=order.walk, by=order.column, **clauses)
@@ -251,16 +258,15 @@ def _window_sizes(selection: Selection, wanted: int) -> dict[str, int]:
     return {"near": _NEAR_ROWS, "looked_at": max(_CANDIDATES, wanted)}
 
 
-def count(selection: Selection, seconds: int) -> int:
-    """How many documents there are, exactly: clients divide their work by it. Django's OperationalError if counting
-    them takes longer than so many seconds.
+def count(selection: Selection) -> int:
+    """How many documents there are, exactly: clients divide their work by it.
 
     Without a filter an index is counted, a second for some millions. With one, each match is looked at, and ten
-    thousand matches take about a tenth of a second; so it is only values of millions that can take too long.
+    thousand matches take about a tenth of a second; so it is only values of millions that can take longer than a
+    request may.
     """
     statement = _COUNT.format(**_clauses(selection))
-    parameters = _parameters(selection)
-    return with_retries(lambda: execute_within(seconds, statement, parameters, selection.using))[0][0]
+    return _run(selection, statement, _parameters(selection))[0][0]
 
 
 def partition(selection: Selection, number: int, smallest: int) -> list[int]:
@@ -273,9 +279,14 @@ def partition(selection: Selection, number: int, smallest: int) -> list[int]:
 def _clauses(selection: Selection) -> dict[str, str]:
     """What each row is asked on a walk in the selection's order, and what an index is asked.
 
-    An indexed condition is about its resource alone, that of the versions excepted."""
+    An indexed condition is about its resource alone, that of the versions excepted. Where one finds few documents, the
+    others are asked about each of these."""
     each_row = [condition.sql for condition in selection.conditions]
-    index = [condition.indexed_sql for condition in selection.conditions] or ["d.resource_type_id = %(type)s"]
+    few = [condition.finds_few for condition in selection.conditions]
+    index = [
+        condition.indexed_sql if finds_few or not any(few) else condition.sql
+        for condition, finds_few in zip(selection.conditions, few, strict=True)
+    ] or ["d.resource_type_id = %(type)s"]
     if not selection.is_of_all_versions:
         index = list(dict.fromkeys(["d.resource_type_id = %(type)s", *index, _IN_WINDOW]))
         each_row += [_IN_WINDOW] if selection.order is Order.ROW else []

@@ -68,26 +68,6 @@ def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[R
         raise
 
 
-def execute_within(seconds: int, statement: str, parameters: Mapping[str, Any], using: str) -> list[Row]:
-    """Run a statement that only reads; the database cancels it after so many seconds, OperationalError, unless 0."""
-    connection = connections[using]
-    is_connected = connection.connection is not None
-    try:
-        with transaction.atomic(using):
-            with connection.cursor() as cursor:  # The driver's own, which begins the transaction.
-                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(1000 * seconds)])
-            return _run(statement, parameters, connection)
-    except (OperationalError, InterfaceError) as error:
-        if is_connected and connection.connection is None:  # Closed because it could not even be rolled back.
-            raise MetConcurrentWrite from error
-        raise
-    except ProgrammingError as error:
-        if isinstance(error.__cause__, errors.InvalidSqlStatementName):
-            forget(connection.connection)
-            raise MetConcurrentWrite from error
-        raise
-
-
 def _is_pooled(connection: BaseDatabaseWrapper) -> bool:
     """Whether each transaction may have another session of the server: Django's setting for poolers that do so."""
     return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))

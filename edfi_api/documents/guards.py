@@ -52,13 +52,15 @@ class Condition:
 
     `sql` is quick for one row; `indexed_sql`, which means the same, is what an index answers, or what is quick for
     many rows. `candidates`, where there is such a way, is a query for the ids of the documents for which it holds: the
-    first `looked_at` of them at least, from `first` to `last`, in any order.
+    first `looked_at` of them at least, from `first` to `last`, in any order. `finds_few` says that few documents of a
+    resource, if any, have what `indexed_sql` looks for.
     """
 
     sql: str
     indexed_sql: str
     parameters: Mapping[str, Any]
     candidates: str | None = None
+    finds_few: bool = False
 
 
 class Guard(Protocol):

@@ -5,6 +5,7 @@ so a descriptor is asked for in the spelling of the stored one, which bodies hav
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -25,12 +26,21 @@ def narrow(selection: Selection, resource: Resource, filters: Iterable[Filter]) 
     A field with several paths matches at any of them.
     """
     descriptors = {entry.path: entry.target for entry in (*resource.descriptors, *resource.key_descriptors)}
+    rare = _rare_paths(resource)
     for number, filter_ in enumerate(filters):
         if filter_.field.name == ID_FIELD:
             selection = selection.where(_has_id(filter_.value, selection))
         else:
-            selection = selection.where(_has_value(filter_, f"filter_{number}", descriptors, selection))
+            condition = _has_value(filter_, f"filter_{number}", descriptors, selection)
+            selection = selection.where(replace(condition, finds_few=rare.issuperset(filter_.field.paths)))
     return selection
+
+
+def _rare_paths(resource: Resource) -> frozenset[JsonPath]:
+    """Where a value is that of few documents: the key of a person, and a key that is all of an identity."""
+    elements = resource.securable_elements
+    people = (*elements.student, *elements.contact, *elements.staff)
+    return frozenset([*people, *(resource.identity if len(resource.identity) == 1 else ())])
 
 
 def _has_value(
@@ -61,7 +71,7 @@ def _has_id(text: str, selection: Selection) -> Condition:
     except ValueError:
         asked = None  # equal to nothing
     sql = "d.document_uuid = %(id)s::uuid AND d.resource_type_id = %(type)s"
-    return Condition(sql, sql, {"id": asked})
+    return Condition(sql, sql, {"id": asked}, finds_few=True)
 
 
 def example(path: JsonPath, value: Any) -> Any:

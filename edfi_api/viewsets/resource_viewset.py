@@ -95,7 +95,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         documents = documents.guarded_by(self.guard)
 
         def query(documents: Selection) -> tuple[int | None, CollectionText]:
-            total = collection.count(documents, api_settings.COUNT_SECONDS) if page.wants_total else None
+            total = collection.count(documents) if page.wants_total else None
             found = collection.page(page.rows_of(documents), page.size, page.offset, self.serves_links)
             return total, self.representation.collection(found)
 

@@ -1,8 +1,6 @@
 """Collections: windows, totals, and what is said of parameters out of range."""
 
-import psycopg
 import pytest
-from django.db import connection
 
 from tests.api.test_upsert import STUDENT
 
@@ -81,15 +79,3 @@ def test_all_bad_paging_parameters_are_named_in_order(api):
         "Limit must be omitted or set to a numeric value between 0 and 500.",
         "TotalCount must be a boolean value.",
     ]
-
-
-def test_a_total_that_takes_too_long_to_count_is_refused(committing_api, settings):
-    settings.EDFI_API = settings.EDFI_API | {"COUNT_SECONDS": 1}
-    with psycopg.connect(connection.connection.info.dsn) as other:
-        other.execute("LOCK TABLE document")
-
-        response = committing_api.get("/students?totalCount=true&limit=0")
-
-    assert response.status_code == 503
-    assert response["Retry-After"] == "5"
-    assert committing_api.get("/students?totalCount=true&limit=0")["Total-Count"] == "0"

@@ -57,6 +57,14 @@ def test_a_filter_that_matches_nothing_is_known_from_the_index(everything, api_w
     assert cost.rows <= 4_100
 
 
+@pytest.mark.parametrize("shape", ["one student", "one student and a day", "no match of frequent values"])
+def test_the_documents_of_a_person_are_found_without_looking_around(everything, api_without_check, shape):
+    """The key of a person is never that of many documents, so the index is asked at once."""
+    answers, cost = _asked(api_without_check, pages(everything)[shape])
+
+    assert cost.rows <= 200 + _ROWS_OF_AN_ANSWER * answers
+
+
 def _asked(api: ApiTestClient, path: str) -> tuple[int, Touched]:
     """How many documents came, and what it cost when the request came the second time."""
     answer = api.get(path)
