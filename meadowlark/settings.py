@@ -322,6 +322,9 @@ OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
 OAUTH2_PROVIDER = {
     "ACCESS_TOKEN_EXPIRE_SECONDS": env.int("MEADOWLARK_TOKEN_SECONDS", default=1800, meaning="how long a token lives"),
     "APPLICATION_ADMIN_CLASS": "edfi_api.security.admin.ApiClientAdmin",
+    "GRANT_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",
+    "ID_TOKEN_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",
+    "REFRESH_TOKEN_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",
     "CLIENT_SECRET_GENERATOR_LENGTH": 48,
     # The database keeps the checksum of a token and leaves its text blank.
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,

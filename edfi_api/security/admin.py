@@ -15,7 +15,6 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from oauth2_provider.models import get_grant_model, get_id_token_model, get_refresh_token_model
 
 from edfi_api.conf import api_settings
 
@@ -333,12 +332,18 @@ class ApiClientAdmin(OneByOneAdmin):
         return TemplateResponse(request, template, self.admin_site.each_context(request) | {"title": title} | context)
 
 
+class UnusedAdmin(admin.ModelAdmin):
+    """For what the toolkit has for people who sign in through a browser, which nobody does here: shown to no one."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    has_add_permission = has_change_permission = has_delete_permission = has_view_permission
+
+
 def _links(rows: Any, model: str) -> SafeString:
     lines = ((reverse(f"admin:security_{model}_change", args=[row.pk]), row) for row in rows)
     return format_html_join("", '<a href="{}">{}</a><br>', lines) or SafeString("-")
-
-
-# What the toolkit has for people who sign in through a browser is never used here.
-for _model in (get_grant_model(), get_id_token_model(), get_refresh_token_model()):
-    if admin.site.is_registered(_model):
-        admin.site.unregister(_model)

@@ -188,3 +188,11 @@ def test_the_pages_of_tokens_show_no_token(operator: Client, token: str) -> None
 
     assert "Lakeside SIS" in page
     assert token not in page
+
+
+def test_what_nobody_uses_is_not_shown(operator: Client) -> None:
+    index = operator.get("/admin/").content.decode()
+
+    assert "/admin/oauth2_provider/accesstoken/" in index
+    assert not re.search("/admin/oauth2_provider/(grant|idtoken|refreshtoken)/", index)
+    assert operator.get("/admin/oauth2_provider/grant/").status_code == 403
