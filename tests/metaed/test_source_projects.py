@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from edfi_api.metaed import ModelErrors, check_projects, compile_projects
-from edfi_api.metaed.model import EntityKind, Project, PublishedDeviation
+from edfi_api.metaed.model import EntityKind, Place, Project, PublishedDeviation
 from tests.metaed.projects import write_project
 
 CORE = {"projectName": "Ed-Fi", "projectVersion": "5.2.0"}
@@ -74,12 +74,13 @@ def test_published_deviations_are_read(tmp_path: Path):
         {"resource": "Staff", "path": "$.c", "required": False, "reason": "As published."},
     ]
     package_at(tmp_path, metaEdProject={**CORE, "publishedDeviations": deviations})
+    place = Place(str(tmp_path / "package.json"), 1, 1)
 
     (project,) = compile_projects([tmp_path]).projects
 
     assert project.published_deviations == (
-        PublishedDeviation(resource="Grade", path="$.a", reason="As published.", published_name="b"),
-        PublishedDeviation(resource="Staff", path="$.c", reason="As published.", is_required=False),
+        PublishedDeviation(resource="Grade", path="$.a", reason="As published.", published_name="b", place=place),
+        PublishedDeviation(resource="Staff", path="$.c", reason="As published.", is_required=False, place=place),
     )
 
 
