@@ -49,7 +49,11 @@ SELECT CASE WHEN count(*) = 0 OR count(*) >= %(wanted)s::bigint THEN 0
 # Pages are found by number alone: what lies in front is counted in the index, and what is sorted is small.
 _PAGE = "SELECT id, place FROM ({found}) d ORDER BY d.resource_type_id, d.place LIMIT %(size)s OFFSET %(offset)s"
 
-_REST = "SELECT id, place FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY AS rest (id, place)"
+# The rest of a page is read later, so what put it there is asked again.
+_REST = """
+SELECT d.id, rest.place FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY AS rest (id, place) JOIN document d USING (id)
+ WHERE {each_row}
+"""
 
 # Each document of a page is looked up, for which OFFSET 0 leaves no other way: a prepared statement does not know how
 # few they are. Bodies come until they are `_BYTES_AT_ONCE`, as they are stored; the others are asked for again.
@@ -214,13 +218,14 @@ def page(selection: Selection, size: int, offset: int, with_targets: bool) -> It
     """`size` documents in the selection's order behind `offset` others; their targets too if they are asked for.
 
     One statement finds the page. Of large documents it brings the first ones; the others are read when those are
-    done with, each as it is then, and left out if it is gone.
+    done with, each as it is then, and left out if it is gone or no longer one of the selection.
     """
     parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
     parameters |= _window_sizes(selection, size + offset)
     rest = yield from _documents(_PAGE.format(found=_found(selection)), parameters, with_targets, selection)
+    still = _REST.format(each_row=_clauses(selection)["each_row"] or "true")
     while rest:
-        rest = yield from _documents(_REST, {"rows": rest}, with_targets, selection)
+        rest = yield from _documents(still, parameters | {"rows": rest}, with_targets, selection)
 
 
 def _documents(

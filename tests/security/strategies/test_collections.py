@@ -3,11 +3,17 @@
 What is expected is worked out by a naive model of organizations and people, not by SQL.
 """
 
+import json
+
 import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from edfi_api.documents import collection
+from edfi_api.security.actions import Action
+from edfi_api.security.authorization import guard
+from edfi_api.security.tokens import client_of_token
 from tests.documents.organizations import closure_of
 from tests.security.strategies.world import EO, EOP, World
 
@@ -167,3 +173,22 @@ def test_documents_at_the_far_end_are_found_behind_many_others(world):
     assert len(client.get("/calendars?calendarCode=C1").json()) == 1
     assert client.get("/calendars?limit=2&offset=2").json()[0]["calendarCode"] == "C2"
     assert world.client("SISVendor", 11).get("/calendars?totalCount=true")["Total-Count"] == "0"
+
+
+def test_the_rest_of_a_page_shows_only_what_may_still_be_read(world, monkeypatch):
+    """Of a page of large documents the later ones are read when the first are done with."""
+    monkeypatch.setattr(collection, "_BYTES_AT_ONCE", 1)
+    paths = {}
+    for student in ("S1", "S2", "S3"):
+        world.student(student)
+        paths[student] = world.enroll(student, 11)
+    sis = client_of_token(world.client("SISVendor", 1).token)
+    students = world.resource("Student")
+    visible = collection.all_documents(students).guarded_by(guard(sis, students, Action.READ))
+
+    page = collection.page(visible, 25, 0, with_targets=False)
+    shown = [next(page)]
+    assert world.api.delete(paths["S2"]).status_code == 204
+    shown += page
+
+    assert [json.loads(each.text)["studentUniqueId"] for each in shown] == ["S1", "S3"]
