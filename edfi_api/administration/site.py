@@ -1,12 +1,26 @@
-"""The front page of the admin: beside the list of tables, how many documents there are, and which changed last."""
+"""The front page of the admin: beside the list of tables, how many documents there are, and which changed last.
 
+Whatever is removed through one of its pages, Django's own for users and groups too, is noted by itself.
+"""
+
+from collections.abc import Iterable
 from typing import Any
 
-from django.contrib.admin import AdminSite
+from django.contrib.admin import AdminSite, ModelAdmin
+from django.db.models import Model
+from django.db.models.base import ModelBase
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from edfi_api.administration import overview
+
+
+class OneEntryEach(ModelAdmin):
+    """Django notes the removal of several rows without a signal, so that nothing would reach the audit log."""
+
+    def log_deletions(self, request: HttpRequest, queryset: Iterable[Model]) -> None:
+        for each in queryset:
+            super().log_deletions(request, [each])
 
 
 class AdministrationSite(AdminSite):
@@ -16,6 +30,15 @@ class AdministrationSite(AdminSite):
     site_title = "Meadowlark"
     index_title = "Administration"
     index_template = "edfi_api/admin_index.html"
+
+    def register(
+        self,
+        model_or_iterable: ModelBase | Iterable[ModelBase],
+        admin_class: type[ModelAdmin] | None = None,
+        **options: Any,
+    ) -> None:
+        pages = admin_class or ModelAdmin
+        super().register(model_or_iterable, type(pages.__name__, (OneEntryEach, pages), {}), **options)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
         """Documents first, then by name."""

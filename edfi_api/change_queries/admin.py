@@ -52,6 +52,7 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
         for deleted in queryset.order_by("-change_version"):
             try:
                 restore(deleted.document_uuid)
+                self.log_change(request, deleted, "Restored.")
                 self.message_user(request, f"{deleted} is restored.", messages.SUCCESS)
             except CannotRestore as refusal:
                 self.message_user(request, f"{deleted} cannot be restored: {refusal}", messages.ERROR)

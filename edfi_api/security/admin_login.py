@@ -7,6 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models.signals import post_save
 from django.http import HttpRequest
 
@@ -40,14 +41,16 @@ def connect_audit_log() -> None:
     user_login_failed.connect(_log_failure, dispatch_uid="audit failed logins")
 
 
-def _log_change(instance: LogEntry, **_: Any) -> None:
-    audit.administered(
-        f"admin {instance.get_action_flag_display().lower()}",
-        model=instance.content_type.model if instance.content_type else None,
-        object=instance.object_repr,
-        changes=instance.get_change_message() or None,
-        by=f"admin:{instance.user.get_username()}",
-    )
+def _log_change(instance: LogEntry, using: str, **_: Any) -> None:
+    """Once it is committed: Django notes what it is about to remove, which may then be refused."""
+    facts = {
+        "model": instance.content_type.model if instance.content_type else None,
+        "object": instance.object_repr,
+        "changes": instance.get_change_message() or None,
+        "by": f"admin:{instance.user.get_username()}",
+    }
+    event = f"admin {instance.get_action_flag_display().lower()}"
+    transaction.on_commit(lambda: audit.administered(event, **facts), using)
 
 
 def _log_login(request: HttpRequest, user: Any, **_: Any) -> None:

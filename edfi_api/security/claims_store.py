@@ -40,11 +40,13 @@ def load(wanted: Claims, by: str, *, is_rehearsal: bool = False) -> Change:
     """
     # Nobody else changes claims until this is done.
     ClaimsVersion.objects.select_for_update().first()
-    change = difference(stored_claims(), wanted)
+    present = stored_claims()
+    change = difference(present, wanted)
     if change.lines and not is_rehearsal:
         _write(change.claims)
-        names = ", ".join(change.claims.claim_sets) or None
-        audit.administered("claims changed", changes=len(change.lines), claim_sets=names, by=by)
+        # Those that come along with a new database are the same everywhere.
+        names = ", ".join(change.claims.claim_sets) if present.claim_sets else None
+        audit.administered("claims changed", changes=len(change.lines), claim_sets=names or None, by=by)
     return change
 
 

@@ -27,6 +27,7 @@ LAYERS = {
     "edfi_api.change_queries": {
         "edfi_api.addresses",
         "edfi_api.administration",
+        "edfi_api.audit",
         "edfi_api.problem_details.catalog",  # Why a delete cannot be undone reads as the answer to a write.
         *_EDGE,
     },

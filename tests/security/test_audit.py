@@ -2,9 +2,10 @@
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
@@ -12,9 +13,15 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
 
+from edfi_api.change_queries.models import DeletedDocument
+from edfi_api.documents import store
+from edfi_api.models import Document, ResourceType
+from edfi_api.security.bundled_claims import fill_claims
 from edfi_api.security.clients import Credentials, create_client
-from edfi_api.security.models import ApiClient, Application, ClaimSet
+from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim
+from edfi_api.surface.resource import ResourceName, Surface
 from tests.conftest import new_token
+from tests.factories import DocumentFactory
 from tests.security.conftest import Ask, basic
 
 pytestmark = pytest.mark.django_db
@@ -133,14 +140,41 @@ def test_commands_are_logged(log: Log, tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_done_in_the_admin_is_logged(client: Client, credentials: Credentials, log: Log) -> None:
+def test_the_claims_of_a_new_database_are_a_short_line(log: Log, surface: Surface) -> None:
+    ClaimSet.objects.all().delete()
+    ResourceClaim.objects.update(parent=None)
+    ResourceClaim.objects.all().delete()
+    fill_claims(surface)
+
+    assert facts(log.audit[-1], "event", "claim_sets", "by") == {
+        "event": "claims changed",
+        "claim_sets": None,
+        "by": "migrate",
+    }
+
+
+Post = Callable[[str, dict[str, Any]], None]
+
+
+@pytest.fixture
+def post(client: Client, django_capture_on_commit_callbacks: Any) -> Post:
+    """Sends a form of the admin; what it does is committed."""
     client.force_login(get_user_model().objects.create_superuser("operator"))
+
+    def send(path: str, form: dict[str, Any]) -> None:
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post(f"/admin/{path}", form)
+
+    return send
+
+
+def test_what_is_done_in_the_admin_is_logged(credentials: Credentials, log: Log, post: Post) -> None:
     api_client, claim_set = ApiClient.objects.get(), ClaimSet.objects.get(name="FullAccess")
     form = {"name": "New", "application": Application.objects.get().pk, "is_active": "on"}
-    client.post("/admin/security/apiclient/add/", form)
-    client.post(f"/admin/security/apiclient/{api_client.pk}/rotate-secret/")
-    client.post("/admin/security/apiclient/", {"action": "disable", "_selected_action": [api_client.pk]})
-    client.post(f"/admin/security/claimset/{claim_set.pk}/delete/", {"post": "yes"})
+    post("security/apiclient/add/", form)
+    post(f"security/apiclient/{api_client.pk}/rotate-secret/", {})
+    post("security/apiclient/", {"action": "disable", "_selected_action": [api_client.pk]})
+    post(f"security/claimset/{claim_set.pk}/delete/", {"post": "yes"})
 
     done = [(entry["event"], entry["by"], entry.get("object") or entry.get("client")) for entry in log.audit]
     assert done == [
@@ -152,6 +186,50 @@ def test_what_is_done_in_the_admin_is_logged(client: Client, credentials: Creden
         ("admin change", "admin:operator", "Lakeside SIS"),
         ("admin deletion", "admin:operator", "FullAccess"),
     ]
+
+
+def test_each_of_several_that_are_removed_at_once_is_logged(log: Log, post: Post) -> None:
+    users = [get_user_model().objects.create_user(name) for name in ("one", "two")]
+    selected = {"_selected_action": [user.pk for user in users]}
+    post("auth/user/", {"action": "delete_selected", "post": "yes", **selected})
+
+    done = [(entry["event"], entry["by"], entry["object"]) for entry in log.audit[1:]]
+    assert sorted(done) == [("admin deletion", "admin:operator", "one"), ("admin deletion", "admin:operator", "two")]
+
+
+def test_a_removal_that_is_refused_is_not_logged_as_one(log: Log, post: Post, documents: DocumentFactory) -> None:
+    documents.store(documents.surface.by_name[ResourceName("Ed-Fi", "Student")])
+    stored = Document.objects.get(resource_type__name="Student")
+    ResourceType.objects.filter(name="Student").update(name="Pupil")
+    post(f"edfi_api/document/{stored.pk}/delete/", {"post": "yes"})
+
+    assert Document.objects.filter(pk=stored.pk).exists()
+    assert log.audit[1:] == []
+
+
+def test_restoring_and_purging_are_logged(log: Log, post: Post, documents: DocumentFactory) -> None:
+    student = documents.surface.by_name[ResourceName("Ed-Fi", "Student")]
+    documents.store(student)
+    stored = Document.objects.get(resource_type__name="Student")
+    store.delete(student, stored.document_uuid)
+    deleted = DeletedDocument.objects.get()
+    post("change_queries/deleteddocument/", {"action": "restore", "_selected_action": [deleted.pk]})
+    store.delete(student, stored.document_uuid)
+    call_command("restore_document", str(stored.document_uuid), stdout=StringIO())
+    call_command("purge_changes", "--days=0", stdout=StringIO())
+
+    in_admin, by_command, purge = log.audit[1:]
+    assert facts(in_admin, "event", "object", "changes", "by") == {
+        "event": "admin change",
+        "object": stored.natural_key,
+        "changes": "Restored.",
+        "by": "admin:operator",
+    }
+    assert facts(by_command, "event", "document") == {
+        "event": "document restored",
+        "document": str(stored.document_uuid),
+    }
+    assert facts(purge, "event", "bodies", "by") == {"event": "changes purged", "bodies": 2, "by": "command"}
 
 
 def test_failed_logins_are_logged_without_what_was_typed(client: Client, log: Log) -> None:

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
+from edfi_api import audit
 from edfi_api.change_queries.purging import purge
 from edfi_api.conf import api_settings
 
@@ -25,6 +26,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, days: int, database: str, **options: Any) -> None:
         purged = purge(timezone.now() - timedelta(days=days), database)
+        audit.administered(
+            "changes purged", superseded=purged.superseded, bodies=purged.bodies, days=days, by="command"
+        )
         self.stdout.write(
             f"{purged.superseded} superseded version(s) and the bodies of {purged.bodies} deleted document(s) purged"
         )

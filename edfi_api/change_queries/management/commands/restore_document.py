@@ -7,6 +7,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS
 
+from edfi_api import audit
 from edfi_api.change_queries.exceptions import CannotRestore
 from edfi_api.change_queries.restoring import restore
 
@@ -23,6 +24,7 @@ class Command(BaseCommand):
         for id_ in ids:
             try:
                 restore(id_, database)
+                audit.administered("document restored", document=id_, by="command")
                 self.stdout.write(f"{id_} restored")
             except CannotRestore as refusal:
                 refused += 1
