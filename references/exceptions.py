@@ -26,10 +26,12 @@ class UnresolvedReference(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Referrer:
-    """A document that points at another: its resource and its natural key."""
+    """A document that points at another: its resource, its natural key, and its row."""
 
     resource: str
     natural_key: str
+    project: str
+    row: int
 
 
 @dataclass

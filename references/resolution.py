@@ -26,8 +26,9 @@ def dependents(document_uuid: UUID, using: str) -> DependentItemExists | None:
     """What refers to the document with this id, itself excepted; None if nothing does."""
     references = Reference.objects.using(using).filter(alias__document__document_uuid=document_uuid)
     others = references.exclude(document__document_uuid=document_uuid)
-    rows = others.values_list("document__resource_type__name", "document__natural_key")[:_ROWS_LOOKED_AT]
-    referrers = list(dict.fromkeys(Referrer(*row) for row in rows))
+    type_ = "document__resource_type"
+    facts = (f"{type_}__name", "document__natural_key", f"{type_}__project", "document_id")
+    referrers = list(dict.fromkeys(Referrer(*row) for row in others.values_list(*facts)[:_ROWS_LOOKED_AT]))
     if not referrers:
         return None
     return DependentItemExists(sorted({referrer.resource for referrer in referrers}), referrers[:_REFERRERS_NAMED])

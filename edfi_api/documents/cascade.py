@@ -116,7 +116,7 @@ def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Fol
                 continue  # its body is what the client wants it to be
             follower = followers.get(row) or _follower(row, names[resource_type], body, preparers)
             before = follower.incoming.identity.aliases
-            follower.incoming = _moved_along(follower.incoming, moved, preparers)
+            follower.incoming = _moved_along(follower, moved, preparers)
             followers[row] = follower
             if follower.incoming.identity.aliases != before:
                 wave.append((follower, before))
@@ -147,12 +147,14 @@ def _follower(row: int, name: ResourceName, text: str, preparers: Preparers) -> 
 
 
 def _moved_along(
-    incoming: IncomingDocument, moved: Mapping[UUID, Mapping[str, Any]], preparers: Preparers
+    follower: _Follower, moved: Mapping[UUID, Mapping[str, Any]], preparers: Preparers
 ) -> IncomingDocument:
+    incoming = follower.incoming
     try:
         return preparers[incoming.resource.name].follow_moved_targets(incoming.body, moved)
     except DataValidationFailed as failed:
-        raise KeyChangeContradicts(incoming.resource, incoming.identity.natural_key, failed.violations) from failed
+        natural_key = incoming.identity.natural_key
+        raise KeyChangeContradicts(incoming.resource, natural_key, follower.row, failed.violations) from failed
 
 
 def _write(root: _Follower, followers: Mapping[int, _Follower], client: int | None, using: str) -> None:

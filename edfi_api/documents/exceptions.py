@@ -43,10 +43,14 @@ class IdentityConflict(Exception):
 
 @dataclass
 class KeyChangeContradicts(Exception):
-    """A document that refers to the changed one has other references, which do not agree with the new values."""
+    """A document that refers to the changed one has other references, which do not agree with the new values.
+
+    `natural_key` is empty for who may not know it.
+    """
 
     resource: Resource
     natural_key: str
+    row: int
     violations: list[Violation]
 
 

@@ -6,13 +6,16 @@ Which guards there are is the business of others; the store only asks and, when 
 find out why.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from edfi_api.documents.securables import COLUMNS
-from edfi_api.surface.resource import JsonPath
+from edfi_api.surface.resource import JsonPath, ResourceName
+
+# Of documents, by their rows, those that a caller may read, and so be told of where they stand in its way.
+MayRead = Callable[[Mapping[int, ResourceName]], AbstractSet[int]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ asked in the statement itself; of all that is wrong with a write, what the guard
 """
 
 from collections.abc import Callable, Mapping, Set
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -27,14 +28,14 @@ from edfi_api.documents.exceptions import (
 )
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
 from edfi_api.documents.extraction import descriptor_id
-from edfi_api.documents.guards import PROPOSED, STORED, Guard
+from edfi_api.documents.guards import PROPOSED, STORED, Guard, MayRead
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.documents.prepared import Row
 from edfi_api.documents.statements import Demands
 from edfi_api.documents.stored import StoredDocument, stored_document
-from edfi_api.surface.resource import Resource
+from edfi_api.surface.resource import Resource, ResourceName
 from references import resolution
-from references.exceptions import UnresolvedReference
+from references.exceptions import DependentItemExists, UnresolvedReference
 from references.models import Alias
 
 Result = TypeVar("Result")
@@ -91,12 +92,13 @@ def update(
     condition: WriteCondition = UNCONDITIONAL,
     *,
     guard: Guard | None = None,
+    may_read: MayRead | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> StoredDocument:
     """Replace the body of the document with this id. A new identity is carried into the documents that refer to it.
 
     Raises DocumentNotFound, what `upsert` raises, and for another identity KeyChangeNotSupported if the resource
-    does not allow it, KeyChangeContradicts if a referrer cannot follow.
+    does not allow it, KeyChangeContradicts if a referrer cannot follow; who `may_read` it learns which.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid, "client": client}
     parameters |= _guard_parameters(guard)
@@ -108,6 +110,10 @@ def update(
             stored, outcome = _write(statements.update(demands), expected, incoming, using)
             if outcome is Outcome.OTHER_IDENTITY:
                 return _change_identity(incoming, expected, demands, preparers, using)
+        except KeyChangeContradicts as refusal:
+            if may_read and not may_read({refusal.row: refusal.resource.name}):
+                raise replace(refusal, natural_key="") from refusal
+            raise
         except MetConcurrentWrite:
             if get(incoming.resource, document_uuid, using=using) is None:
                 raise DocumentNotFound(incoming.resource) from None
@@ -233,12 +239,13 @@ def delete(
     condition: WriteCondition = UNCONDITIONAL,
     *,
     guard: Guard | None = None,
+    may_read: MayRead | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> bool:
     """Remove the document with its aliases and references; False if there is none.
 
-    Raises DependentItemExists with the documents that refer to it, what `condition` raises and what `guard` refuses
-    with.
+    Raises DependentItemExists with the documents that refer to it, as far as the caller `may_read` them, what
+    `condition` raises and what `guard` refuses with.
     """
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using), "client": client}
     parameters |= _guard_parameters(guard)
@@ -256,7 +263,7 @@ def delete(
             rows = execute(statement, parameters | {"expected_version": expected}, using)
         except IntegrityError as error:
             if dependents := resolution.dependents(document_uuid, using):
-                raise dependents from error
+                raise _told(dependents, may_read) from error
             raise MetConcurrentWrite from error  # the last referrer went meanwhile
         is_denied = any(outcome == Outcome.DENIED for outcome, _ in rows)
         if is_denied and inquiry:
@@ -268,6 +275,13 @@ def delete(
     was_there = with_retries(attempt)
     replica.remember_writer(client, using)
     return was_there
+
+
+def _told(dependents: DependentItemExists, may_read: MayRead | None) -> DependentItemExists:
+    if may_read is None:
+        return dependents
+    readable = may_read({each.row: ResourceName(each.project, each.resource) for each in dependents.referrers})
+    return replace(dependents, referrers=[each for each in dependents.referrers if each.row in readable])
 
 
 def _expected_version(condition: WriteCondition, parameters: Mapping[str, Any], using: str) -> int | None:

@@ -108,7 +108,7 @@ def _(error: documents.KeyChangeContradicts) -> Problem:
         detail="The identifying values cannot be changed, because an item that refers to this one would contradict "
         "itself. See 'errors' for details.",
         errors=[
-            f"{error.resource.name.resource} {error.natural_key}: {violation.path}: {violation.message}"
+            f"{f'{error.resource.name.resource} {error.natural_key}'.rstrip()}: {violation.path}: {violation.message}"
             for violation in error.violations
         ],
     )
@@ -453,7 +453,8 @@ def _missing_descriptor(missing: references.MissingTarget) -> str:
 
 @problem_of.register
 def _(error: references.DependentItemExists) -> Problem:
-    """Beyond Ed-Fi's own servers, `errors` says by natural key which documents stand in the way."""
+    """Beyond Ed-Fi's own servers, `errors` says by natural key which documents stand in the way, of those that the
+    client may read."""
     names = ", ".join(error.resources)
     return Problem(
         status=409,

@@ -3,12 +3,15 @@
 Which documents it may do them with is decided by `authorization.guard`.
 """
 
+from functools import partial
+
 from django.views import View
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from .actions import Action
 from .authorization import guard
+from .readable import readable
 from .tokens import AuthenticatedClient
 
 # By the names that viewsets give to what they do. Source: security.md §2.2.
@@ -27,7 +30,8 @@ ACTIONS = {
 class ClaimSetPermission(BasePermission):
     """Asks the client's claim set about views of a resource; of all others it wants an authenticated client.
 
-    What it demands of documents becomes the view's `guard`. The refusals of `claims.strategies` say more than False,
+    What it demands of documents becomes the view's `guard`, and whom it lets read what, for names of other documents,
+    its `may_read`. The refusals of `claims.strategies` say more than False,
     and leave as they are.
     """
 
@@ -35,4 +39,5 @@ class ClaimSetPermission(BasePermission):
         resource = getattr(view, "resource", None)
         if resource is not None:
             view.guard = guard(request.user, resource, ACTIONS[view.action])
+            view.may_read = partial(readable, request.user, getattr(view, "preparers", {}))
         return isinstance(request.user, AuthenticatedClient)

@@ -24,7 +24,7 @@ from rest_framework.viewsets import ViewSetMixin
 from edfi_api.conf import api_settings
 from edfi_api.documents import collection, replica, store
 from edfi_api.documents.collection import Order, Selection, all_documents
-from edfi_api.documents.guards import Guard
+from edfi_api.documents.guards import Guard, MayRead
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome
 from edfi_api.surface.resource import ProjectFacts, Resource
@@ -53,6 +53,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     fixed_headers: FixedHeaders
     # What a permission class demands of documents; `check_permissions` has it set.
     guard: Guard | None = None
+    # Of which others it may be told; set together with the guard.
+    may_read: MayRead | None = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> Callable[..., HttpResponse]:
@@ -149,7 +151,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         incoming = self.preparer.prepare_replacement(body, self.document_uuid)
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
-        document = store.update(incoming, self.document_uuid, self.preparers, client, condition, guard=self.guard)
+        demands = {"guard": self.guard, "may_read": self.may_read}
+        document = store.update(incoming, self.document_uuid, self.preparers, client, condition, **demands)
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
@@ -157,7 +160,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """Remove the document; 404 without a body if there is none."""
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
-        was_there = store.delete(self.resource, self.document_uuid, client, condition, guard=self.guard)
+        demands = {"guard": self.guard, "may_read": self.may_read}
+        was_there = store.delete(self.resource, self.document_uuid, client, condition, **demands)
         return EmptyResponse(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
 
     def parse_body(self, request: Request) -> dict[str, Any]:

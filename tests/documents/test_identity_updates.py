@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.models import Document
+from edfi_api.security.claims_file import read_claims
+from edfi_api.security.claims_store import load
 from references.models import Alias, Reference
-from tests.conftest import item_path
+from tests.conftest import ApiTestClient, item_path, new_token
 
 CHAIN = ["Session", "CourseOffering", "Section", "StudentSectionAssociation", "Grade"]
 
@@ -120,6 +122,22 @@ def test_a_change_that_a_referrer_would_contradict_is_refused_as_a_whole(api, ch
     assert problem["type"] == "urn:ed-fi:api:bad-request:data-validation-failed"
     assert problem["errors"][0].startswith("CourseOffering NK#")
     assert Document.objects.get(pk=chain["Session"].pk).body == chain["Session"].body
+
+
+def test_who_may_not_read_what_would_contradict_does_not_learn_its_key(api, chain, documents, resource_named):
+    grant = {
+        "claims": ["ed-fi/session"],
+        "actions": ["Read", "Update"],
+        "strategies": ["NoFurtherAuthorizationRequired"],
+    }
+    load(read_claims(json.dumps({"claimSets": [{"name": "Sessions", "grants": [grant]}]}).encode()), by="tests")
+    assert api.post("/schools", documents.minimal_body(resource_named("School"), schoolId=5)).status_code == 201
+    client = ApiTestClient(new_token("sessions", "Sessions"))
+
+    response = put_key(client, chain["Session"], "sessions", schoolReference={"schoolId": 5})
+
+    assert response.status_code == 400
+    assert response.json()["errors"][0].startswith("CourseOffering: $.")
 
 
 def test_an_identity_update_of_nothing_is_not_found(api, chain):

@@ -421,3 +421,20 @@ def test_relations_show_only_what_may_be_read(world):
 
     assert {each["id"] for each in found} == {calendars[11].rsplit("/", 1)[1]}
     assert sis.get("/relations/v1" + calendars[21].removeprefix("/data")).status_code == 403
+
+
+def test_what_stands_in_the_way_is_named_to_who_may_read_it(world):
+    """Whoever deletes a student learns of enrollments elsewhere that there are some, not where."""
+    student = world.student("S")
+    world.enroll("S", 11)
+    world.enroll("S", 21)
+
+    refused = {client: world.client("SISVendor", client).delete(student) for client in (1, 2, 999)}
+
+    assert {answer.status_code for answer in refused.values()} == {409}
+    assert all("StudentSchoolAssociation" in answer.json()["detail"] for answer in refused.values())
+    named = {client: answer.json()["errors"] for client, answer in refused.items()}
+    assert [["schoolId=11" in name, "schoolId=21" in name] for name in named[1]] == [[True, False]]
+    assert [["schoolId=11" in name, "schoolId=21" in name] for name in named[2]] == [[False, True]]
+    assert named[999] == []
+    assert len(world.api.delete(student).json()["errors"]) == 2

@@ -1,0 +1,53 @@
+"""Documents of any resources → those of them that a client may read, as if it asked for each.
+
+For what refusals tell of documents beside the one that was asked for.
+"""
+
+from collections.abc import Mapping
+
+from edfi_api.documents.execution import execute
+from edfi_api.documents.guards import STORED, Guard
+from edfi_api.documents.incoming import Preparers
+from edfi_api.surface.resource import ResourceName
+
+from .actions import Action
+from .authorization import guard
+from .exceptions import (
+    ActionAccessDenied,
+    ResourceAccessDenied,
+    StrategiesNotDefined,
+    StrategyNotApplicable,
+    UnknownStrategies,
+)
+from .tokens import AuthenticatedClient
+
+_READABLE = "SELECT d.id FROM document d WHERE d.id = ANY (%(rows)s::bigint[]) AND {is_allowed}"
+# What cannot be judged is not told either.
+_UNREADABLE = (
+    ActionAccessDenied,
+    ResourceAccessDenied,
+    StrategiesNotDefined,
+    StrategyNotApplicable,
+    UnknownStrategies,
+)
+
+
+def readable(client: AuthenticatedClient, preparers: Preparers, documents: Mapping[int, ResourceName]) -> set[int]:
+    """The rows of those that the client may read; of resources that are not served, none."""
+    found: set[int] = set()
+    for name in set(documents.values()):
+        if name not in preparers:
+            continue
+        rows = [row for row, resource_name in documents.items() if resource_name == name]
+        try:
+            found |= _allowed(rows, guard(client, preparers[name].resource, Action.READ))
+        except _UNREADABLE:
+            continue
+    return found
+
+
+def _allowed(rows: list[int], rules: Guard | None) -> set[int]:
+    if rules is None:
+        return set(rows)
+    statement = _READABLE.format(is_allowed=rules.sql(STORED))
+    return {row for (row,) in execute(statement, {"rows": rows, **rules.parameters}, "default")}
