@@ -22,8 +22,8 @@ from .exceptions import (
 from .tokens import AuthenticatedClient
 
 _READABLE = "SELECT d.id FROM document d WHERE d.id = ANY (%(rows)s::bigint[]) AND {is_allowed}"
-# What cannot be judged is not told either.
-_UNREADABLE = (
+# Of a resource that is not granted, or cannot be judged, nothing is told; who asks for it itself learns why.
+UNREADABLE = (
     ActionAccessDenied,
     ResourceAccessDenied,
     StrategiesNotDefined,
@@ -41,7 +41,7 @@ def readable(client: AuthenticatedClient, preparers: Preparers, documents: Mappi
         rows = [row for row, resource_name in documents.items() if resource_name == name]
         try:
             found |= _allowed(rows, guard(client, preparers[name].resource, Action.READ))
-        except _UNREADABLE:
+        except UNREADABLE:
             continue
     return found
 

@@ -41,6 +41,19 @@ def test_who_may_not_read_a_document_does_not_learn_what_refers_to_it(reader):
     assert response.json()["type"].startswith("urn:ed-fi:api:security:authorization")
 
 
+def test_resources_whose_strategies_cannot_be_applied_are_left_out(full_association, api):
+    """Descriptors belong to no organization; asked for by themselves, they answer with the fault."""
+    grant = {"claims": ["domains/everything"], "actions": ["Read"], "strategies": ["RelationshipsWithEdOrgsAndPeople"]}
+    load(read_claims(orjson.dumps({"claimSets": [{"name": "Everything", "grants": [grant]}]})), by="tests")
+    school = api.get("/schools").json()[0]["schoolId"]
+    reader = ApiTestClient(new_token("reader", "Everything", education_organization_ids=[school]))
+
+    outgoing = related(reader, "studentSchoolAssociations", full_association, "direction=outgoing")
+
+    assert sorted(endpoints(outgoing)) == ["schools", "students"]
+    assert reader.get("/gradeLevelDescriptors").status_code == 500
+
+
 @pytest.fixture
 def of_one_school(full_association, api):
     """A client of another school than the one of the other documents, and its enrolment of the same student."""
