@@ -151,7 +151,7 @@ class Relationship:
             return _first_of_each(self._reached(SecurableKind.ORGANIZATION), condition)
         if any(group[0].kind is SecurableKind.ORGANIZATION for group in self.groups):
             return None
-        return _all_of_each(kinds[0], self._reached(kinds[0]), condition)
+        return _all_of_each(kinds[0], self._people(kinds[0]), condition)
 
     def _value(self, group: Group, values: Values) -> str:
         return value_of(group, self.groups, values)
@@ -189,6 +189,21 @@ class Relationship:
             f"SELECT p.{kind} FROM ({_BELOW}) o (id) JOIN {self._associations} p ON p.organization = o.id"
             f" WHERE {_opens(pathway, 'p')}"
         )
+
+    def _people(self, kind: SecurableKind) -> str:
+        """The same for people, found one after the other: the planner, which cannot know how few they are, would read
+        the associations of everybody."""
+        if kind is SecurableKind.CONTACT:
+            of_student = f"q.student = s.value AND {_opens(Pathway.CONTACT, 'q')}"
+            return f"""
+SELECT q.value FROM (SELECT DISTINCT * FROM ({self._people(SecurableKind.STUDENT)}) s (value)) s CROSS JOIN LATERAL (
+    SELECT q.contact FROM {self._associations} q WHERE {of_student} OFFSET 0
+) q (value)"""
+        of_organization = f"p.organization = o.id AND {_opens(self._pathway(kind), 'p')}"
+        return f"""
+SELECT p.value FROM ({_BELOW}) o (id) CROSS JOIN LATERAL (
+    SELECT p.{kind} FROM {self._associations} p WHERE {of_organization} OFFSET 0
+) p (value)"""
 
     @property
     def _associations(self) -> str:
@@ -242,24 +257,46 @@ def _opens(pathway: Pathway, alias: str) -> str:
 
 
 def _first_of_each(organizations: str, condition: str) -> str:
+    """Mostly the condition holds for all of the first, and only these have to be asked; otherwise all are."""
     return f"""
-SELECT d.id FROM (SELECT DISTINCT * FROM ({organizations}) r (value)) r CROSS JOIN LATERAL (
+WITH reached AS MATERIALIZED (
+    SELECT DISTINCT * FROM ({organizations}) r (value)
+), first AS MATERIALIZED (
+    {_in_each("true")} ORDER BY id LIMIT %(looked_at)s
+), allowed AS MATERIALIZED (
+    SELECT first.id FROM first CROSS JOIN {_asked("first", condition)}
+)
+SELECT id FROM allowed WHERE (SELECT count(*) FROM allowed) = (SELECT count(*) FROM first)
+UNION ALL
+({_in_each(f"(SELECT count(*) FROM allowed) < (SELECT count(*) FROM first) AND {condition}")})"""
+
+
+def _in_each(condition: str) -> str:
+    return f"""SELECT d.id FROM reached CROSS JOIN LATERAL (
     SELECT d.id FROM document d
-     WHERE d.resource_type_id = %(type)s AND d.organization = r.value AND d.id BETWEEN %(first)s AND %(last)s
+     WHERE d.resource_type_id = %(type)s AND d.organization = reached.value AND d.id BETWEEN %(first)s AND %(last)s
        AND {condition}
      ORDER BY d.id LIMIT %(looked_at)s
 ) d"""
 
 
 def _all_of_each(column: SecurableKind, people: str, condition: str) -> str:
-    """People have few documents of a kind, so they are not sorted one by one."""
+    """People have few documents of a kind, so they are not sorted one by one; they are asked in order, until there are
+    enough."""
     return f"""
-SELECT d.id FROM (SELECT DISTINCT * FROM ({people}) r (value)) r CROSS JOIN LATERAL (
-    SELECT d.id FROM document d
-     WHERE d.resource_type_id = %(type)s AND d.{column} = r.value AND d.id BETWEEN %(first)s AND %(last)s
-       AND d.organization IS NULL AND {condition}
-    OFFSET 0
-) d"""
+SELECT found.id FROM (
+    SELECT DISTINCT d.id FROM (SELECT DISTINCT * FROM ({people}) r (value)) r CROSS JOIN LATERAL (
+        SELECT d.id FROM document d
+         WHERE d.resource_type_id = %(type)s AND d.{column} = r.value AND d.id BETWEEN %(first)s AND %(last)s
+           AND d.organization IS NULL
+        OFFSET 0
+    ) d ORDER BY d.id
+) found CROSS JOIN {_asked("found", condition)}
+ ORDER BY found.id LIMIT %(looked_at)s"""
+
+
+def _asked(rows: str, condition: str) -> str:
+    return f"LATERAL (SELECT FROM document d WHERE d.id = {rows}.id AND {condition} OFFSET 0) d"
 
 
 def _is_within(element: SecurableElement, unresolved: Unresolved) -> bool:
