@@ -6,7 +6,7 @@ What is expected is worked out by a naive model of organizations and people, not
 import json
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -98,6 +98,14 @@ def populated(api, documents):
     return found
 
 
+@pytest.fixture(params=["near", "far"])
+def lies(request, monkeypatch):
+    """Among the first of a resource, or behind all that are looked at one by one."""
+    if request.param == "far":
+        monkeypatch.setattr(collection, "_NEAR_ROWS", 0)
+
+
+@pytest.mark.usefixtures("lies")
 @settings(
     max_examples=4,
     deadline=None,
@@ -192,3 +200,36 @@ def test_the_rest_of_a_page_shows_only_what_may_still_be_read(world, monkeypatch
     shown += page
 
     assert [json.loads(each.text)["studentUniqueId"] for each in shown] == ["S1", "S3"]
+
+
+@pytest.mark.usefixtures("lies")
+def test_of_an_organizations_documents_only_those_of_its_people_are_shown(world):
+    world.student("S1")
+    world.student("S2")
+    world.enroll("S2", 11)
+    for student in ("S1", "S2"):
+        for organization in (12, 11, 1):
+            world.make_responsible(student, organization)
+    client = world.client_by(EOP, organizations=(1,))
+
+    shown = walked(client, world.endpoint("StudentEducationOrganizationResponsibilityAssociation"), 2)
+
+    assert [each["studentReference"]["studentUniqueId"] for each in shown] == ["S2"] * 3
+    assert [each["educationOrganizationReference"]["educationOrganizationId"] for each in shown] == [12, 11, 1]
+
+
+@pytest.mark.parametrize("name", ["Student", "Contact", "StudentContactAssociation", "StudentSchoolAssociation"])
+def test_a_page_is_not_planned_anew_for_each_client(world, name):
+    """Planning takes longer than a page; PostgreSQL tries it five times."""
+    for client in (world.client("SISVendor", school) for school in (11, 12, 21)):
+        for _ in range(3):
+            assert client.get(world.endpoint(name.replace("Contact", world.contact_name))).json() == []
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT max(custom_plans), max(generic_plans) FROM pg_prepared_statements"
+            " WHERE statement LIKE '%near AS%' AND statement NOT LIKE '%further AS%'"
+        )
+        planned_anew, planned_once = cursor.fetchone()
+    assert planned_anew <= 5
+    assert planned_once >= 4
