@@ -5,6 +5,7 @@ import os
 import select
 import shutil
 import tempfile
+import time
 from importlib import import_module
 from socket import socket
 from types import FrameType
@@ -15,8 +16,9 @@ from django.db import connections
 from gunicorn import util
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
-from gunicorn.workers.gthread import TConn, ThreadWorker
+from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
 
+from edfi_api.conf import api_settings
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 
 # For how many milliseconds a thread waits for the next request of the connection it has just answered.
@@ -28,6 +30,10 @@ class PromptThreadWorker(ThreadWorker):
 
     gunicorn's own hands each connection back to its main thread after each request, which hands it to another thread
     when the next one comes; and it lets idle clients hold up a stop for graceful_timeout.
+
+    Nor does it do well by a client whose request was refused before its body was read. What came with the rest of that
+    body, the next request maybe, it would keep without looking at it before something else came; and after 64 kB of
+    such a body it would close the connection without having said so.
     """
 
     def handle(self, conn: TConn) -> object:
@@ -36,13 +42,17 @@ class PromptThreadWorker(ThreadWorker):
             return is_kept
         waiting = select.poll()
         waiting.register(conn.sock, select.POLLIN)
-        while is_kept is True and self._may_linger() and waiting.poll(_LINGER):
+        while is_kept is True and (_is_read_ahead(conn) or (self._may_linger() and waiting.poll(_LINGER))):
             is_kept = super().handle(conn)
         return is_kept
 
     def _may_linger(self) -> bool:
         """While there is a thread for every connection; none must wait for a thread that waits for its client."""
         return self.alive and self.nr_conns <= self.cfg.threads
+
+    def _keepalive_after(self, conn: TConn, keepalive: bool) -> bool:
+        deadline = time.monotonic() + DEFAULT_WORKER_DATA_TIMEOUT
+        return keepalive and conn.parser.finish_body(deadline, max_bytes=api_settings.MAX_BODY_BYTES + 1)
 
     def handle_exit(self, number: int, frame: FrameType | None) -> None:
         super().handle_exit(number, frame)
@@ -53,6 +63,11 @@ class PromptThreadWorker(ThreadWorker):
             connection.timeout = 0
         self.murder_keepalived()
         self.murder_pending()
+
+
+def _is_read_ahead(conn: TConn) -> bool:
+    """Whether the next request has been taken from the socket already, at least its beginning."""
+    return conn.parser.unreader.buf.getbuffer().nbytes > 0
 
 
 def write_problem(client: socket, status: int, reason: str, message: str) -> None:

@@ -1,6 +1,7 @@
 """HTTP as no client library would send it, to the real server over a real socket."""
 
 import gzip
+import http.client
 import json
 import socket
 
@@ -68,6 +69,30 @@ def test_a_body_that_ends_early_is_a_problem(real_server):
 
     assert status == 400
     assert json.loads(answer)["validationErrors"].keys() == {"$."}
+
+
+def test_a_large_body_that_was_refused_unread_does_not_cost_the_connection(real_server):
+    """As of a client whose token has expired, and which goes on with a new one."""
+    connection = http.client.HTTPConnection("127.0.0.1", real_server.port, timeout=30)
+    connection.auto_open = 0
+    connection.connect()
+    body = b"x" * 1_000_000
+
+    for _ in range(2):
+        connection.request("POST", "/data/ed-fi/students", body, {"Authorization": "Bearer expired"})
+        refused = connection.getresponse()
+        assert (refused.status, len(refused.read()) > 0) == (401, True)
+    connection.request("GET", "/data/ed-fi/students", headers={"Authorization": f"Bearer {real_server.token}"})
+    assert connection.getresponse().status == 200
+
+
+def test_a_request_that_comes_with_the_rest_of_a_refused_one_is_answered(real_server):
+    path = "/data/ed-fi/students HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer"
+    with socket.create_connection(("127.0.0.1", real_server.port), timeout=5) as connection:
+        connection.sendall(f"POST {path} expired\r\nContent-Length: 4\r\n\r\n".encode())
+        assert connection.recv(65536).startswith(b"HTTP/1.1 401 ")
+        connection.sendall(f"bodyGET {path} {real_server.token}\r\n\r\n".encode())
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_chunked_body_over_the_limit_is_refused(real_server):
