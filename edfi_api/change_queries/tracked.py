@@ -13,7 +13,7 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.change_queries.windows import Window
 from edfi_api.documents import resource_types
 from edfi_api.documents.execution import execute, with_retries
-from edfi_api.documents.guards import Guard, RowValues
+from edfi_api.documents.guards import Guard, KeptValues
 from edfi_api.surface.resource import Resource
 
 # What was created again is left out. Only what was there again within the window counts: so the list stays the same
@@ -39,7 +39,8 @@ SELECT max(d.change_version) AS change_version, d.document_uuid,
  GROUP BY d.document_uuid
 """
 
-_KEPT = RowValues("d")
+# By statement: what the document was when it was deleted, and before its key was changed.
+_KEPT = {_DELETES: KeptValues("d"), _KEY_CHANGES: KeptValues("d", key_values="old_key_values")}
 _PAGE = "{changes} ORDER BY change_version LIMIT %(size)s OFFSET %(offset)s"
 _COUNT = "SELECT count(*) FROM ({changes}) changes"
 
@@ -92,7 +93,7 @@ class Tracked:
         return self._run(_COUNT.format(changes=self._visible(changes)), {})[0][0]
 
     def _visible(self, changes: str) -> str:
-        return changes.format(only="" if self.guard is None else f" AND {self.guard.sql(_KEPT)}")
+        return changes.format(only="" if self.guard is None else f" AND {self.guard.sql(_KEPT[changes])}")
 
     def _run(self, statement: str, beside: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         resource_type = resource_types.numbers(self.using)[self.resource.name]

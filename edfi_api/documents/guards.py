@@ -33,6 +33,17 @@ class RowValues:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptValues(RowValues):
+    """The values of a row that tells what a document was, and has of its body the key values only."""
+
+    key_values: str = "key_values"
+
+    def member(self, path: JsonPath) -> str:
+        at_path = f"f.resource_type_id = {self.alias}.resource_type_id AND f.path = '{{{','.join(path.steps)}}}'"
+        return f"(SELECT {self.alias}.{self.key_values} ->> f.name FROM key_field f WHERE {at_path})"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
 class ProposedValues:
     """The values that a write has as parameters."""
 

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from edfi_api.documents.guards import Values
-from edfi_api.documents.securables import SecurableElement
+from edfi_api.documents.securables import SecurableElement, SecurableKind
 from edfi_api.surface.resource import JsonPath
 
 from ..tokens import AuthenticatedClient
@@ -39,4 +39,8 @@ def value_of(group: Group, resource_groups: Sequence[Group], values: Values) -> 
     if group == first:
         return values.column(kind)
     found = [values.member(element.path) for element in group]
-    return found[0] if len(found) == 1 else f"coalesce({', '.join(found)})"
+    text = found[0] if len(found) == 1 else f"coalesce({', '.join(found)})"
+    if kind is not SecurableKind.ORGANIZATION:
+        return text
+    # Ids that no column can hold are nobody's, as in the columns.
+    return f"(CASE WHEN abs({text}::numeric) < {2**63} THEN {text}::bigint END)"

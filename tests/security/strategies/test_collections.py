@@ -4,15 +4,20 @@ What is expected is worked out by a naive model of organizations and people, not
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 from django.db import connection, transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from edfi_api.change_queries.models import DeletedDocument, KeyField
+from edfi_api.change_queries.tracked import Tracked
+from edfi_api.change_queries.windows import Window
 from edfi_api.documents import collection
+from edfi_api.models import ResourceType
 from edfi_api.security.actions import Action
-from edfi_api.security.authorization import guard
+from edfi_api.security.authorization import Rules, StrategiesGuard, guard
 from edfi_api.security.tokens import client_of_token
 from tests.documents.organizations import closure_of
 from tests.security.strategies.world import EO, EOP, World
@@ -233,3 +238,36 @@ def test_a_page_is_not_planned_anew_for_each_client(world, name):
         planned_anew, planned_once = cursor.fetchone()
     assert planned_anew <= 5
     assert planned_once >= 4
+
+
+def test_each_of_several_organizations_of_a_document_must_be_reached(world):
+    """As in an extension, where nothing says that the organizations of two references are one."""
+    offered = world.post("CourseOffering", schoolReference={"schoolId": 11}, sessionReference=session_of(world, 11))
+    two = replace(world.resource("CourseOffering"), equality_constraints=())
+    path = ["sessionReference", "schoolId"]
+    type_ = ResourceType.objects.get(name="CourseOffering")
+    KeyField.objects.create(resource_type=type_, name="sessionSchoolId", path=path, ignores_case=False)
+    client = client_of_token(world.client_by(EO, organizations=(1,)).token)
+    rules = Rules(two, (EO,), is_for_changes=False)
+    strategy = StrategiesGuard(rules, client, "default")
+    other = replace(client, education_organization_ids=(2,))
+    stranger = StrategiesGuard(rules, other, "default")
+
+    def shown(guard):
+        return len(list(collection.page(collection.all_documents(two).guarded_by(guard), 25, 0, with_targets=False)))
+
+    assert (shown(strategy), shown(stranger)) == (1, 0)
+    assert world.api.delete(offered).status_code == 204
+    DeletedDocument.objects.update(body=None)
+    assert (Tracked(two, Window(), strategy).count_deletes(), Tracked(two, Window(), stranger).count_deletes()) == (
+        1,
+        0,
+    )
+    assert Tracked(two, Window(), strategy).count_key_changes() == 0
+
+
+def session_of(world, school):
+    body = world.body("Session", schoolReference={"schoolId": school})
+    world.post("Session", schoolReference={"schoolId": school})
+    year = body["schoolYearTypeReference"]["schoolYear"]
+    return {"schoolId": school, "schoolYear": year, "sessionName": body["sessionName"]}
