@@ -2,7 +2,9 @@
 
 Integrity is the database's: what its constraints refuse is translated here, and only here, into the exceptions of
 `documents` and `references`. A write that met a concurrent one is run again a bounded number of times. A guard is
-asked in the statement itself; of all that is wrong with a write, what the guard refuses is told first.
+asked in the statement itself; of all that is wrong with a write, what the guard refuses is told first. It answers for
+the moment in which the statement begins: what another client takes away while a write is on its way counts for the next
+one, unless the write has waited for the document itself and starts anew.
 """
 
 from collections.abc import Callable, Mapping, Set
