@@ -244,7 +244,8 @@ def test_a_full_disk_of_the_write_ahead_log(real_server: RealServer, client: Rea
         assert_is_told_to_come_again(write(client))
 
         ballast.unlink()
-        real_server.end_database()
+        # PostgreSQL 18 does not end when a usual stop meets it while it recovers.
+        real_server.kill_database(signal.SIGQUIT)
         real_server.start_database()
         assert_is_answered_again(real_server, write, 201)
         assert real_server.stored_student_ids() >= acknowledged
