@@ -438,3 +438,23 @@ def test_what_stands_in_the_way_is_named_to_who_may_read_it(world):
     assert [["schoolId=11" in name, "schoolId=21" in name] for name in named[2]] == [[False, True]]
     assert named[999] == []
     assert len(world.api.delete(student).json()["errors"]) == 2
+
+
+def test_conditions_tell_nothing_of_what_may_not_be_read(world):
+    """Neither whether a version was guessed right nor that there is one."""
+    path = world.calendar("A", 21)
+    stored = world.api.get(path).json()
+    body = {name: stored[name] for name in stored if name[0] != "_" and name != "id"}
+    right, client = f'"{stored["_etag"]}"', world.client_by(EO, organizations=(1,))
+    for tag in (right, '"1"', "*"):
+        for header in ("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH"):
+            condition = {header: tag}
+            answers = [
+                client.get(path, **condition),
+                client.put(path, stored, **condition),
+                client.delete(path, **condition),
+                client.post("/calendars", body, **condition),
+            ]
+            assert {answer.status_code for answer in answers} == {403}
+            assert not any("ETag" in answer for answer in answers)
+    assert world.api.get(path).json() == stored
