@@ -103,19 +103,22 @@ CREATE FUNCTION scoped_body(resource_type_id smallint, body jsonb) RETURNS jsonb
 
 -- Serves query by example: containment (@>) of the asked values in the bodies of one resource. With the resource in
 -- the keys, an entry leads to rows of that resource alone, and the statistics tell how often it has the value.
--- Others were measured beside it, `python -m tests.benchmarks.indexes`: 100,000 documents on a busy machine; writes of
--- the bare statement, bytes of log for each, milliseconds for what matches in one school and what one in 300 has:
---                             MB  writes/s     log   school  1 in 300
---   none                      0.0       573   2,894    102.8      94.8
---   body                      2.8       884   3,142     10.6       1.3
---   scoped body               3.8       813   3,216      7.6       0.7
---   scoped, no fastupdate     3.9       750   3,411     12.5       1.2
---   queryable members         3.8       560   3,213     68.0       5.6
---   an index a resource       9.4       779   3,304      2.7       1.5
--- The body alone costs a little less and is as quick here. But it also brings what other resources have in common with
--- the one asked for, and a prepared statement cannot foresee how much that is. Leaving out what cannot be asked for
--- takes longer than indexing it, and again at every match. An index for each resource takes more room and makes every
--- write look at hundreds of them. Without fastupdate a write logs more, and pages gain nothing that can be seen.
+-- Others were measured beside it, `python -m tests.benchmarks.indexes --size 200000` on a quiet machine: writes of the
+-- bare statement, bytes of log for each, milliseconds for what matches in one school, for what one in 300 has, and for
+-- a value that other resources have too:
+--                            MB  writes/s    log  school  1 in 300  shared
+--   none                    0.0     4,093  2,901    49.8      41.5    25.5
+--   body                    9.1     3,687  3,110     1.3       0.4     1.1
+--   scoped body            11.5     3,518  3,154     5.1       1.1     0.5
+--   scoped, no fastupdate  12.2     3,482  3,285     5.2       1.1     0.5
+--   queryable members      12.6     3,451  3,119    23.6       4.1     1.8
+--   an index a resource    18.7     1,789  3,104     1.9       1.2     0.8
+-- The body alone is smaller, costs 5 % less of the writes, and is quicker where many rows match, since each match is
+-- checked again and its scoped body made for that. But it brings what all other resources have in common with the one
+-- asked for, which may be most of the table, and a prepared statement cannot foresee it: here the slowest page counts.
+-- Leaving out what cannot be asked for takes longer than indexing it, and again at every match. An index for each
+-- resource takes more room and makes every write look at hundreds of them. Without fastupdate a write logs more, and
+-- pages gain nothing that can be seen.
 CREATE INDEX document_scoped_body ON document USING gin (scoped_body(resource_type_id, body) jsonb_path_ops);
 
 ALTER TABLE document
