@@ -87,13 +87,18 @@ def test_a_killed_owner_takes_the_server_along_and_what_was_committed_stays(home
     _wait_for(embedded_postgres.url(home))
     _do(embedded_postgres.url(home), "CREATE TABLE kept AS SELECT 42 AS value")
 
-    children = psutil.Process(owner.pid).children(recursive=True)
+    def sleeping() -> list[psutil.Process]:
+        ours = {"name": "sleep", "ppid": owner.pid}
+        return [process for process in psutil.process_iter([*ours]) if process.info == ours]
+
+    _wait_until(sleeping)
+    [sleep] = sleeping()
     owner.kill()
     owner.wait()
 
     with EmbeddedPostgres(home) as server:
         assert _ask(server.url, "SELECT value FROM kept") == 42
-    [sleep] = [child for child in children if child.is_running() and child.name() == "sleep"]
+    assert sleep.is_running()
     sleep.kill()
 
 
