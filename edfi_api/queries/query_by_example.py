@@ -26,13 +26,13 @@ def narrow(selection: Selection, resource: Resource, filters: Iterable[Filter]) 
     A field with several paths matches at any of them.
     """
     descriptors = {entry.path: entry.target for entry in (*resource.descriptors, *resource.key_descriptors)}
-    rare = _rare_paths(resource)
     for number, filter_ in enumerate(filters):
         if filter_.field.name == ID_FIELD:
             selection = selection.where(_has_id(filter_.value, selection))
         else:
             condition = _has_value(filter_, f"filter_{number}", descriptors, selection)
-            selection = selection.where(replace(condition, finds_few=rare.issuperset(filter_.field.paths)))
+            finds_few = _rare_paths(resource).issuperset(filter_.field.paths)
+            selection = selection.where(replace(condition, finds_few=finds_few))
     return selection
 
 
