@@ -7,7 +7,7 @@ path begins and ends with them at once, and needs no table of its own. Source: s
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from edfi_api.documents.guards import Values
@@ -68,15 +68,11 @@ REACHES = {
     "RelationshipsWithEdOrgsOnly": Reach(organizations=True),
     "RelationshipsWithEdOrgsOnlyInverted": Reach(organizations=True, is_inverted=True),
     "RelationshipsWithEdOrgsAndPeople": _EVERYONE,
-    "RelationshipsWithEdOrgsAndPeopleInverted": Reach(
-        organizations=True, students=Pathway.STUDENT, contacts=True, staff=True, is_inverted=True
-    ),
-    "RelationshipsWithPeopleOnly": Reach(students=Pathway.STUDENT, contacts=True, staff=True),
+    "RelationshipsWithEdOrgsAndPeopleInverted": replace(_EVERYONE, is_inverted=True),
+    "RelationshipsWithPeopleOnly": replace(_EVERYONE, organizations=False),
     "RelationshipsWithStudentsOnly": Reach(students=Pathway.STUDENT),
     "RelationshipsWithStudentsOnlyThroughResponsibility": Reach(students=Pathway.RESPONSIBILITY),
-    "RelationshipsWithEdOrgsAndPeopleIncludingDeletes": Reach(
-        organizations=True, students=Pathway.STUDENT, contacts=True, staff=True, includes_past=True
-    ),
+    "RelationshipsWithEdOrgsAndPeopleIncludingDeletes": replace(_EVERYONE, includes_past=True),
     "RelationshipsWithStudentsOnlyIncludingDeletes": Reach(students=Pathway.STUDENT, includes_past=True),
     "RelationshipsWithStudentsOnlyThroughResponsibilityIncludingDeletes": Reach(
         students=Pathway.RESPONSIBILITY, includes_past=True
