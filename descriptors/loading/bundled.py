@@ -16,7 +16,7 @@ FILE_NAME = "descriptors.csv"
 _SHORT_DESCRIPTION_LENGTH = 75
 
 
-def bundled_descriptors(surface: Surface, folder: Path) -> Iterator[Candidate]:
+def bundled_descriptors(surface: Surface, folder: Path) -> Iterator[Candidate[str]]:
     """The values in this standard's folder, for the descriptors that the surface has; a standard may come without."""
     path = folder / FILE_NAME
     if not path.is_file():
@@ -25,7 +25,7 @@ def bundled_descriptors(surface: Surface, folder: Path) -> Iterator[Candidate]:
         reader = csv.DictReader(file)
         for row in reader:
             resource = surface.by_name[ResourceName(surface.core_project.name, row["descriptor"])]
-            yield Candidate(resource, _body(row), f"{path.name}:{reader.line_num}")
+            yield Candidate.of(resource, _body(row), f"{path.name}:{reader.line_num}")
 
 
 def _body(row: dict[str, str]) -> dict[str, str]:

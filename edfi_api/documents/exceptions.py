@@ -10,6 +10,24 @@ from edfi_api.documents.violations import Violation
 from edfi_api.surface.resource import Resource
 
 
+class EmptyBody(Exception):
+    """A body is needed and none came."""
+
+
+@dataclass
+class MalformedJson(Exception):
+    """The body is not a JSON object; `reason` says where the parser stopped."""
+
+    reason: str
+
+
+@dataclass
+class DuplicateProperty(Exception):
+    """One object of the body has a property twice; the paths of all that are repeated."""
+
+    paths: list[str]
+
+
 @dataclass
 class DataValidationFailed(Exception):
     """The body breaks the rules of its resource; all violations that could be found, in body order."""

@@ -70,13 +70,17 @@ class Preparer:
         self._validator.validate_schema(body)
         return self._prepare_values(body, using)
 
-    def prepare_new_as_spelt(self, sent: dict[str, Any]) -> IncomingDocument:
-        """As `prepare_new` but without the database: descriptors stay in the letters that were sent."""
+    def prepare_new_with_spellings(self, sent: dict[str, Any], spellings: Mapping[UUID, str]) -> IncomingDocument:
+        """As `prepare_new` but without the database: descriptors stay in the letters that were sent, unless
+        `spellings` says how they are stored."""
         _refuse_client_assigned_id(sent)
         body = self._coerce(sent)
         self._validator.validate_schema(body)
         self._validator.validate_values(body)
-        return self.understand(body)
+        references = self.extractor.references(body)
+        if spellings:
+            spelling.respell(body, [*references, *self.extractor.key_descriptors(body)], spellings)
+        return self._incoming(body, references)
 
     def _validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
         try:

@@ -6,7 +6,7 @@ from edfi_api.documents.bulk import Candidate
 from edfi_api.surface.resource import Resource, ResourceKind, Surface
 
 
-def school_year_documents(surface: Surface, years: range, current: int) -> Iterator[Candidate]:
+def school_year_documents(surface: Surface, years: range, current: int) -> Iterator[Candidate[str]]:
     """A body for each year; nothing if the standard has no school years.
 
     A school year is named after the calendar year in which it ends: 2026 is 2025-2026.
@@ -18,7 +18,7 @@ def school_year_documents(surface: Surface, years: range, current: int) -> Itera
             "currentSchoolYear": year == current,
             "schoolYearDescription": f"{year - 1}-{year}",
         }
-        yield Candidate(resource, body, f"school year {year}")
+        yield Candidate.of(resource, body, f"school year {year}")
 
 
 def _school_year_resource(surface: Surface) -> Resource | None:

@@ -7,7 +7,7 @@ letters. Source: http-api.md §18.2.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -28,10 +28,14 @@ _remembered: dict[tuple[str, UUID], tuple[str, float]] = {}
 def adopt(body: dict[str, Any], references: Iterable[DocumentReference], using: str) -> None:
     """Respell, in place, every descriptor value of `body` that is stored in other letters."""
     descriptors = [reference for reference in references if reference.value is not None]
-    stored = stored_spellings([reference.referential_id for reference in descriptors], using)
-    for reference in descriptors:
+    respell(body, descriptors, stored_spellings([reference.referential_id for reference in descriptors], using))
+
+
+def respell(body: dict[str, Any], references: Iterable[DocumentReference], stored: Mapping[UUID, str]) -> None:
+    """The same for those that `stored` knows."""
+    for reference in references:
         spelling = stored.get(reference.referential_id, reference.value)
-        if spelling != reference.value:
+        if reference.value is not None and spelling != reference.value:
             _replace(body, reference, spelling)
 
 

@@ -5,7 +5,6 @@ cache, the counts, and the documents that wait for another of their own round (s
 files hold does not matter.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -140,12 +139,11 @@ class _Writing:
         self._waiting = {}
         self._expectations.begin_round()
         for _, of_resource in groupby(queue, key=attrgetter("rank")):
-            taken: deque[Waiting] = deque()
-            for written in writer.write(self._candidates(of_resource, taken)):
-                self._take_result(taken.popleft(), written)
+            for written in writer.write(self._candidates(of_resource)):
+                self._take_result(written.candidate.origin, written)
 
-    def _candidates(self, queue: Iterable[Waiting], taken: deque[Waiting]) -> Iterator[Candidate]:
-        """Those whose references mean something; `taken` remembers which of the queue they were."""
+    def _candidates(self, queue: Iterable[Waiting]) -> Iterator[Candidate[Waiting]]:
+        """Those whose references mean something."""
         for waiting in queue:
             resource = self._resources[waiting.rank]
             file = str(self.files[waiting.file])
@@ -154,10 +152,9 @@ class _Writing:
             except UnreadableDocument as problem:
                 self._refuse(resource, Refused(file, problem.line, resource.name, problem.reason))
             else:
-                taken.append(waiting)
-                yield Candidate(resource, body, f"{file}:{waiting.line}")
+                yield Candidate.of(resource, body, waiting)
 
-    def _take_result(self, waiting: Waiting, written: Written) -> None:
+    def _take_result(self, waiting: Waiting, written: Written[Waiting]) -> None:
         resource = written.candidate.resource
         if isinstance(written.result, Outcome):
             self.result.count(resource.name, written.result)

@@ -1,7 +1,7 @@
 """What became of a load: counts per resource, and each refusal with its reason in words."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,18 +42,20 @@ class Refused:
 class LoadResult:
     """Counts by resource and outcome, in the order of loading; `unreadable` are the files not read to their end."""
 
-    counts: dict[ResourceName | None, Counter[str]] = field(default_factory=dict)
+    counts: dict[ResourceName | None, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     unreadable: list[Refused] = field(default_factory=list)
 
     def count(self, resource: ResourceName | None, outcome: str) -> None:
-        self.counts.setdefault(resource, Counter())[outcome] += 1
+        self.counts[resource][outcome] += 1
 
     def total(self, outcome: str) -> int:
         return sum(counter[outcome] for counter in self.counts.values())
 
 
-def refusal_reason(written: Written, refusal: Refusal) -> str:
+def refusal_reason(written: Written[Any], refusal: Refusal) -> str:
     """The words a client would get, each message with its path; of a missing target also which one was meant."""
+    if not isinstance(refusal, UnresolvedReference):
+        return reason_in_words(refusal)
     return reason_in_words(refusal, dict(_targets_meant(written.candidate.body, refusal)))
 
 
@@ -67,8 +69,8 @@ def reason_in_words(error: Exception, meant: Mapping[str, str] | None = None) ->
     return "; ".join([*messages, *problem.errors]) or problem.detail
 
 
-def _targets_meant(body: dict[str, Any], refusal: Refusal) -> Iterator[tuple[str, str]]:
-    for missing in refusal.documents if isinstance(refusal, UnresolvedReference) else ():
+def _targets_meant(body: dict[str, Any], refusal: UnresolvedReference) -> Iterator[tuple[str, str]]:
+    for missing in refusal.documents:
         yield missing.path, f" {orjson.dumps(_value_at(body, missing)).decode()}"
 
 

@@ -5,7 +5,7 @@ first. Nothing that is wrong with one line or one file stops the others. Memory 
 the spool's cache and the ids of the documents that wait for a further round.
 """
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -73,11 +73,11 @@ class _Loading:
     def _write_circles(self, waiting: Spool) -> None:
         """What waits in vain is refused, but for documents that wait for each other: they are written at once."""
         lines = list(waiting.lines_with_reasons()) if waiting.size <= _MOST_AT_ONCE else []
-        candidates = [self._reader.candidate(line, self._resources[line.rank]) for line, _ in lines]
-        for (line, _), written in zip(lines, self._writer.write_together(candidates), strict=True):
+        candidates = [Candidate(self._resources[line.rank], line.text, line) for line, _ in lines]
+        for written in self._writer.write_together(candidates):
             if isinstance(written.result, Outcome):
                 self._result.count(written.candidate.resource.name, written.result)
-                waiting.remove(line)
+                waiting.remove(written.candidate.origin)
         for line, reason in waiting.lines_with_reasons():
             self._reader.refuse(line.source, line.number, self._resources[line.rank], reason)
 
@@ -119,23 +119,17 @@ class _Round:
     waiting: Spool = field(default_factory=Spool)
     _waits: dict[bytes, list[Line]] = field(default_factory=lambda: defaultdict(list))
 
-    def write(self, queue: Iterable[Line], resource: Resource) -> Iterator[Written]:
-        taken: deque[Line] = deque()
-        for written in self.writer.write(self._candidates(queue, resource, taken)):
-            self._take(taken.popleft(), written)
+    def write(self, queue: Iterable[Line], resource: Resource) -> Iterator[Written[Line]]:
+        for written in self.writer.write(Candidate(resource, line.text, line) for line in queue):
+            self._take(written)
             yield written
 
-    def _candidates(self, queue: Iterable[Line], resource: Resource, taken: deque[Line]) -> Iterator[Candidate]:
-        for line in queue:
-            if (candidate := self.reader.candidate(line, resource)) is not None:
-                taken.append(line)
-                yield candidate
-
-    def _take(self, line: Line, written: Written) -> None:
-        resource = written.candidate.resource
+    def _take(self, written: Written[Line]) -> None:
+        line, resource = written.candidate.origin, written.candidate.resource
         if isinstance(written.result, Outcome):
             self.result.count(resource.name, written.result)
-            self._refuse_older(written)
+            if self._waits:
+                self._refuse_older(written)
             return
         reason = refusal_reason(written, written.result)
         if self.expectations.may_still_come(line.rank, written.result):
@@ -145,7 +139,7 @@ class _Round:
         else:
             self.reader.refuse(line.source, line.number, resource, reason)
 
-    def _refuse_older(self, written: Written) -> None:
+    def _refuse_older(self, written: Written[Line]) -> None:
         """What waits must not replace, later, what stood behind it and did not have to wait."""
         for line in self._waits.pop(written.referential_id, ()):
             reason = self.waiting.remove(line)

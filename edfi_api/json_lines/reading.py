@@ -1,17 +1,19 @@
-"""Sources of JSON Lines → lines, and lines → candidates; what is wrong with one is told, and the next one read."""
+"""Sources of JSON Lines → texts of bodies; what is wrong with a line is told, and the next one read.
+
+Bodies are not looked at here: whoever prepares them does, in several processes.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from edfi_api.documents.bulk import Candidate
+import msgspec
+
+from edfi_api.documents.exceptions import MalformedJson
 from edfi_api.interchange.results import REFUSED, LoadResult, Refused, reason_in_words
 from edfi_api.json_lines.exceptions import UnknownResource, UnreadableFile
 from edfi_api.json_lines.lines import lines
 from edfi_api.json_lines.sources import Source, resource_called
-from edfi_api.json_lines.spool import Line
 from edfi_api.surface.resource import Resource, Surface
-from edfi_api.viewsets.exceptions import DuplicateProperty, MalformedJson
-from edfi_api.viewsets.parsers import parse_object
 
 OnRefusal = Callable[[Refused], None]
 
@@ -57,33 +59,32 @@ class SourceReader:
             self.told.unreadable(Refused(str(source), None, None, error.strerror or str(error)))
 
     def with_resources(self, number: int) -> Iterator[tuple[int, bytes, Resource]]:
-        """The same of a source whose lines carry their resource."""
+        """Line numbers, texts of the bodies and resources of a source whose lines carry their resource."""
         for line, text in self.texts(number):
             try:
-                resource = self._resource_of(text)
-            except (MalformedJson, DuplicateProperty) as error:
+                wrapped = _wrapped(text)
+                resource = resource_called(self.surface, wrapped.resource)
+            except MalformedJson as error:
                 self.refuse(number, line, None, reason_in_words(error))
             except UnknownResource as error:
                 self.refuse(number, line, None, f"the API offers no {error.name}")
             else:
-                yield line, text, resource
-
-    def candidate(self, line: Line, resource: Resource) -> Candidate | None:
-        """None if the line is refused."""
-        source = self.sources[line.source]
-        try:
-            value = parse_object(line.text)
-        except (MalformedJson, DuplicateProperty) as error:
-            self.refuse(line.source, line.number, resource, reason_in_words(error))
-            return None
-        return Candidate(resource, value if source.resource else value["body"], f"{source}:{line.number}")
+                yield line, bytes(wrapped.body), resource
 
     def refuse(self, source: int, line: int, resource: Resource | None, reason: str) -> None:
         name = resource.name if resource is not None else None
         self.told.refused(Refused(str(self.sources[source]), line, name, reason))
 
-    def _resource_of(self, text: bytes) -> Resource:
-        match parse_object(text):
-            case {"resource": str(name), "body": dict()}:
-                return resource_called(self.surface, name)
-        raise MalformedJson('{"resource": "/ed-fi/students", "body": {...}} is expected')
+
+class _Wrapped(msgspec.Struct):
+    """A line that carries its resource; of the body no more is known than where it ends."""
+
+    resource: str
+    body: msgspec.Raw
+
+
+def _wrapped(text: bytes) -> _Wrapped:
+    try:
+        return msgspec.json.decode(text, type=_Wrapped)
+    except msgspec.DecodeError as error:
+        raise MalformedJson('{"resource": "/ed-fi/students", "body": {...}} is expected') from error

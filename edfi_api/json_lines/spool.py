@@ -1,7 +1,7 @@
 """Lines that wait on disk: those whose resource is not yet their turn, and those whose targets may still come."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from edfi_api.interchange.temporary_database import TemporaryDatabase
 
@@ -11,9 +11,8 @@ CREATE TABLE line (rank INTEGER, source INTEGER, number INTEGER, text BLOB, reas
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line that says a document of the resource with this rank in load order: where it stands, and its text."""
+class Line(NamedTuple):
+    """A line about a document of the resource with this rank in load order: where it stands, and the body's text."""
 
     rank: int
     source: int

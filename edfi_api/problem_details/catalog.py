@@ -34,7 +34,7 @@ def problem_of(error: Exception) -> Problem | None:
 
 
 @problem_of.register
-def _(error: viewsets.EmptyBody) -> Problem:
+def _(error: documents.EmptyBody) -> Problem:
     return _bad_request("A non-empty request body is required.")
 
 
@@ -44,12 +44,12 @@ def _(error: documents.IdMismatch) -> Problem:
 
 
 @problem_of.register
-def _(error: viewsets.MalformedJson) -> Problem:
+def _(error: documents.MalformedJson) -> Problem:
     return _validation_failed({"$.": [f"The request body is not a valid JSON object: {error.reason}"]})
 
 
 @problem_of.register
-def _(error: viewsets.DuplicateProperty) -> Problem:
+def _(error: documents.DuplicateProperty) -> Problem:
     return _validation_failed({path: ["An item with the same key has already been added."] for path in error.paths})
 
 

@@ -27,24 +27,6 @@ class UnsupportedMediaType(Exception):
     """The body is declared to be something else than JSON."""
 
 
-class EmptyBody(Exception):
-    """A body is needed and none came."""
-
-
-@dataclass
-class MalformedJson(Exception):
-    """The body is not a JSON object; `reason` says where the parser stopped."""
-
-    reason: str
-
-
-@dataclass
-class DuplicateProperty(Exception):
-    """One object of the body has a property twice; the paths of all that are repeated."""
-
-    paths: list[str]
-
-
 @dataclass
 class BodyTooLarge(Exception):
     """The body has more bytes than the limit."""

@@ -43,14 +43,8 @@ LAYERS = {
     },
     "edfi_api.admin": {"edfi_api.administration", "edfi_api.startup", *_DJANGO_SIDE},
     "edfi_api.administration": {"edfi_api.startup", *_DJANGO_SIDE},
-    # Lines are parsed as bodies of requests are, and refusals told as those of interchange XML.
-    "edfi_api.json_lines": {
-        "edfi_api.interchange",
-        "edfi_api.problem_details.catalog",
-        "edfi_api.viewsets.exceptions",
-        "edfi_api.viewsets.parsers",
-        *_DJANGO_SIDE,
-    },
+    # Refusals are told as those of interchange XML.
+    "edfi_api.json_lines": {"edfi_api.interchange", *_DJANGO_SIDE},
     # A refusal reads in a report as it does in an answer.
     "edfi_api.interchange": {"edfi_api.problem_details.catalog", *_DJANGO_SIDE},
     "edfi_api.problem_details": {

@@ -79,7 +79,7 @@ class _Seeding:
                 cursor.execute(f"VACUUM (ANALYZE) {', '.join(TABLES)}")
 
     def _write(self, documents: Iterable[district.Document]) -> None:
-        candidates = (Candidate(self._resource(name), body, name) for name, body in documents)
+        candidates = (Candidate.of(self._resource(name), body, name) for name, body in documents)
         with bulk_writer(processes=self._processes) as writer:
             for written in writer.write(candidates):
                 if not isinstance(written.result, Outcome):

@@ -91,7 +91,7 @@ class _Writes:
             store.delete(self._resource, id_)
 
     def _load(self, **changes: Any) -> None:
-        for _ in write_documents(Candidate(self._resource, body | changes, "") for body in self._bodies):
+        for _ in write_documents(Candidate.of(self._resource, body | changes, "") for body in self._bodies):
             pass
 
 

@@ -19,7 +19,7 @@ class District:
         self._resource_named = resource_named
 
     def candidate(self, resource: str, body: dict[str, Any], origin: str = "") -> Candidate:
-        return Candidate(self._resource_named(resource), body, origin)
+        return Candidate.of(self._resource_named(resource), body, origin)
 
     def descriptor(self, resource: str, code_value: str, **changes: Any) -> Candidate:
         body = {"namespace": f"{ED_FI}/{resource}", "codeValue": code_value, "shortDescription": code_value}

@@ -5,7 +5,7 @@ from edfi_api.documents.bulk.batches import batches as cut
 
 
 def sizes(candidates):
-    return [len(batch.candidates) for batch in cut(candidates)]
+    return [len(batch) for batch in cut(candidates)]
 
 
 def test_a_batch_has_documents_of_one_resource_and_descriptors_of_any(district):

@@ -45,7 +45,7 @@ def exported_lines(capfdbinary, **options):
 @pytest.fixture
 def documents_of_every_resource(transactional_db, surface, documents):
     candidates = [
-        Candidate(resource, body, resource.endpoint)
+        Candidate.of(resource, body, resource.endpoint)
         for resource in surface.resources
         for body in (documents.full_body(resource), documents.minimal_body(resource) | _other_key(resource))
     ]

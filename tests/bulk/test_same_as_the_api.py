@@ -9,7 +9,7 @@ from tests.bulk.both_ways import rolled_back, stored
 
 def test_documents_of_every_resource_are_answered_and_stored_as_by_the_api(surface, documents, api_without_check):
     candidates = [
-        Candidate(resource, body, resource.endpoint)
+        Candidate.of(resource, body, resource.endpoint)
         for resource in surface.resources
         for body in (documents.minimal_body(resource), documents.full_body(resource))
     ]

@@ -67,7 +67,7 @@ class Writer:
         store.upsert(self.preparers[self.resource.name].prepare_new(self.body()))
 
     def load(self):
-        list(write_documents(Candidate(self.resource, self.body(), "") for _ in range(3)))
+        list(write_documents(Candidate.of(self.resource, self.body(), "") for _ in range(3)))
 
     def take_back(self):
         with suppress(TakenBack), transaction.atomic():

@@ -79,9 +79,9 @@ def test_a_department_lies_below_any_kind_of_organization(api, documents, organi
 
 def test_bulk_loads_are_followed_too(organizations):
     candidates = [
-        Candidate(organizations.district_resource, organizations.district(1), "1"),
-        Candidate(organizations.school_resource, organizations.school(7, 1), "7"),
-        Candidate(organizations.school_resource, organizations.school(8, 1), "8"),
+        Candidate.of(organizations.district_resource, organizations.district(1), "1"),
+        Candidate.of(organizations.school_resource, organizations.school(7, 1), "7"),
+        Candidate.of(organizations.school_resource, organizations.school(8, 1), "8"),
     ]
 
     assert [written.result for written in write_documents(candidates)] == ["inserted"] * 3
@@ -94,7 +94,7 @@ def test_a_load_in_any_order_of_one_transaction_is_followed(organizations):
     bodies = [organizations.district(1, 2), organizations.district(2, 3), organizations.district(3)]
 
     with bulk_writer() as writer:
-        results = list(writer.write_together(Candidate(district, body, "") for body in bodies))
+        results = list(writer.write_together(Candidate.of(district, body, "") for body in bodies))
 
     assert [written.result for written in results] == ["inserted"] * 3
     assert stored_closure() == closure_of({1: [2], 2: [3], 3: []})

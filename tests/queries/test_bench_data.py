@@ -31,7 +31,7 @@ def test_every_row_agrees_with_its_body(district, preparers):
 
 
 def test_the_bulk_writer_finds_nothing_to_change(district, resource_named):
-    second_school = [Candidate(resource_named(name), body, name) for name, body in school(2)]
+    second_school = [Candidate.of(resource_named(name), body, name) for name, body in school(2)]
 
     written = write_documents(second_school)
 
@@ -42,7 +42,7 @@ def test_what_comes_next_gets_a_row_behind_the_others(district, resource_named):
     descriptor = resource_named("SexDescriptor")
     body = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "X", "shortDescription": "X"}
 
-    list(write_documents([Candidate(descriptor, body, "")]))
+    list(write_documents([Candidate.of(descriptor, body, "")]))
 
     assert Document.objects.order_by("id").last().body["codeValue"] == "X"
 

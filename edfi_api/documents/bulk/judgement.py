@@ -8,6 +8,7 @@ have made of these is worked out here from the ids alone.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 
 @dataclass(slots=True)
@@ -36,6 +37,8 @@ Judge = Callable[[Mapping[int, Sequence[bytes]], Mapping[int, set[bytes]], set[i
 
 def judge(aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]], taken: set[int]) -> Judgement:
     """One row after the other, each seeing those before it."""
+    if not not_stored and not taken and _are_distinct(aliases):
+        return Judgement()
     judgement = Judgement(taken=set(taken))
     provided: set[bytes] = set()
     occurrences: Counter[bytes] = Counter()
@@ -55,6 +58,11 @@ def judge(aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[b
         if not is_new:
             judgement.later[position] = occurrences[own]
     return judgement
+
+
+def _are_distinct(aliases: Mapping[int, Sequence[bytes]]) -> bool:
+    ids = list(chain.from_iterable(aliases.values()))
+    return len(set(ids)) == len(ids)
 
 
 def judge_together(

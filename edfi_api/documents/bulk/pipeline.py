@@ -1,26 +1,32 @@
-"""Candidates → results: batches are prepared in several processes while the one before is written.
+"""Candidates → results: batches are prepared in several processes, and written by several threads, in order where it
+matters.
 
-Not more batches are under way than there are processes to prepare them, so memory does not grow with the input. The
-processes start when there is enough to do for them.
+Not more batches are under way than keep processes and threads busy, so memory does not grow with the input. Both start
+when there is enough to do for them. Within a transaction of the caller only the caller's connection writes.
 """
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import groupby
+from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.documents import resource_types
 from edfi_api.documents.bulk import preparation
 from edfi_api.documents.bulk.batches import MOST_DOCUMENTS, Batch, batches
-from edfi_api.documents.bulk.candidates import Candidate, Written
+from edfi_api.documents.bulk.candidates import Candidate, Origin, Written
 from edfi_api.documents.bulk.judgement import judge_together
-from edfi_api.documents.bulk.preparation import Preparation, Prepared, Work
+from edfi_api.documents.bulk.order import Footprint, footprint
+from edfi_api.documents.bulk.preparation import Part, Preparation, Prepared, Spellings, Work
+from edfi_api.documents.bulk.sessions import WritingThreads, bulk_session
 from edfi_api.documents.bulk.writing import BatchWriter, Results
 from edfi_api.documents.processes import process_pool
-from edfi_api.surface.resource import ResourceName
 
 # A process takes about as long to start as this process takes to prepare so many documents.
 _TOO_FEW_FOR_PROCESSES = 3 * MOST_DOCUMENTS
@@ -30,64 +36,123 @@ def available_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@dataclass(eq=False)
+class _UnderWay:
+    """A batch on its way; `written` waits for its results, or works them out."""
+
+    batch: Batch
+    work: Work
+    prepared: Future[Prepared]
+    written: Callable[[], Results] = dict
+
+    @cached_property
+    def footprint(self) -> Footprint:
+        """Waits until the batch is prepared."""
+        return footprint([part.resource for part in self.work.parts], self.prepared.result().aliases.values())
+
+
 class BulkWriter:
     """Writes candidates as if one after the other; for a caller that decides after some what to write next."""
 
     def __init__(self, writer: BatchWriter, using: str, processes: int) -> None:
         self._writer = writer
         self._using = using
-        self._processes = processes
-        self._pool: ProcessPoolExecutor | None = None
+        self._count = processes
+        self._processes: ProcessPoolExecutor | None = None
+        self._threads: WritingThreads | None = None
         self._in_this_process = Preparation()
+        self._spellings: Spellings = {}
         self._seen = 0
 
-    def write(self, candidates: Iterable[Candidate]) -> Iterator[Written]:
+    def write(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
         """A result for each, in their order. Candidates are taken some thousands ahead of their results."""
-        for batch, prepared in self._prepared(batches(candidates)):
-            yield from _written(batch, prepared, self._writer.write(batch, prepared))
+        for under_way in self._under_way(batches(candidates)):
+            yield from _written(under_way.batch, under_way.prepared.result(), under_way.written())
 
-    def write_together(self, candidates: Iterable[Candidate]) -> Iterator[Written]:
+    def write_together(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
         """The same in a single transaction, where documents may refer to later ones and to each other in a circle."""
-        batch = Batch()
-        for candidate in candidates:
-            batch.add(candidate)
-        prepared = self._in_this_process.prepare(_work(batch, self._using))
+        batch = list(candidates)
+        prepared = self._respelt(work := self._work(batch), self._in_this_process.prepare(work))
         yield from _written(batch, prepared, self._writer.write(batch, prepared, judge_together))
 
     def end(self) -> None:
-        """Stop the processes, without what nobody waits for any more."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        """Stop processes and threads, without what nobody waits for any more."""
+        if self._threads is not None:
+            self._threads.end()
+        if self._processes is not None:
+            self._processes.shutdown(cancel_futures=True)
 
-    def _prepared(self, cut: Iterable[Batch]) -> Iterator[tuple[Batch, Prepared]]:
-        under_way: deque[tuple[Batch, Future[Prepared]]] = deque()
+    def _under_way(self, cut: Iterable[Batch]) -> Iterator[_UnderWay]:
+        """Batches in their order, some of them ahead."""
+        ahead: deque[_UnderWay] = deque()
         for batch in cut:
-            under_way.append((batch, self._submit(batch)))
-            if len(under_way) > self._processes or self._pool is None:
-                yield _first_of(under_way)
-        while under_way:
-            yield _first_of(under_way)
+            self._seen += len(batch)
+            if self._processes is None and self._count and self._seen > _TOO_FEW_FOR_PROCESSES:
+                self._start()
+            ahead.append(self._begin(batch, tuple(ahead)))
+            while len(ahead) > (2 * self._count if self._processes is not None else 0):
+                yield ahead.popleft()
+        while ahead:
+            yield ahead.popleft()
 
-    def _submit(self, batch: Batch) -> Future[Prepared]:
-        self._seen += len(batch.candidates)
-        if self._pool is None and self._processes and self._seen > _TOO_FEW_FOR_PROCESSES:
-            self._pool = process_pool(self._processes)
-        work = _work(batch, self._using)
-        if self._pool is not None:
-            return self._pool.submit(preparation.prepare, work)
+    def _start(self) -> None:
+        self._processes = process_pool(self._count)
+        if not connections[self._using].in_atomic_block:
+            self._threads = WritingThreads(self._count, self._using)
+
+    def _begin(self, batch: Batch, earlier: Sequence[_UnderWay]) -> _UnderWay:
+        work = self._work(batch)
+        under_way = _UnderWay(batch, work, self._prepare(work))
+        if self._threads is None:
+            under_way.written = partial(self._write, under_way, ())
+        else:
+            under_way.written = self._threads.begin(partial(self._write, under_way, earlier)).result
+        return under_way
+
+    def _write(self, under_way: _UnderWay, earlier: Sequence[_UnderWay]) -> Results:
+        for other in earlier:
+            if not under_way.footprint.is_independent_of(other.footprint):
+                other.written()
+        prepared = self._respelt(under_way.work, under_way.prepared.result())
+        return self._writer.write(under_way.batch, prepared)
+
+    def _respelt(self, work: Work, prepared: Prepared) -> Prepared:
+        """Descriptors that are stored in other letters are rare; their batches are prepared anew."""
+        others = self._writer.other_spellings(prepared)
+        if not others:
+            return prepared
+        self._spellings = {**self._spellings, **others}
+        return self._prepare(replace(work, spellings=self._spellings)).result()
+
+    def _prepare(self, work: Work) -> Future[Prepared]:
+        if self._processes is not None:
+            return self._processes.submit(preparation.prepare, work)
         done: Future[Prepared] = Future()
         done.set_result(self._in_this_process.prepare(work))
         return done
 
+    def _work(self, batch: Batch) -> Work:
+        numbers = resource_types.numbers(self._using)
+        # By name, but the names of one object are those of one resource, and are not looked at.
+        parts = [list(part) for _, part in groupby(batch, key=_resource_name)]
+        return Work(
+            [
+                Part(part[0].resource, numbers[part[0].resource.name], [candidate.text for candidate in part])
+                for part in parts
+            ],
+            self._spellings,
+        )
 
-def _written(batch: Batch, prepared: Prepared, results: Results) -> Iterator[Written]:
-    for position, candidate in enumerate(batch.candidates):
-        yield Written(candidate, results[position], prepared.referential_id(position))
+
+def _resource_name(candidate: Candidate[Any]) -> Any:
+    return candidate.resource.name
 
 
-def _first_of(under_way: deque[tuple[Batch, Future[Prepared]]]) -> tuple[Batch, Prepared]:
-    batch, prepared = under_way.popleft()
-    return batch, prepared.result()
+def _written(batch: Sequence[Candidate[Origin]], prepared: Prepared, results: Results) -> Iterator[Written[Origin]]:
+    aliases = prepared.aliases
+    for position, candidate in enumerate(batch):
+        ids = aliases.get(position)
+        yield Written(candidate, results[position], ids[0] if ids else None)
 
 
 @contextmanager
@@ -98,44 +163,16 @@ def bulk_writer(
     `client` is the API client's row id."""
     count = available_processors() if processes is None else processes
     writer = BulkWriter(BatchWriter(using, client), using, count)
-    with _bulk_session(using):
+    with bulk_session(using):
         try:
             yield writer
         finally:
             writer.end()
 
 
-def write_documents(candidates: Iterable[Candidate], using: str = DEFAULT_DB_ALIAS) -> Iterator[Written]:
+def write_documents(
+    candidates: Iterable[Candidate[Origin]], using: str = DEFAULT_DB_ALIAS
+) -> Iterator[Written[Origin]]:
     """Write the candidates as if one after the other in the given order; a result for each."""
     with bulk_writer(using) as writer:
         yield from writer.write(candidates)
-
-
-def _work(batch: Batch, using: str) -> Work:
-    numbers = resource_types.numbers(using)
-    resources = list({candidate.resource.name: candidate.resource for candidate in batch.candidates}.values())
-    places: dict[ResourceName, int] = {resource.name: place for place, resource in enumerate(resources)}
-    return Work(
-        resources=[(resource, numbers[resource.name]) for resource in resources],
-        bodies=[
-            (places[candidate.resource.name], body)
-            for candidate, body in zip(batch.candidates, batch.bodies, strict=True)
-        ],
-    )
-
-
-@contextmanager
-def _bulk_session(using: str) -> Iterator[None]:
-    """Commits return before the disk has them, until the end, which waits for all.
-
-    A crash in between loses the newest batches as wholes, never a part of one; the load is then run again. The
-    compiler for expressions stays out: it takes the statements of a batch for long-running ones.
-    """
-    with connections[using].cursor() as cursor:
-        cursor.execute("SET synchronous_commit TO off; SET jit TO off")
-        try:
-            yield
-        finally:
-            cursor.execute("RESET synchronous_commit; RESET jit")
-            # A commit waits for the disk only if its transaction has written something; then for all before it too.
-            cursor.execute("SELECT pg_logical_emit_message(true, 'bulk load', '')")

@@ -1,16 +1,16 @@
-"""Bodies → rows for COPY, without the database: what can run in any process.
+"""JSON texts → rows for COPY, without the database: what can run in any process.
 
-Descriptors stay in the letters that were sent; which are stored in other letters is for the writer to find out.
+What goes in and comes out is made to travel between processes: a few large values, not many small ones. Descriptors
+stay in the letters that were sent, unless the work says in which they are stored.
 """
 
-import pickle
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from edfi_api.documents import json_object
 from edfi_api.documents.bulk.candidates import REFUSALS, Refusal
 from edfi_api.documents.incoming import IncomingDocument, Preparer
 from edfi_api.documents.securables import Securables
@@ -20,37 +20,44 @@ from edfi_api.surface.resource import Resource, ResourceName
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _NULL = "\\N"
 
+# The stored letters of descriptor values, by referential id.
+Spellings = Mapping[UUID, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bodies of one resource, which has this number in the database."""
+
+    resource: Resource
+    number: int
+    texts: Sequence[bytes]
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Bodies (pickled) to prepare, each with the position of its resource; resources with their numbers."""
+    """A batch to prepare; `spellings` has descriptors that are known to be sent in other letters than are stored."""
 
-    resources: Sequence[tuple[Resource, int]]
-    bodies: Sequence[tuple[int, bytes]]
+    parts: Sequence[Part]
+    spellings: Spellings = field(default_factory=dict)
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A valid document: its line for COPY but for the number in front, and its ids, superclass's last."""
-
-    line: str
-    aliases: tuple[bytes, ...]
+    def texts(self) -> Iterator[tuple[Part, bytes]]:
+        """Each with what it is a part of."""
+        return ((part, text) for part in self.parts for text in part.texts)
 
 
 @dataclass(slots=True)
 class Prepared:
-    """What became of the bodies, by their position: a row or a refusal.
+    """What became of a batch.
 
-    `spellings` has every descriptor value as it was sent, by referential id, and where it occurs.
+    `lines` is what COPY takes, `aliases` has the ids of each valid document by its position, superclass's last, and
+    `refusals` says by position what is wrong with the others. `spellings` are the descriptor values that occur, with
+    their ids.
     """
 
-    rows: dict[int, Row] = field(default_factory=dict)
+    lines: bytes = b""
+    aliases: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
     refusals: dict[int, Refusal] = field(default_factory=dict)
-    spellings: dict[tuple[UUID, str], list[int]] = field(default_factory=lambda: defaultdict(list))
-
-    def referential_id(self, position: int) -> bytes | None:
-        """What tells a document from others; None for a body that is not valid."""
-        return self.rows[position].aliases[0] if position in self.rows else None
+    spellings: set[tuple[UUID, str]] = field(default_factory=set)
 
 
 class Preparation:
@@ -61,21 +68,22 @@ class Preparation:
 
     def prepare(self, work: Work) -> Prepared:
         prepared = Prepared()
-        for position, (resource, pickled) in enumerate(work.bodies):
-            self._prepare(position, *work.resources[resource], pickled, prepared)
+        lines = []
+        for position, (part, text) in enumerate(work.texts()):
+            preparer = self._preparer(part.resource)
+            try:
+                incoming = preparer.prepare_new_with_spellings(json_object.parse(text), work.spellings)
+            except REFUSALS as refusal:
+                prepared.refusals[position] = refusal
+                continue
+            lines.append(_line(position, incoming, part.number))
+            prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
+            for reference in (*incoming.references, *preparer.extractor.key_descriptors(incoming.body)):
+                if reference.value is not None:
+                    id_ = reference.referential_id
+                    prepared.spellings.add((id_, work.spellings.get(id_, reference.value)))
+        prepared.lines = "".join(lines).encode()
         return prepared
-
-    def _prepare(self, position: int, resource: Resource, number: int, pickled: bytes, prepared: Prepared) -> None:
-        preparer = self._preparer(resource)
-        try:
-            incoming = preparer.prepare_new_as_spelt(pickle.loads(pickled))  # noqa: S301  our own process wrote it
-        except REFUSALS as refusal:
-            prepared.refusals[position] = refusal
-            return
-        prepared.rows[position] = row(incoming, number)
-        for reference in (*incoming.references, *preparer.extractor.key_descriptors(incoming.body)):
-            if reference.value is not None:
-                prepared.spellings[reference.referential_id, reference.value].append(position)
 
     def _preparer(self, resource: Resource) -> Preparer:
         if resource.name not in self._preparers:
@@ -83,10 +91,11 @@ class Preparation:
         return self._preparers[resource.name]
 
 
-def row(incoming: IncomingDocument, resource_type: int) -> Row:
-    """In the order of the columns of the staging table, without the first."""
+def _line(position: int, incoming: IncomingDocument, resource_type: int) -> str:
+    """In the order of the columns of the staging table."""
     identity = incoming.identity
     fields = (
+        str(position),
         uuid7().hex,
         str(resource_type),
         identity.natural_key.translate(_ESCAPES),
@@ -96,7 +105,7 @@ def row(incoming: IncomingDocument, resource_type: int) -> Row:
         incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other of the characters.
         *_securable_fields(incoming.securables),
     )
-    return Row("\t".join(fields), tuple(alias.bytes for alias in identity.aliases))
+    return "\t".join(fields) + "\n"
 
 
 def _securable_fields(securables: Securables) -> Iterator[str]:

@@ -98,9 +98,9 @@ WITH existing AS (
 ), old_references AS (
     DELETE FROM reference r USING updated u WHERE r.document_id = u.id AND r.alias_id <> ALL (u.targets)
 )
-SELECT position, 'inserted' FROM new
+SELECT 'inserted', array_agg(position) FROM new HAVING count(*) > 0
  UNION ALL
-SELECT position, 'updated' FROM updated
+SELECT 'updated', array_agg(position) FROM updated HAVING count(*) > 0
  UNION ALL
-SELECT position, 'unchanged' FROM existing WHERE is_same_body
+SELECT 'unchanged', array_agg(position) FROM existing WHERE is_same_body HAVING count(*) > 0
 """

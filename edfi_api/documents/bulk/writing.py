@@ -14,12 +14,12 @@ from django.db import IntegrityError, OperationalError, connections, transaction
 from psycopg import Cursor, errors
 from psycopg.rows import TupleRow
 
-from edfi_api.documents import resource_types, spelling, store
+from edfi_api.documents import spelling, store
 from edfi_api.documents.bulk import statements
 from edfi_api.documents.bulk.batches import Batch
 from edfi_api.documents.bulk.candidates import REFUSALS, Candidate, Refusal
 from edfi_api.documents.bulk.judgement import Judge, Judgement, judge
-from edfi_api.documents.bulk.preparation import Prepared, Row, row
+from edfi_api.documents.bulk.preparation import Prepared, Spellings
 from edfi_api.documents.exceptions import IdentityConflict
 from edfi_api.documents.incoming import IncomingDocument, Preparer
 from edfi_api.documents.store import Outcome
@@ -37,58 +37,53 @@ class _MetConcurrentWrites(Exception):
 
 
 class BatchWriter:
-    """Writes the batches of one load."""
+    """Writes the batches of one load, each in one transaction on the connection of the thread that asks for it."""
 
     def __init__(self, using: str, client: int | None = None) -> None:
         self._using = using
         self._client = client
         self._preparers: dict[ResourceName, Preparer] = {}
 
+    def other_spellings(self, prepared: Prepared) -> Spellings:
+        """The descriptors of the batch that are stored in other letters."""
+        stored = spelling.stored_spellings({id_ for id_, _ in prepared.spellings}, self._using)
+        return {id_: stored[id_] for id_, used in prepared.spellings if stored.get(id_, used) != used}
+
     def write(self, batch: Batch, prepared: Prepared, judge: Judge = judge) -> Results:
         """The result of each candidate by its position, the same as one after the other would have had."""
-        self._adopt_spellings(batch, prepared)
-        judgement, outcomes = self._write_at_once(prepared.rows, judge)
+        judgement, outcomes = self._write_at_once(prepared, judge)
         results: Results = {**prepared.refusals, **outcomes, **dict(self._refusals(batch, judgement))}
-        for position in sorted(prepared.rows.keys() - results.keys()):
-            results[position] = self._write_alone(batch.candidates[position])
+        if len(results) < len(batch):
+            for position in sorted(prepared.aliases.keys() - results.keys()):
+                results[position] = self._write_alone(batch[position])
         return results
 
-    def _adopt_spellings(self, batch: Batch, prepared: Prepared) -> None:
-        """Descriptor values that are stored in other letters are rare; their documents are prepared anew."""
-        stored = spelling.stored_spellings({id_ for id_, _ in prepared.spellings}, self._using)
-        for (id_, sent), positions in prepared.spellings.items():
-            if stored.get(id_, sent) != sent:
-                for position in positions:
-                    candidate = batch.candidates[position]
-                    number = resource_types.numbers(self._using)[candidate.resource.name]
-                    prepared.rows[position] = row(self._incoming(candidate), number)
-
-    def _write_at_once(self, rows: Mapping[int, Row], judge: Judge) -> tuple[Judgement, dict[int, Outcome]]:
-        for _ in range(_ATTEMPTS if rows else 0):
+    def _write_at_once(self, prepared: Prepared, judge: Judge) -> tuple[Judgement, dict[int, Outcome]]:
+        for _ in range(_ATTEMPTS if prepared.aliases else 0):
             try:
                 with _one_transaction(self._using) as cursor:
-                    return _write_rows(cursor, rows, judge, self._client)
+                    return _write_rows(cursor, prepared, judge, self._client)
             except _MetConcurrentWrites:
                 continue
         return Judgement(), {}
 
     def _refusals(self, batch: Batch, judgement: Judgement) -> Iterator[tuple[int, Refusal]]:
         for position in judgement.taken:
-            incoming = self._incoming(batch.candidates[position])
+            incoming = self._incoming(batch[position])
             yield position, IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         has_any_type = cache(lambda uri: store.has_any_type(uri, self._using))  # Many miss the same.
         for position, missing in judgement.missing.items():
-            candidate = batch.candidates[position]
-            incoming = self._preparer(candidate.resource).prepare_new_as_spelt(candidate.body)
+            candidate = batch[position]
+            incoming = self._preparer(candidate.resource).prepare_new_with_spellings(candidate.body, {})
             yield position, store.unresolved(incoming, {UUID(bytes=id_) for id_ in missing}, has_any_type)
 
-    def _write_alone(self, candidate: Candidate) -> Outcome | Refusal:
+    def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
             return store.upsert(self._incoming(candidate), self._client, using=self._using)[1]
         except REFUSALS as refusal:
             return refusal
 
-    def _incoming(self, candidate: Candidate) -> IncomingDocument:
+    def _incoming(self, candidate: Candidate[Any]) -> IncomingDocument:
         return self._preparer(candidate.resource).prepare(candidate.body, self._using)
 
     def _preparer(self, resource: Resource) -> Preparer:
@@ -113,32 +108,32 @@ def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
 
 
 def _write_rows(
-    cursor: Cursor[TupleRow], rows: Mapping[int, Row], judge: Judge, client: int | None
+    cursor: Cursor[TupleRow], prepared: Prepared, judge: Judge, client: int | None
 ) -> tuple[Judgement, dict[int, Outcome]]:
-    _stage(cursor, rows)
-    judgement = _judged(cursor, rows, judge)
+    _stage(cursor, prepared.lines)
+    judgement = _judged(cursor, prepared.aliases, judge)
     outcomes: dict[int, Outcome] = {}
-    for wave, size in enumerate(judgement.wave_sizes(len(rows)), start=1):
-        written = _rows(cursor, statements.WRITE, {"wave": wave, "client": client})
-        outcomes |= {position: Outcome(outcome) for position, outcome in written}
+    for wave, size in enumerate(judgement.wave_sizes(len(prepared.aliases)), start=1):
+        written = _written(cursor, wave, client)
+        outcomes |= written
         if len(written) < size:
             break  # A document that changed meanwhile is written alone, and then its repetitions must come after it.
     return judgement, outcomes
 
 
-def _stage(cursor: Cursor[TupleRow], rows: Mapping[int, Row]) -> None:
+def _stage(cursor: Cursor[TupleRow], lines: bytes) -> None:
     _run(cursor, statements.STAGE)
     with cursor.copy(statements.COPY) as copy:
-        copy.write("".join([f"{position}\t{row.line}\n" for position, row in rows.items()]))
+        copy.write(lines)
     _run(cursor, statements.ANALYZE)
 
 
-def _judged(cursor: Cursor[TupleRow], rows: Mapping[int, Row], judge: Judge) -> Judgement:
+def _judged(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], judge: Judge) -> Judgement:
     not_stored: dict[int, set[bytes]] = {}
     for position, target in _rows(cursor, statements.NOT_STORED):
         not_stored.setdefault(position, set()).add(target.bytes)
     taken = {position for (position,) in _rows(cursor, statements.TAKEN)}
-    judgement = judge({position: row.aliases for position, row in sorted(rows.items())}, not_stored, taken)
+    judgement = judge(aliases, not_stored, taken)
     _set_waves(cursor, judgement)
     return judgement
 
@@ -147,6 +142,14 @@ def _set_waves(cursor: Cursor[TupleRow], judgement: Judgement) -> None:
     waves = judgement.later | dict.fromkeys([*judgement.taken, *judgement.missing], _WRITTEN_IN_NO_WAVE)
     if waves:
         _run(cursor, statements.SET_WAVES, {"positions": list(waves), "waves": list(waves.values())})
+
+
+def _written(cursor: Cursor[TupleRow], wave: int, client: int | None) -> dict[int, Outcome]:
+    """Outcomes by position; rows that changed meanwhile have none."""
+    found: dict[int, Outcome] = {}
+    for outcome, positions in _rows(cursor, statements.WRITE, {"wave": wave, "client": client}):
+        found |= dict.fromkeys(positions, Outcome(outcome))
+    return found
 
 
 def _rows(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> list[TupleRow]:
