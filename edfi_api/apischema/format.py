@@ -13,12 +13,14 @@ from msgspec import Meta, Struct, field
 MAJOR_VERSION = "1"
 VERSION = "1.0.0"
 
-PathText = Annotated[str, Meta(pattern=r"^\$(\.[^.\[\]]+(\[\*\])?)*$")]
+# Members of bodies, an extension's `_ext` included. Their names stand in SQL and in natural keys as they are.
+MEMBER_NAME = r"[A-Za-z_][A-Za-z0-9_ -]*"
+PathText = Annotated[str, Meta(pattern=rf"^\$(\.{MEMBER_NAME}(\[\*\])?)*\Z")]
 # Names become classes, URL segments and headers.
-PlainName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
-UrlSegment = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-ProjectName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_. -]*$")]
-HeaderText = Annotated[str, Meta(pattern=r"^[ -~]+$")]
+PlainName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*\Z")]
+UrlSegment = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_-]*\Z")]
+ProjectName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_. -]*\Z")]
+HeaderText = Annotated[str, Meta(pattern=r"^[ -~]+\Z")]
 
 
 class File(Struct, rename="camel"):

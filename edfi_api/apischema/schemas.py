@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -9,6 +10,7 @@ import msgspec
 from jsonschema_rs import Draft202012Validator, ValidationError
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from edfi_api.apischema.format import MEMBER_NAME
 from edfi_api.apischema.node import Node
 from edfi_api.surface.json_schema import DRAFT, JsonSchema
 from edfi_api.surface.resource import ALL_ITEMS, JsonPath, ValuePaths
@@ -74,8 +76,8 @@ def _properties(node: Node, depth: int) -> dict[str, JsonSchema]:
     if "properties" not in node.value:
         return {}
     found = node / "properties"
-    if "" in found.value:
-        raise found.refusal("a member has no name")
+    if unusable := [name for name in found.value if not re.fullmatch(MEMBER_NAME, name)]:
+        raise found.refusal(f"{unusable[0]!r} cannot be the name of a member: letters, digits, _ and - can")
     return {name: part_schema(found / name, depth + 1) for name in found.value}
 
 

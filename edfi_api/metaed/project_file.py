@@ -22,6 +22,11 @@ PROJECT_MEMBER = "metaEdProject"
 
 JsonObject = Mapping[str, Any]
 
+# What may stand in headers, in the members of bodies that a project adds, and in SQL.
+_PROJECT_NAME = re.compile(r"[A-Za-z0-9_. -]*")
+_HEADER_TEXT = re.compile(r"[ -~]*")
+_MEMBER_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
@@ -61,14 +66,14 @@ class _PackageReader:
         return ProjectFile(None if has_errors else project, tuple(self.problems))
 
     def _project(self, package: JsonObject, declared: JsonObject) -> Project:
-        name = self._text(declared, "projectName")
+        name = self._text(declared, "projectName", None, _PROJECT_NAME)
         namespace = self._namespace(name)
         return Project(
             name=name,
-            version=self._text(declared, "projectVersion"),
+            version=self._text(declared, "projectVersion", None, _HEADER_TEXT),
             namespace=namespace,
             description=self._text(package, "description", ""),
-            package_name=self._text(package, "name", ""),
+            package_name=self._text(package, "name", "", _HEADER_TEXT),
             is_extension=namespace != CORE_NAMESPACE,
             published_deviations=tuple(
                 self._deviation(self._object(item)) for item in self._list(declared, "publishedDeviations")
@@ -90,7 +95,7 @@ class _PackageReader:
         return namespace
 
     def _deviation(self, declared: JsonObject) -> PublishedDeviation:
-        published_name = self._text(declared, "publishedName", "") or None
+        published_name = self._text(declared, "publishedName", "", _MEMBER_NAME) or None
         required = declared.get("required")
         if not isinstance(required, bool | None):
             self._refuse("'required' must be true or false")
@@ -105,12 +110,16 @@ class _PackageReader:
             place=self.place,
         )
 
-    def _text(self, holder: JsonObject, member: str, default: str | None = None) -> str:
-        """A member that must be a text; without default it must be there and say something."""
+    def _text(
+        self, holder: JsonObject, member: str, default: str | None = None, form: re.Pattern[str] | None = None
+    ) -> str:
+        """A member that must be a text, of this form; without default it must be there and say something."""
         value = holder.get(member, default)
         if not isinstance(value, str) or (default is None and not value.strip()):
             self._refuse(f"'{member}' must be a text" if member in holder else f"'{member}' is missing")
             return ""
+        if form and not form.fullmatch(value):
+            self._refuse(f"'{member}' has characters that it must not have: {value!r}")
         return value
 
     def _list(self, holder: JsonObject, member: str) -> list[Any]:

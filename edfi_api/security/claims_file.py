@@ -78,7 +78,7 @@ def read_claims(text: bytes) -> Claims:
 
 
 _NameText = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
-_StrategyList = list[Annotated[str, msgspec.Meta(pattern="^[A-Za-z][A-Za-z0-9]*$", max_length=255)]]
+_StrategyList = list[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9]*\Z", max_length=255)]]
 _StrategiesText = _StrategyList | dict[Action, _StrategyList]
 
 

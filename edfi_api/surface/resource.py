@@ -16,7 +16,10 @@ ALL_ITEMS = "[*]"
 
 @dataclass(frozen=True, order=True)
 class JsonPath:
-    """A path into a body, as steps: `("classPeriods", "[*]", "classPeriodReference", "schoolId")`."""
+    """A path into a body, as steps: `("classPeriods", "[*]", "classPeriodReference", "schoolId")`.
+
+    Steps are plain names, as those who read models see to: they stand in SQL and in natural keys as they are.
+    """
 
     steps: tuple[str, ...]
 

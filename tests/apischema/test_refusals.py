@@ -81,8 +81,8 @@ PERIOD = "projectSchema/resourceSchemas/gradingPeriods"
         ),
         (
             f"{SCHOOL}/jsonSchemaForInsert/properties",
-            {"a b\n": 1},
-            '$.projectSchema.resourceSchemas.schools.jsonSchemaForInsert.properties["a b\\n"]: Expected `object`',
+            {"a b": 1},
+            '$.projectSchema.resourceSchemas.schools.jsonSchemaForInsert.properties["a b"]: Expected `object`',
         ),
         (
             f"{SCHOOL}/arrayUniquenessConstraints",
@@ -128,6 +128,28 @@ def test_an_extension_that_does_not_fit_its_core_is_refused(
         surface_of_files(CORE, changed(EXTENSION, place, value))
 
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("character", ["'", '"', "%", "\\", "{", "}", ",", "#", "=", "$", ".", "[", "\n", "\u017f"])
+def test_names_that_would_mean_something_in_a_statement_or_a_key_are_refused(
+    surface_of_files: Callable[..., Surface], character: str
+) -> None:
+    name = f"student{character}Id"
+    with pytest.raises(ApiSchemaError, match="cannot be the name of a member"):
+        surface_of_files(changed(CORE, f"{SCHOOL}/jsonSchemaForInsert/properties/{name}", TEXT))
+    securable = {"Student": [f"$.{name}"]}
+    if character not in "$.[":
+        with pytest.raises(ApiSchemaError, match="Expected `str` matching regex"):
+            surface_of_files(changed(CORE, f"{SCHOOL}/securableElements", securable))
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [("projectSchema/projectVersion", "1.0\n"), (f"{SCHOOL}/resourceName", "School\n")],
+)
+def test_no_name_ends_with_a_line(surface_of_files: Callable[..., Surface], place: str, name: str) -> None:
+    with pytest.raises(ApiSchemaError, match="Expected `str` matching regex"):
+        surface_of_files(changed(CORE, place, name))
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,26 @@ def test_a_wrong_package_json_is_reported(tmp_path: Path, content: str, message:
     assert messages(tmp_path)[0] == message
 
 
+@pytest.mark.parametrize("character", ["'", '"', "%", "\\", "{", ",", "#", "=", "[", "\n"])
+@pytest.mark.parametrize("member", ["projectName", "projectVersion", "name", "publishedName"])
+def test_what_stands_in_headers_bodies_and_statements_has_no_characters_that_mean_something_there(
+    tmp_path: Path, member: str, character: str
+):
+    text = f"Lake{character}County"
+    declared = {"projectName": "Lake", "projectVersion": "1"} | {member: text}
+    deviation = {"resource": "R", "path": "$.p", "reason": ".", "publishedName": declared.get("publishedName", "b")}
+    package_at(tmp_path, metaEdProject=declared | {"publishedDeviations": [deviation]}, name=declared.get("name", "l"))
+
+    found = messages(tmp_path)
+
+    is_header = member in ("projectVersion", "name")
+    assert found == ([] if is_header and character != "\n" else [refused(member, text)])
+
+
+def refused(member: str, text: str) -> str:
+    return f"'{member}' has characters that it must not have: {text!r}"
+
+
 def test_a_path_without_project_is_reported(tmp_path: Path):
     package_at(tmp_path / "web", name="no MetaEd here")
 
