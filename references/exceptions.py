@@ -36,7 +36,8 @@ class Referrer:
 
 @dataclass
 class DependentItemExists(Exception):
-    """The document cannot go: these point at it. `resources` names all their types, `referrers` some of them."""
+    """The document cannot go: these point at it. `resources` names all their types, `referrers` some of each, the
+    oldest first."""
 
     resources: list[str]
     referrers: list[Referrer]

@@ -6,13 +6,24 @@ Asked only to word an answer, never to decide; the foreign keys have decided.
 from collections.abc import Iterable
 from uuid import UUID
 
-from references.exceptions import DependentItemExists, Referrer
-from references.models import Alias, Reference
+from django.db import connections
 
-# A school is referred to by everything its students have. Naming the types among so many rows, and that many
-# documents, keeps the answer's cost bounded; a rarer type beyond them stays unnamed.
-_ROWS_LOOKED_AT = 10_000
-_REFERRERS_NAMED = 10
+from references.exceptions import DependentItemExists, Referrer
+from references.models import Alias
+
+# A school is referred to by everything its students have: of each type as many are looked at as keep an answer cheap.
+_LOOKED_AT_OF_EACH_TYPE = 100
+_DEPENDENTS = """
+SELECT t.name, d.natural_key, t.project, d.id
+  FROM document target JOIN alias a ON a.document_id = target.id CROSS JOIN resource_type t
+ CROSS JOIN LATERAL (
+    SELECT r.document_id FROM reference r
+     WHERE r.alias_id = a.referential_id AND r.resource_type_id = t.id AND r.document_id <> target.id
+     ORDER BY r.document_id LIMIT %(looked_at)s
+ ) r JOIN document d ON d.id = r.document_id
+ WHERE target.document_uuid = %(document_uuid)s
+ ORDER BY d.id
+"""
 
 
 def missing(targets: Iterable[UUID], using: str) -> set[UUID]:
@@ -24,11 +35,7 @@ def missing(targets: Iterable[UUID], using: str) -> set[UUID]:
 
 def dependents(document_uuid: UUID, using: str) -> DependentItemExists | None:
     """What refers to the document with this id, itself excepted; None if nothing does."""
-    references = Reference.objects.using(using).filter(alias__document__document_uuid=document_uuid)
-    others = references.exclude(document__document_uuid=document_uuid)
-    type_ = "document__resource_type"
-    facts = (f"{type_}__name", "document__natural_key", f"{type_}__project", "document_id")
-    referrers = list(dict.fromkeys(Referrer(*row) for row in others.values_list(*facts)[:_ROWS_LOOKED_AT]))
-    if not referrers:
-        return None
-    return DependentItemExists(sorted({referrer.resource for referrer in referrers}), referrers[:_REFERRERS_NAMED])
+    with connections[using].cursor() as cursor:
+        cursor.execute(_DEPENDENTS, {"document_uuid": document_uuid, "looked_at": _LOOKED_AT_OF_EACH_TYPE})
+        referrers = list(dict.fromkeys(Referrer(*row) for row in cursor))
+    return DependentItemExists(sorted({each.resource for each in referrers}), referrers) if referrers else None

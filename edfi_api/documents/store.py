@@ -37,10 +37,12 @@ from edfi_api.documents.statements import Demands
 from edfi_api.documents.stored import StoredDocument, stored_document
 from edfi_api.surface.resource import Resource, ResourceName
 from references import resolution
-from references.exceptions import DependentItemExists, UnresolvedReference
+from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
 from references.models import Alias
 
 Result = TypeVar("Result")
+_REFERRERS_NAMED = 10
+_ASKED_AT_ONCE = 100
 
 
 class Outcome(StrEnum):
@@ -280,10 +282,17 @@ def delete(
 
 
 def _told(dependents: DependentItemExists, may_read: MayRead | None) -> DependentItemExists:
-    if may_read is None:
-        return dependents
-    readable = may_read({each.row: ResourceName(each.project, each.resource) for each in dependents.referrers})
-    return replace(dependents, referrers=[each for each in dependents.referrers if each.row in readable])
+    """The first of those that the caller may read, who may be asked about many before there are enough."""
+    found: list[Referrer] = []
+    for start in range(0, len(dependents.referrers), _ASKED_AT_ONCE):
+        asked = dependents.referrers[start : start + _ASKED_AT_ONCE]
+        if may_read is not None:
+            readable = may_read({each.row: ResourceName(each.project, each.resource) for each in asked})
+            asked = [each for each in asked if each.row in readable]
+        found += asked
+        if len(found) >= _REFERRERS_NAMED:
+            break
+    return replace(dependents, referrers=found[:_REFERRERS_NAMED])
 
 
 def _expected_version(condition: WriteCondition, parameters: Mapping[str, Any], using: str) -> int | None:

@@ -440,6 +440,22 @@ def test_what_stands_in_the_way_is_named_to_who_may_read_it(world):
     assert len(world.api.delete(student).json()["errors"]) == 2
 
 
+def test_what_stands_in_the_way_is_found_behind_much_that_may_not_be_read(world):
+    """Of those that a client may read, ten are named; however many others are older."""
+    student = world.student("S")
+    schools = range(100, 112)
+    for school in schools:
+        world.school(school, 1)
+        world.enroll("S", school)
+    world.enroll("S", 21)
+
+    named = world.client("SISVendor", 2).delete(student).json()["errors"]
+
+    assert len(named) == 1
+    assert "schoolId=21" in named[0]
+    assert len(world.client("SISVendor", 1).delete(student).json()["errors"]) == 10
+
+
 def test_conditions_tell_nothing_of_what_may_not_be_read(world):
     """Neither whether a version was guessed right nor that there is one."""
     path = world.calendar("A", 21)
