@@ -1,6 +1,6 @@
 """Everything at once: many writers on few documents, removals, new identities, killed workers, a killed database.
 
-`--storm-seconds N` makes the storm longer.
+`--storm-seconds N` makes the storm longer, with more of all of it.
 """
 
 import random
@@ -25,6 +25,7 @@ WRITERS = 16
 PERIODS = [f"P{number}" for number in range(5)]
 SCHOOL = 4711
 _RECOVERY_SECONDS = 15
+_ROUND_SECONDS = 10
 _DATA = "/data/ed-fi"
 _STORED = """
 SELECT document_uuid::text, change_version, body FROM document d JOIN resource_type t ON t.id = d.resource_type_id
@@ -40,6 +41,8 @@ class Writer:
     statuses: Counter[int] = field(default_factory=Counter)
     # Document id → the newest change version that was acknowledged.
     versions: dict[str, int] = field(default_factory=dict)
+    # Change version → the body that was sent for it.
+    bodies: dict[int, dict[str, Any]] = field(default_factory=dict)
     paths: dict[str, str] = field(default_factory=dict)  # period name → path, as last heard
     deleted: set[str] = field(default_factory=set)
     perhaps_deleted: set[str] = field(default_factory=set)
@@ -47,6 +50,7 @@ class Writer:
     kept: set[str] = field(default_factory=set)
     perhaps_kept: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
+    renamed: int = 0
     last_success: float = 0
 
     def __post_init__(self) -> None:
@@ -68,10 +72,11 @@ class Writer:
 
     def _write_period(self, client: RealClient, method: str, path: str, more: dict[str, Any]) -> None:
         name = self._choices.choice(PERIODS)
-        official = {"officialAttendancePeriod": self._choices.choice([True, False])}
-        answer = self._ask(client, method, path, _period(name) | official | more)
+        body = _period(name) | {"officialAttendancePeriod": self._choices.choice([True, False])}
+        answer = self._ask(client, method, path, body | more)
         if answer and answer.status < 300:
-            self._remember(answer)
+            self._remember(answer, body)
+            self.renamed += self.paths.get(name) != _path(answer) and method == "PUT"
             self.paths[name] = _path(answer)
 
     def delete_period(self, client: RealClient) -> None:
@@ -86,11 +91,12 @@ class Writer:
     def post_schedule(self, client: RealClient) -> None:
         name = f"S{self.seed}-{next(self._numbers)}"
         periods = self._choices.sample(PERIODS, self._choices.randint(1, 3))
-        answer = self._ask(client, "POST", "/bellSchedules", _schedule(name, periods))
+        body = _schedule(name, periods)
+        answer = self._ask(client, "POST", "/bellSchedules", body)
         if answer is None or answer.status == 503:
             self.perhaps_kept.add(name)
         elif answer.status == 201:
-            self._remember(answer)
+            self._remember(answer, body)
             self.kept.add(name)
         else:
             self.refused.add(name)
@@ -109,9 +115,10 @@ class Writer:
             time.sleep(0.02)
         return answer
 
-    def _remember(self, answer: Answer) -> None:
+    def _remember(self, answer: Answer, body: dict[str, Any]) -> None:
         version = int(re.match(r'"(\d+)', answer.headers["ETag"])[1])
         self.versions[_id(_path(answer))] = version
+        self.bodies[version] = body
 
     def _known_path(self) -> str | None:
         return self._choices.choice([*self.paths.values(), None])
@@ -157,23 +164,16 @@ def _namespace(endpoint: str) -> str:
 
 
 def test_after_a_storm_with_killed_workers_and_a_killed_database(school: RealServer, pytestconfig) -> None:
-    quarter = pytestconfig.getoption("--storm-seconds") / 4
+    seconds = pytestconfig.getoption("--storm-seconds")
+    rounds = max(1, round(seconds / _ROUND_SECONDS))
     writers = [Writer(seed) for seed in range(WRITERS)]
     stop = Event()
 
     with ThreadPoolExecutor(WRITERS) as pool:
         running = [pool.submit(partial(writer.write_until, stop, school)) for writer in writers]
         try:
-            time.sleep(quarter)
-            school.workers()[0].kill()
-            time.sleep(quarter)
-            school.kill_database(signal.SIGQUIT)
-            school.start_database()
-            restarted = time.monotonic()
-            time.sleep(quarter)
-            school.workers()[-1].kill()
-            time.sleep(quarter)
-            _wait_for_success_after(restarted, writers)
+            for _ in range(rounds):
+                _let_disasters_happen(school, writers, quarter=seconds / rounds / 4)
         finally:
             stop.set()
         for each in running:
@@ -183,8 +183,23 @@ def test_after_a_storm_with_killed_workers_and_a_killed_database(school: RealSer
     # 400 instead of 409: the name was taken when a schedule of both periods had to follow, and free a moment later.
     assert set(statuses) <= {200, 201, 204, 400, 404, 409, 503}
     assert min(statuses[status] for status in (201, 204, 409)) > 0
+    assert any(writer.deleted for writer in writers)
+    assert any(writer.renamed for writer in writers)
     school.manage("verify_integrity")
     _assert_every_promise_is_kept(school, writers)
+
+
+def _let_disasters_happen(server: RealServer, writers: list[Writer], quarter: float) -> None:
+    time.sleep(quarter)
+    server.workers()[0].kill()
+    time.sleep(quarter)
+    server.kill_database(signal.SIGQUIT)
+    server.start_database()
+    restarted = time.monotonic()
+    time.sleep(quarter)
+    server.workers()[-1].kill()
+    time.sleep(quarter)
+    _wait_for_success_after(restarted, writers)
 
 
 def _wait_for_success_after(moment: float, writers: list[Writer]) -> None:
@@ -210,6 +225,9 @@ def _assert_every_promise_is_kept(server: RealServer, writers: list[Writer]) -> 
         for id_, version in writer.versions.items():
             assert id_ in stored or id_ in deleted, f"{id_} was acknowledged and is gone"
             assert id_ not in stored or stored[id_][0] >= version, f"{id_} has lost version {version}"
+    sent = {version: body for writer in writers for version, body in writer.bodies.items()}
+    for version, body in stored.values():
+        assert sent.get(version, body) == body, "what is there is what was acknowledged under its version"
 
 
 def test_the_log_of_the_server_has_no_traceback(real_server: RealServer) -> None:
