@@ -2,7 +2,8 @@
 
 One line a happening on the logger `meadowlark.audit`, as `key=value` in the message and as fields of the record, so
 that logs in JSON have them by name. Correlation ids are added by the logging itself. Secrets, tokens, query strings
-and bodies are never handed over.
+and bodies are never handed over, nor what is a part of them: documents go by their ids, not by their keys, which have
+the ids of persons.
 """
 
 import json

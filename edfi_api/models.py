@@ -54,6 +54,11 @@ class Document(models.Model):
     def __str__(self) -> str:
         return self.natural_key
 
+    @property
+    def audit_facts(self) -> dict[str, object]:
+        """What the audit log calls it: keys tell of persons, and are parts of bodies."""
+        return {"document": self.document_uuid}
+
 
 class OrganizationClosure(models.Model):
     """An education organization and one that lies below it, or is itself. Triggers keep the table."""

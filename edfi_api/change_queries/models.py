@@ -102,6 +102,11 @@ class DeletedDocument(SecuredVersion):
     def __str__(self) -> str:
         return self.natural_key
 
+    @property
+    def audit_facts(self) -> dict[str, object]:
+        """What the audit log calls it."""
+        return {"document": self.document_uuid}
+
 
 class ChangeConsumer(models.Model):
     """Who reads the stream of changes, and up to which version it has."""

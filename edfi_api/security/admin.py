@@ -44,10 +44,6 @@ class OneByOneAdmin(admin.ModelAdmin):
         return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
 
 
-def _by(request: HttpRequest) -> str:
-    return f"admin:{request.user.get_username()}"
-
-
 class StrategiesField(forms.MultipleChoiceField):
     """Ed-Fi's strategies to choose from, and whatever others are stored already."""
 
@@ -296,14 +292,14 @@ class ApiClientAdmin(OneByOneAdmin):
         if request.method != "POST":
             context = {"client": client, "cache_seconds": api_settings.TOKEN_CACHE_SECONDS}
             return self._page(request, "rotate_secret", f"Rotate the secret of {client}", context)
-        credentials = rotate_secret(client, by=_by(request))
+        credentials = rotate_secret(client, by=None)
         self.log_change(request, client, "Rotated the secret.")
         return self._shown_once(request, client, credentials)
 
     @admin.action(description="Disable selected API clients", permissions=["change"])
     def disable(self, request: HttpRequest, queryset: QuerySet[ApiClient]) -> None:
         for client in queryset:
-            disable_client(client, by=_by(request))
+            disable_client(client, by=None)
             self.log_change(request, client, "Disabled.")
         self.message_user(request, "They get no more tokens, and those they have are void.")
 

@@ -45,12 +45,19 @@ def _log_change(instance: LogEntry, using: str, **_: Any) -> None:
     """Once it is committed: Django notes what it is about to remove, which may then be refused."""
     facts = {
         "model": instance.content_type.model if instance.content_type else None,
-        "object": instance.object_repr,
+        **_names(instance),
         "changes": instance.get_change_message() or None,
         "by": f"admin:{instance.user.get_username()}",
     }
     event = f"admin {instance.get_action_flag_display().lower()}"
     transaction.on_commit(lambda: audit.administered(event, **facts), using)
+
+
+def _names(entry: LogEntry) -> dict[str, object]:
+    """What the row says that it is to be called in the log; otherwise what people call it."""
+    model = entry.content_type.model_class() if entry.content_type else None
+    row = model._base_manager.filter(pk=entry.object_id).first() if hasattr(model, "audit_facts") else None
+    return row.audit_facts if row else {"object": entry.object_repr}
 
 
 def _log_login(request: HttpRequest, user: Any, **_: Any) -> None:

@@ -106,6 +106,11 @@ class ApiClient(AbstractApplication):
             )
         ]
 
+    @property
+    def audit_facts(self) -> dict[str, object]:
+        """What the audit log calls it."""
+        return {"client": self.client_id}
+
     def is_usable(self, request: object) -> bool:
         """The library's question, asked wherever it meets a client."""
         return self.is_active and (self.expires_at is None or self.expires_at > timezone.now())

@@ -176,16 +176,16 @@ def test_what_is_done_in_the_admin_is_logged(credentials: Credentials, log: Log,
     post("security/apiclient/", {"action": "disable", "_selected_action": [api_client.pk]})
     post(f"security/claimset/{claim_set.pk}/delete/", {"post": "yes"})
 
-    done = [(entry["event"], entry["by"], entry.get("object") or entry.get("client")) for entry in log.audit]
+    done = [facts(entry, "event", "client", "object", "changes") for entry in log.audit]
+    new = ApiClient.objects.get(name="New").client_id
     assert done == [
-        ("admin login", "admin:operator", None),
-        ("admin addition", "admin:operator", "New"),
-        ("secret rotated", "admin:operator", credentials.key),
-        ("admin change", "admin:operator", "Lakeside SIS"),
-        ("client disabled", "admin:operator", credentials.key),
-        ("admin change", "admin:operator", "Lakeside SIS"),
-        ("admin deletion", "admin:operator", "FullAccess"),
+        {"event": "admin login", "client": None, "object": None, "changes": None},
+        {"event": "admin addition", "client": new, "object": None, "changes": "Added."},
+        {"event": "admin change", "client": credentials.key, "object": None, "changes": "Rotated the secret."},
+        {"event": "admin change", "client": credentials.key, "object": None, "changes": "Disabled."},
+        {"event": "admin deletion", "client": None, "object": "FullAccess", "changes": None},
     ]
+    assert {entry["by"] for entry in log.audit} == {"admin:operator"}
 
 
 def test_each_of_several_that_are_removed_at_once_is_logged(log: Log, post: Post) -> None:
@@ -207,6 +207,26 @@ def test_a_removal_that_is_refused_is_not_logged_as_one(log: Log, post: Post, do
     assert log.audit[1:] == []
 
 
+def test_a_removed_document_goes_by_its_id(log: Log, post: Post, documents: DocumentFactory) -> None:
+    """Its key would tell of a person."""
+    for is_one_of_several in (False, True):
+        documents.store(documents.surface.by_name[ResourceName("Ed-Fi", "Student")])
+        stored = Document.objects.get(resource_type__name="Student")
+        if is_one_of_several:
+            selected = {"_selected_action": [stored.pk]}
+            post("edfi_api/document/", {"action": "delete_selected", "post": "yes", **selected})
+        else:
+            post(f"edfi_api/document/{stored.pk}/delete/", {"post": "yes"})
+
+        assert facts(log.audit[-1], "event", "document", "object", "by") == {
+            "event": "admin deletion",
+            "document": str(stored.document_uuid),
+            "object": None,
+            "by": "admin:operator",
+        }
+        assert stored.natural_key not in log.text
+
+
 def test_restoring_and_purging_are_logged(log: Log, post: Post, documents: DocumentFactory) -> None:
     student = documents.surface.by_name[ResourceName("Ed-Fi", "Student")]
     documents.store(student)
@@ -219,9 +239,10 @@ def test_restoring_and_purging_are_logged(log: Log, post: Post, documents: Docum
     call_command("purge_changes", "--days=0", stdout=StringIO())
 
     in_admin, by_command, purge = log.audit[1:]
-    assert facts(in_admin, "event", "object", "changes", "by") == {
+    assert facts(in_admin, "event", "document", "object", "changes", "by") == {
         "event": "admin change",
-        "object": stored.natural_key,
+        "document": str(stored.document_uuid),
+        "object": None,
         "changes": "Restored.",
         "by": "admin:operator",
     }
