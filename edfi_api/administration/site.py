@@ -3,24 +3,38 @@
 Whatever is removed through one of its pages, Django's own for users and groups too, is noted by itself.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any
 
 from django.contrib.admin import AdminSite, ModelAdmin
-from django.db.models import Model
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import BadRequest, ValidationError
+from django.core.validators import ProhibitNullCharactersValidator
+from django.db.models import Model, QuerySet
 from django.db.models.base import ModelBase
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from edfi_api.administration import overview
 
 
 class OneEntryEach(ModelAdmin):
-    """Django notes the removal of several rows without a signal, so that nothing would reach the audit log."""
+    """Django notes the removal of several rows without a signal, so that nothing would reach the audit log; and it
+    believes that only its own forms say which rows are meant."""
 
     def log_deletions(self, request: HttpRequest, queryset: Iterable[Model]) -> None:
         for each in queryset:
             super().log_deletions(request, [each])
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Model]) -> HttpResponse | None:
+        try:
+            for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
+                self.opts.pk.clean(key, None)
+                ProhibitNullCharactersValidator()(key)
+        except ValidationError as error:
+            raise BadRequest("A row is selected that there cannot be.") from error
+        return super().response_action(request, queryset)
 
 
 class AdministrationSite(AdminSite):
@@ -39,6 +53,18 @@ class AdministrationSite(AdminSite):
     ) -> None:
         pages = admin_class or ModelAdmin
         super().register(model_or_iterable, type(pages.__name__, (OneEntryEach, pages), {}), **options)
+
+    def admin_view(self, view: Callable[..., HttpResponse], cacheable: bool = False) -> Callable[..., HttpResponse]:
+        """PostgreSQL cannot be asked for a text with a NUL in it, and no page of ours leads to one."""
+        inner = super().admin_view(view, cacheable)
+
+        @wraps(inner)
+        def refuse_nul(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.path_info:
+                raise BadRequest("The address has a NUL in it.")
+            return inner(request, *args, **kwargs)
+
+        return refuse_nul
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
         """Documents first, then by name."""

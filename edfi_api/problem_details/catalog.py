@@ -6,9 +6,10 @@ Texts are those that Ed-Fi clients match on. Source: errors.md §§4-10, section
 from collections.abc import Iterable
 from functools import singledispatch
 
-from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
 
 from edfi_api.documents import exceptions as documents
 from edfi_api.documents.violations import Violation
@@ -416,8 +417,10 @@ def _(error: viewsets.UnsupportedMediaType) -> Problem:
     )
 
 
-@problem_of.register
-def _(error: SuspiciousOperation) -> Problem:
+@problem_of.register(SuspiciousOperation)
+@problem_of.register(BadRequest)
+@problem_of.register(MultiPartParserError)
+def _(error: Exception) -> Problem:
     return _bad_request("The request could not be understood.")
 
 

@@ -33,6 +33,7 @@ from .models import (
     Vendor,
 )
 from .strategy_names import STRATEGY_NAMES
+from .unknown_strategies import unknown_for
 
 admin.site.login_form = ThrottledLoginForm
 
@@ -67,6 +68,12 @@ class StrategiesForm(forms.ModelForm):
     strategies = StrategiesField(
         help_text="Several: one of the relationship strategies has to let a document through, and all of the others."
     )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if unknown := unknown_for(cleaned.get("action", ""), cleaned.get("strategies", ())):
+            self.add_error("strategies", f"Not for this action: {', '.join(unknown)}")
+        return cleaned
 
 
 class StrategiesInline(admin.TabularInline):
@@ -127,6 +134,7 @@ class ClaimSetAdmin(OneByOneAdmin):
     """What a claim set grants, and who has it."""
 
     list_display = ["name", "description", "number_of_applications"]
+    ordering = ["name"]
     search_fields = ["name", "description", "grants__resource_claim__name"]
     search_help_text = "A name, or a resource claim that is granted"
     fields = ["name", "description", "used_by"]
@@ -263,6 +271,10 @@ class ApiClientAdmin(OneByOneAdmin):
     actions = ["disable"]
     # The toolkit's pages about applications are not served.
     view_on_site = False
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """The hash of a secret is not shown, and cannot be found out letter by letter."""
+        return not lookup.startswith("client_secret") and super().lookup_allowed(lookup, value, request)
 
     def get_fields(self, request: HttpRequest, obj: ApiClient | None = None) -> list[str]:
         return self.fields if obj is None else [*self.fields, *self.readonly_fields]

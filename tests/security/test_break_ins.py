@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
+from django.contrib.admin import site
 from django.core.management import call_command
 from django.db import connection
 from django.http import HttpResponse
@@ -274,6 +275,45 @@ def test_no_member_header_or_path_is_more_than_a_value(
         assert_tells_nothing(response, trick)
     assert ApiClient.objects.count() == clients
     assert {"document", "security_apiclient"} <= set(connection.introspection.table_names())
+
+
+@pytest.mark.parametrize("trick", ["' OR 1=1 --", "9" * 400, "\x00"])
+def test_no_parameter_of_the_admin_is_more_than_a_value(
+    trick: str, admin_client: Client, documents: DocumentFactory, resource_named: Any
+) -> None:
+    """Who may look at its pages may not look at more through them."""
+    documents.store(resource_named("Student"))
+    admin_client.raise_request_exception = False
+    before = Document.objects.count()
+    for model, admin in site._registry.items():
+        place = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+        for name in ("q", "o", *(each for each in admin.list_filter if isinstance(each, str))):
+            assert admin_client.get(place, QUERY_STRING=urlencode({name: trick})).status_code < 500, (place, name)
+        assert admin_client.get(f"{place}{quote(trick, safe='')}/change/").status_code in (302, 400, 403, 404), place
+        for action in ("delete_selected", *admin.actions):
+            answer = admin_client.post(place, {"action": action, "_selected_action": trick})
+            assert answer.status_code in (200, 302, 400, 403), (place, action)
+    asked = {"term": trick, "app_label": "security", "model_name": "grant", "field_name": "claim_set"}
+    assert admin_client.get("/admin/autocomplete/", asked).status_code in (200, 400)
+    for form in ({"username": trick, "password": trick}, {"next": trick}, {}):
+        assert Client(raise_request_exception=False).post("/admin/login/", form).status_code == 200
+    assert Document.objects.count() == before
+
+
+def test_forms_of_the_admin_that_cannot_be_read_are_refused() -> None:
+    for content_type in ("multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=é"):
+        answer = Client(raise_request_exception=False).post("/admin/login/", b"--", content_type=content_type)
+        assert answer.status_code == 400
+        assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_the_hash_of_a_secret_is_not_found_out_letter_by_letter(admin_client: Client) -> None:
+    create_client("victim", "EdFiSandbox")
+
+    for lookup in ("client_secret__startswith", "client_secret", "client_secret__regex"):
+        answer = admin_client.get("/admin/security/apiclient/", {lookup: "x"})
+        assert answer.status_code == 400
+    assert admin_client.get("/admin/security/apiclient/", {"is_active__exact": "1"}).status_code == 200
 
 
 def test_a_client_cannot_raise_itself(token: str) -> None:
