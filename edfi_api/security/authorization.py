@@ -4,7 +4,7 @@ All strategies must allow, but of those that look at relationships one is enough
 clients of a resource, so that statements stay prepared; what a client claims are parameters. Source: security.md §3.1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,11 +57,20 @@ def guard(client: AuthenticatedClient, resource: Resource, action: Action, using
     return StrategiesGuard(rules, client, using) if rules.restrict else None
 
 
+def unknown_strategies(names: Iterable[str], *, is_for_changes: bool) -> tuple[str, ...]:
+    """Those that there are not, or not for that."""
+    known = {NO_FURTHER_AUTHORIZATION_REQUIRED, NAMESPACE_BASED, OWNERSHIP_BASED, *REACHES}
+    including_deletes = {name for name in known if name.endswith(_INCLUDING_DELETES)}
+    usable = _FOR_CHANGES | including_deletes if is_for_changes else known - including_deletes
+    return tuple(name for name in names if name not in usable)
+
+
 class Rules:
     """The strategies for one resource, those that must all allow in their order, ownership last."""
 
     def __init__(self, resource: Resource, names: tuple[str, ...], *, is_for_changes: bool) -> None:
-        _refuse_unknown(names, is_for_changes)
+        if unknown := unknown_strategies(names, is_for_changes=is_for_changes):
+            raise UnknownStrategies(unknown)
         self.resource = resource
         found = tuple(groups(resource))
         kinds = {group[0].kind for group in found}
@@ -200,14 +209,6 @@ def _rules(resource: Resource, names: tuple[str, ...], *, is_for_changes: bool) 
     if known is None or known.resource is not resource:
         known = _known_rules[key] = Rules(resource, names, is_for_changes=is_for_changes)
     return known
-
-
-def _refuse_unknown(names: tuple[str, ...], is_for_changes: bool) -> None:
-    known = {NO_FURTHER_AUTHORIZATION_REQUIRED, NAMESPACE_BASED, OWNERSHIP_BASED, *REACHES}
-    including_deletes = {name for name in known if name.endswith(_INCLUDING_DELETES)}
-    usable = _FOR_CHANGES | including_deletes if is_for_changes else known - including_deletes
-    if unknown := tuple(name for name in names if name not in usable):
-        raise UnknownStrategies(unknown)
 
 
 def _wanted(relationship: Relationship) -> str:

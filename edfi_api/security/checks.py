@@ -1,4 +1,5 @@
-"""System check of the database: can every resource be granted, and does it have what its strategies look at?
+"""System check of the database: can every resource be granted, are there the strategies that authorize it, and does it
+have what these look at?
 
 Runs with `migrate` and with `manage.py check --database default`.
 """
@@ -17,8 +18,10 @@ from .authorization import Rules
 from .bundled_claims import UNSECURED
 from .claim_uris import claim_name
 from .claims import all_defaults
-from .exceptions import StrategyNotApplicable, UnknownStrategies
+from .claims_store import stored_claims
+from .exceptions import StrategyNotApplicable
 from .models import ResourceClaim
+from .unknown_strategies import unknown_for, unknown_in
 
 
 @register(Tags.database)
@@ -36,6 +39,7 @@ def resources_have_claims(databases: Iterable[str] | None = None, **_: Any) -> l
         *_warning("W001", "There is no resource claim for", missing),
         *_warning("W002", _UNSECURED, unsecured),
         *_warning("W003", "Default strategies find nothing to go by in", _not_applicable(current_surface())),
+        *_warning("W004", "There are no such strategies", unknown_in(stored_claims()), _STRATEGY),
     ]
 
 
@@ -52,8 +56,9 @@ def _not_applicable(surface: Surface) -> list[str]:
 def _are_applicable(resource: Resource, by_action: Mapping[str, tuple[str, ...]]) -> bool:
     try:
         for action, names in by_action.items():
-            Rules(resource, names, is_for_changes=action == Action.READ_CHANGES)
-    except (StrategyNotApplicable, UnknownStrategies):
+            if not unknown_for(action, names):
+                Rules(resource, names, is_for_changes=action == Action.READ_CHANGES)
+    except StrategyNotApplicable:
         return False
     return True
 
@@ -65,6 +70,9 @@ def _has_tables() -> bool:
     return ResourceClaim._meta.db_table in connections["default"].introspection.table_names()
 
 
-def _warning(number: str, text: str, names: list[str]) -> list[CheckMessage]:
-    hint = "Give it a claim or another domain in the admin; load_claim_sets --bundled knows one for each resource."
+_CLAIM = "Give it a claim or another domain in the admin; load_claim_sets --bundled knows one for each resource."
+_STRATEGY = "Whoever asks is answered 500 until there are others, in the admin or by load_claim_sets."
+
+
+def _warning(number: str, text: str, names: list[str], hint: str = _CLAIM) -> list[CheckMessage]:
     return [Warning(f"{text}: {', '.join(names)}", hint=hint, id=f"security.{number}")] if names else []

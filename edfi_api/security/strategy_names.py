@@ -1,6 +1,6 @@
 """The names of the authorization strategies that Ed-Fi defines. Source: security.md §3.
 
-Views of the operator's own add more, as `{BasisResource}With{Description}`.
+Views of the operator's own, `{BasisResource}With{Description}`, are no strategies here.
 """
 
 STRATEGY_NAMES = (

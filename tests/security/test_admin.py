@@ -158,6 +158,24 @@ def test_a_grant_is_changed_with_its_strategies(operator: Client) -> None:
     assert grant.overrides.get().strategies == ["NamespaceBased", "OwnershipBased"]
 
 
+def test_strategies_that_cannot_authorize_the_action_are_refused(operator: Client) -> None:
+    grant = Grant.objects.get(claim_set__name="RosterVendor", resource_claim__name="ed-fi/staff")
+    form = {
+        "claim_set": grant.claim_set_id,
+        "resource_claim": grant.resource_claim_id,
+        "actions": ["Read", "ReadChanges"],
+        "overrides-TOTAL_FORMS": 1,
+        "overrides-INITIAL_FORMS": 0,
+        "overrides-0-action": "ReadChanges",
+        "overrides-0-strategies": ["NamespaceBased", "OwnershipBased"],
+    }
+
+    page = operator.post(f"/admin/security/grant/{grant.pk}/change/", form).content.decode()
+
+    assert "Not for this action: OwnershipBased" in page
+    assert not grant.overrides.exists()
+
+
 def test_a_resource_claim_shows_which_defaults_count(operator: Client) -> None:
     claim = ResourceClaim.objects.get(name="ed-fi/studentSchoolAssociation")
 

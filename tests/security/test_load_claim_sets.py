@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from edfi_api.security.bundled_claims import NAMESPACES, RELATIONSHIPS, UNSECURED, fill_claims
 from edfi_api.security.checks import resources_have_claims
-from edfi_api.security.models import ClaimSet, Grant, ResourceClaim
+from edfi_api.security.models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from edfi_api.surface.resource import Surface
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ OURS = {
     "resourceClaims": [
         {
             "name": "domains/people",
-            "defaults": {"Read": ["StudentWithCTECourseEnrollments"]},
+            "defaults": {"Read": ["RelationshipsWithPeopleOnly"]},
             "children": ["http://ed-fi.org/identity/claims/ed-fi/person"],
         }
     ],
@@ -109,6 +109,26 @@ def test_what_the_file_does_not_mention_stays(load) -> None:
             "there are strategies for Read, which is not granted",
         ),
         ({"resourceClaims": [{"name": "x/y", "defaults": ["Not a name"]}]}, "Expected `str` matching regex"),
+        ({"resourceClaims": [{"name": "x/y", "defaults": {"Read": ["A\n"]}}]}, "Expected `str` matching regex"),
+        (
+            {
+                "resourceClaims": [{"name": "x/y", "defaults": {"Read": ["StudentWithCTECourseEnrollments"]}}],
+                "claimSets": [
+                    {
+                        "name": "A",
+                        "grants": [
+                            {
+                                "claims": ["x/y"],
+                                "actions": ["Read", "ReadChanges"],
+                                "strategies": ["RelationshipsWithEdOrgsAndPeople", "NamespaceBased"],
+                            }
+                        ],
+                    }
+                ],
+            },
+            "there are no such strategies: Read of x/y by StudentWithCTECourseEnrollments; "
+            "ReadChanges of x/y in A by RelationshipsWithEdOrgsAndPeople",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(load, content: object, reason: str) -> None:
@@ -173,6 +193,19 @@ def test_what_nobody_reaches_by_defaults_is_told() -> None:
     (warning,) = resources_have_claims(["default"])
 
     assert warning.msg.endswith("do not reach: ed-fi/grade")
+
+
+def test_strategies_that_there_are_not_are_told() -> None:
+    """As by a claim set of an older server, or one that was written past the command and the admin."""
+    OverridingStrategies.objects.create(
+        grant=Grant.objects.get(claim_set__name="RosterVendor", resource_claim__name="ed-fi/staff"),
+        action="Read",
+        strategies=["NamespaceBased", "StaffWithBadges"],
+    )
+
+    assert [warning.msg for warning in resources_have_claims(["default"])] == [
+        "There are no such strategies: Read of ed-fi/staff in RosterVendor by StaffWithBadges"
+    ]
 
 
 def test_strategies_that_find_nothing_are_told() -> None:

@@ -1,7 +1,8 @@
 """`load_claim_sets FILE`: make resource claims and claim sets what the files say.
 
 The form of the files stands in `edfi_api/security/claims_file.py`. Claims and claim sets that they do not mention stay
-as they are. Every change is printed; `--dry-run` prints it and changes nothing.
+as they are. Every change is printed; `--dry-run` prints it and changes nothing. Files that name strategies which there
+are not are refused whole.
 """
 
 from argparse import ArgumentParser
@@ -14,6 +15,7 @@ from edfi_api.security.bundled_claims import bundled_claims
 from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
 from edfi_api.security.claims_store import UnknownClaims, load
 from edfi_api.security.clients import COMMAND
+from edfi_api.security.unknown_strategies import unknown_in
 from edfi_api.startup import current_surface
 
 
@@ -46,8 +48,11 @@ class Command(BaseCommand):
 
 def _read(file: Path) -> Claims:
     try:
-        return read_claims(file.read_bytes())
+        claims = read_claims(file.read_bytes())
     except OSError as error:
         raise CommandError(f"{file}: {error.strerror}") from error
     except UnusableClaimsFile as error:
         raise CommandError(f"{file}: {error}") from error
+    if unknown := unknown_in(claims):
+        raise CommandError(f"{file}: there are no such strategies: {'; '.join(unknown)}")
+    return claims
