@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import connections
 from gunicorn import util
 from gunicorn.arbiter import Arbiter
+from gunicorn.http.message import Request
 from gunicorn.workers.base import Worker
 from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
 
@@ -50,9 +51,11 @@ class PromptThreadWorker(ThreadWorker):
         """While there is a thread for every connection; none must wait for a thread that waits for its client."""
         return self.alive and self.nr_conns <= self.cfg.threads
 
-    def _keepalive_after(self, conn: TConn, keepalive: bool) -> bool:
+    def handle_request(self, req: Request, conn: TConn) -> bool:
+        if not super().handle_request(req, conn):
+            return False
         deadline = time.monotonic() + DEFAULT_WORKER_DATA_TIMEOUT
-        return keepalive and conn.parser.finish_body(deadline, max_bytes=api_settings.MAX_BODY_BYTES + 1)
+        return conn.parser.finish_body(deadline, max_bytes=api_settings.MAX_BODY_BYTES + 1)
 
     def handle_exit(self, number: int, frame: FrameType | None) -> None:
         super().handle_exit(number, frame)
