@@ -33,6 +33,9 @@ class Document(models.Model):
     resource_type = models.ForeignKey(ResourceType, on_delete=models.DO_NOTHING, db_constraint=False)
     natural_key = models.TextField()
     body = models.JSONField()
+    # What the reference objects of the body mean, in their order.
+    linked_types = ArrayField(models.SmallIntegerField(), null=True)
+    linked_ids = ArrayField(models.UUIDField(), null=True)
     created_by = models.BigIntegerField(null=True)
     created_at = models.DateTimeField()
     last_modified_at = models.DateTimeField()

@@ -6,6 +6,7 @@ import select
 import shutil
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from socket import socket
 from types import FrameType
@@ -47,9 +48,12 @@ class PromptThreadWorker(ThreadWorker):
             is_kept = super().handle(conn)
         return is_kept
 
+    def get_thread_pool(self) -> "_ThreadPool":
+        return _ThreadPool(max_workers=self.cfg.threads)
+
     def _may_linger(self) -> bool:
-        """While there is a thread for every connection; none must wait for a thread that waits for its client."""
-        return self.alive and self.nr_conns <= self.cfg.threads
+        """While no request waits for a thread that waits for its client. One that comes then waits for `_LINGER`."""
+        return self.alive and not self.tpool.is_waited_for
 
     def handle_request(self, req: Request, conn: TConn) -> bool:
         if not super().handle_request(req, conn):
@@ -66,6 +70,12 @@ class PromptThreadWorker(ThreadWorker):
             connection.timeout = 0
         self.murder_keepalived()
         self.murder_pending()
+
+
+class _ThreadPool(ThreadPoolExecutor):
+    @property
+    def is_waited_for(self) -> bool:
+        return not self._work_queue.empty()
 
 
 def _is_read_ahead(conn: TConn) -> bool:

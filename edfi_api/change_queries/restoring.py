@@ -9,7 +9,7 @@ from edfi_api.change_queries.models import DeletedDocument
 from edfi_api.documents import store
 from edfi_api.documents.exceptions import DataValidationFailed, DocumentExists, IdentityConflict
 from edfi_api.documents.incoming import IncomingDocument, Preparers
-from edfi_api.documents.stored import StoredDocument
+from edfi_api.documents.stored import WrittenDocument
 from edfi_api.problem_details.catalog import problem_of
 from edfi_api.startup import current_surface
 from edfi_api.surface.resource import ResourceName
@@ -18,7 +18,7 @@ from references.exceptions import UnresolvedReference
 _REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)
 
 
-def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> StoredDocument:
+def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> WrittenDocument:
     """Insert the document as it was when it was last deleted; CannotRestore tells all that stands in the way.
 
     To readers of changes it is an insert, by nobody; who created the document stays known.

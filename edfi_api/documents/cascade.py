@@ -53,8 +53,8 @@ def change_identity(
     `demands` are those of a guard, which the document's own row has to meet.
 
     Raises IdentityConflict if a new identity is taken, KeyChangeContradicts if a referrer's other references do
-    not agree with the new values, MetConcurrentWrite if the document changed or went meanwhile. The references of
-    `incoming` itself are checked by the foreign key, whose violation passes through.
+    not agree with the new values, MetConcurrentWrite if the document changed or went meanwhile, or if a reference
+    object of `incoming` leads nowhere. Its descriptors are checked by the foreign key, whose violation passes through.
     """
     with transaction.atomic(using):
         root = _lock_root(incoming, parameters, demands, preparers, using)
@@ -161,6 +161,9 @@ def _write(root: _Follower, followers: Mapping[int, _Follower], client: int | No
     everyone = sorted([root, *followers.values()], key=lambda follower: follower.row)
     moves = {stored: new for follower in everyone for stored, new in follower.moves.items()}
     execute(statements.MOVE_ALIASES, {"stored": list(moves), "new": list(moves.values())}, using)
+    [(types, ids, are_there)] = execute(statements.LINKS, {"linked": root.incoming.linked}, using)
+    if not are_there:
+        raise MetConcurrentWrite
     execute(
         statements.REWRITE_DOCUMENTS,
         {
@@ -169,6 +172,9 @@ def _write(root: _Follower, followers: Mapping[int, _Follower], client: int | No
             "natural_keys": [follower.incoming.identity.natural_key for follower in everyone],
             "securables": [json_text.dumps(follower.incoming.securables._asdict()).decode() for follower in everyone],
             "client": client,
+            "root": root.row,
+            "types": types,
+            "ids": ids,
         },
         using,
     )

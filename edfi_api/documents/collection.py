@@ -23,8 +23,8 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.documents import resource_types
 from edfi_api.documents.execution import execute, with_retries
 from edfi_api.documents.guards import Condition, Guard
-from edfi_api.documents.statements import TARGETS
-from edfi_api.documents.stored import StoredDocument, stored_document
+from edfi_api.documents.statements import STORED_COLUMNS
+from edfi_api.documents.stored import StoredDocument
 from edfi_api.surface.resource import Resource
 
 LAST_ROW = LAST_VERSION = 2**63 - 1
@@ -58,14 +58,13 @@ SELECT d.id, rest.place FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY AS rest 
 
 # Each document of a page is looked up, for which OFFSET 0 leaves no other way: a prepared statement does not know how
 # few they are. Bodies come until they are `_BYTES_AT_ONCE`, as they are stored; the others are asked for again.
-_DOCUMENTS = """
-SELECT d.id, d.document_uuid, CASE WHEN d.bytes_before < %(bytes_at_once)s THEN d.body::text END, d.change_version,
-       d.last_modified_at{targets}
+_DOCUMENTS = f"""
+SELECT {STORED_COLUMNS.format(text="CASE WHEN d.bytes_before < %(bytes_at_once)s THEN d.body::text END")}
   FROM (
     SELECT d.*, page.place,
            sum(pg_column_size(d.body)) OVER (ORDER BY page.place) - pg_column_size(d.body) AS bytes_before
-      FROM ({page}) page CROSS JOIN LATERAL (SELECT * FROM document WHERE document.id = page.id OFFSET 0) d
-  ) d {join}
+      FROM ({{page}}) page CROSS JOIN LATERAL (SELECT * FROM document WHERE document.id = page.id OFFSET 0) d
+  ) d
  ORDER BY d.place
 """
 
@@ -229,33 +228,32 @@ def all_documents(resource: Resource, using: str = DEFAULT_DB_ALIAS) -> Selectio
     return Selection(resource_types.numbers(using)[resource.name], using=using)
 
 
-def page(selection: Selection, size: int, offset: int, with_targets: bool) -> Iterator[StoredDocument]:
-    """`size` documents in the selection's order behind `offset` others; their targets too if they are asked for.
+def page(selection: Selection, size: int, offset: int) -> Iterator[StoredDocument]:
+    """`size` documents in the selection's order behind `offset` others.
 
     One statement finds the page. Of large documents it brings the first ones; the others are read when those are
     done with, each as it is then, and left out if it is gone or no longer one of the selection.
     """
     parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
     parameters |= _window_sizes(selection, size + offset)
-    rest = yield from _documents(_PAGE.format(found=_found(selection)), parameters, with_targets, selection)
+    rest = yield from _documents(_PAGE.format(found=_found(selection)), parameters, selection)
     still = _REST.format(each_row=_clauses(selection)["each_row"] or "true")
     while rest:
-        rest = yield from _documents(still, parameters | {"rows": rest}, with_targets, selection)
+        rest = yield from _documents(still, parameters | {"rows": rest}, selection)
 
 
 def _documents(
-    page: str, parameters: Mapping[str, Any], with_targets: bool, selection: Selection
+    page: str, parameters: Mapping[str, Any], selection: Selection
 ) -> Generator[StoredDocument, None, list[int]]:
     """The first documents of a page, or all; the rows of those that were too much at once are returned."""
-    targets, join = (", targets.*", f"CROSS JOIN LATERAL ({TARGETS}) targets") if with_targets else ("", "")
-    statement = _DOCUMENTS.format(page=page, targets=targets, join=join)
+    statement = _DOCUMENTS.format(page=page)
     rest = []
     for row in _run(selection, statement, {**parameters, "bytes_at_once": _BYTES_AT_ONCE}):
         number, _, text, *_ = row
         if text is None:
             rest.append(number)
         else:
-            yield stored_document(row, selection.using)
+            yield StoredDocument(*row)
     return rest
 
 

@@ -64,7 +64,9 @@ class Extractor:
         self._is_descriptor = resource.is_descriptor
         self._key = sorted((path.without_root(), path.steps) for path in resource.identity)
         self._superclass = _SuperclassKey(resource.superclass) if resource.superclass else None
-        self._references = [_ReferenceKey(reference) for reference in resource.references]
+        # In an order that does not depend on the rest of the standard: what they mean is stored in it.
+        by_path = sorted(resource.references, key=lambda reference: reference.path)
+        self._references = [_ReferenceKey(reference) for reference in by_path]
         self._descriptors = [_DescriptorKey(descriptor) for descriptor in resource.descriptors]
         self._key_descriptors = [_DescriptorKey(descriptor) for descriptor in resource.key_descriptors]
 
@@ -95,8 +97,8 @@ class Extractor:
                 found += descriptor.find(body)
         return found
 
-    def reference_objects(self, body: dict[str, Any]) -> Iterator[tuple[dict[str, Any], UUID]]:
-        """Every reference object in the body itself, with the id that it refers to."""
+    def reference_objects(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Every reference object in the body itself, in the order of `references`."""
         for reference in self._references:
             if reference.first_step in body:
                 yield from reference.objects(body)
@@ -136,13 +138,12 @@ class _ReferenceKey:
                 raise DataValidationFailed([violations.required(f"{path}.{member}") for member in missing])
             yield DocumentReference(self._steps, indexes, self._target, self._referential_id(reference))
 
-    def objects(self, body: dict[str, Any]) -> Iterator[tuple[dict[str, Any], UUID]]:
-        for _, reference in values_at(body, self._steps):
-            yield reference, self._referential_id(reference)
+    def objects(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        return (reference for _, reference in values_at(body, self._steps))
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
-        for reference, referential_id_ in self.objects(body):
-            if key := moved.get(referential_id_):
+        for reference in self.objects(body):
+            if key := moved.get(self._referential_id(reference)):
                 reference.update({member: key[name] for name, member in self._members})
 
     def _referential_id(self, reference: dict[str, Any]) -> UUID:

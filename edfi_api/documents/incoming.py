@@ -37,6 +37,11 @@ class IncomingDocument:
         """The ids referred to, each once."""
         return list({reference.referential_id for reference in self.references})
 
+    @property
+    def linked(self) -> list[UUID]:
+        """The ids that the reference objects mean, in their order."""
+        return [reference.referential_id for reference in self.references if reference.value is None]
+
 
 class Preparer:
     """The way of one resource's bodies from what was sent to what can be stored. Compiled once."""

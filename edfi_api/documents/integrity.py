@@ -1,4 +1,4 @@
-"""Does what is stored agree with itself? Every body against its natural key, securables, aliases and reference rows;
+"""Does what is stored agree with itself? Every body against its natural key, securables, aliases, references and links;
 the closure of the hierarchy of education organizations against what their documents tell.
 
 The foreign keys hold rows to rows; that rows mean what the bodies say is the store's doing, and is looked at here.
@@ -6,7 +6,7 @@ The foreign keys hold rows to rows; that rows mean what the bodies say is the st
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -20,6 +20,7 @@ from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.securables import COLUMNS, Securables
 from edfi_api.models import Document
 from edfi_api.surface.resource import ResourceName
+from references.models import Alias
 
 _BATCH = 1000
 
@@ -54,7 +55,13 @@ class _Row(NamedTuple):
     text: str
     aliases: list[UUID | None]
     references: list[UUID | None]
+    linked_types: list[int] | None
+    linked_ids: list[UUID] | None
     securables: Securables
+
+
+# Type and id of a document.
+_Link = list[Any]
 
 
 def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
@@ -65,12 +72,13 @@ def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
     last_row = 0
     not_served: dict[ResourceName, str] = {}
     while batch := list(_batch(last_row, using)):
+        links = _links(batch, using)
         for stored in batch:
             name = resource_types.names(using)[stored.resource_type]
             if name not in preparers:
                 not_served.setdefault(name, stored.natural_key)
                 continue
-            for what in _compare(preparers[name], stored):
+            for what in _compare(preparers[name], stored, links):
                 yield Disagreement(name.resource, stored.natural_key, what)
         last_row = batch[-1].row
     for name, natural_key in not_served.items():
@@ -88,10 +96,20 @@ def _batch(after: int, using: str) -> Iterator[_Row]:
         Cast("body", TextField()),
         ArrayAgg("aliases", distinct=True, default=[]),
         ArrayAgg("references__alias_id", distinct=True, default=[]),
+        "linked_types",
+        "linked_ids",
         *COLUMNS,
     )
     width = len(_Row._fields) - 1
     return (_Row(*row[:width], Securables(*row[width:])) for row in columns[:_BATCH])
+
+
+def _links(batch: list[_Row], using: str) -> dict[UUID, _Link]:
+    """Whom the references of these documents mean."""
+    wanted = {alias for stored in batch for alias in stored.references if alias}
+    targets = Alias.objects.using(using).filter(pk__in=wanted)
+    found = targets.values_list("referential_id", "document__resource_type_id", "document__document_uuid")
+    return {alias: link for alias, *link in found}
 
 
 def _organizations_with_other_ancestors(using: str) -> list[int]:
@@ -100,7 +118,7 @@ def _organizations_with_other_ancestors(using: str) -> list[int]:
         return [organization for (organization,) in cursor.fetchall()]
 
 
-def _compare(preparer: Preparer, stored: _Row) -> Iterator[str]:
+def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iterator[str]:
     try:
         understood = preparer.understand(json_text.loads(stored.text.encode()))
     except DataValidationFailed as failed:
@@ -118,3 +136,8 @@ def _compare(preparer: Preparer, stored: _Row) -> Iterator[str]:
         yield f"{len(missing)} reference(s) of the body have no row"
     if surplus := references - targets:
         yield f"{len(surplus)} row(s) of references are not in the body"
+    meant = [links.get(alias) for alias in understood.linked]
+    if not missing and meant != [
+        list(link) for link in zip(stored.linked_types or [], stored.linked_ids or [], strict=True)
+    ]:
+        yield "its links do not lead to what its references mean"

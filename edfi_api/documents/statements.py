@@ -7,6 +7,9 @@ Within one statement every part sees the same snapshot, so the parts of a write 
 concurrent transaction did meanwhile shows as a constraint violation or as no row at all, and the store runs the
 statement again.
 
+What the reference objects of a body mean is copied from their targets (`linked`), which are locked as the foreign key
+would do it a moment later: so what is copied is what the reference will mean. Nothing is written if one is not there.
+
 Where a guard asks about stored or proposed values, the statement asks for it: what is denied leaves everything as it
 was and says so. Without one, nothing is asked and the texts are shorter.
 """
@@ -20,6 +23,26 @@ from edfi_api.documents import securables
 SECURABLES = ", ".join(securables.COLUMNS)
 _NEW_SECURABLES = ", ".join(f"%({name})s::{type_}" for name, type_ in securables.COLUMNS.items())
 
+# A document that refers to itself is not there yet when it is inserted.
+_LINKED = """
+linked AS MATERIALIZED (
+    SELECT place, d.resource_type_id, d.document_uuid
+      FROM unnest(%(linked)s::uuid[]) WITH ORDINALITY AS l (alias_id, place)
+      JOIN alias a ON a.referential_id = l.alias_id JOIN document d ON d.id = a.document_id
+       FOR KEY SHARE OF a
+), links AS MATERIALIZED (
+    SELECT array_agg(resource_type_id ORDER BY place) AS types, array_agg(document_uuid ORDER BY place) AS ids,
+           count(*) = cardinality(%(linked)s::uuid[]) AS are_there
+      FROM {found}
+)"""
+_OLD = "linked"
+_OLD_OR_NEW = """(
+        TABLE linked UNION ALL
+        SELECT place, %(resource_type)s::smallint, %(document_uuid)s::uuid
+          FROM unnest(%(linked)s::uuid[]) WITH ORDINALITY AS l (alias_id, place)
+         WHERE alias_id = ANY (%(aliases)s::uuid[]) AND NOT EXISTS (SELECT FROM existing)
+      ) old_or_new"""
+
 # Where the written row comes from differs between upsert and update; the rest of a write is one text.
 _WRITE = """
 updated AS (
@@ -27,11 +50,13 @@ updated AS (
     -- of the references below would then be taken from old rows. No row is updated in that case.
     UPDATE document d
        SET body = %(body)s::jsonb, natural_key = %(natural_key)s, ({securables}) = ROW({new_securables}),
+           (linked_types, linked_ids) = (SELECT types, ids FROM links),
            last_modified_at = now(), last_modified_by = %(client)s::bigint
       FROM existing e
-     WHERE d.id = e.id AND e.is_same_identity AND NOT e.is_same_body AND d.change_version = e.change_version
-       AND e.is_expected{only_if_allowed}
-    RETURNING d.id, d.document_uuid, d.change_version, d.last_modified_at
+     WHERE d.id = e.id AND e.is_same_identity AND d.change_version = e.change_version AND e.is_expected{only_if_allowed}
+       -- In this form, because PostgreSQL would look at the links first otherwise, though nothing is to be written.
+       AND CASE WHEN NOT e.is_same_body THEN (SELECT are_there FROM links) END
+    RETURNING d.id, d.document_uuid, d.change_version
 ), written AS (
     SELECT 'inserted' AS outcome, * FROM inserted UNION ALL SELECT 'updated', * FROM updated
 ), new_aliases AS (
@@ -45,33 +70,35 @@ updated AS (
     DELETE FROM reference r USING updated u
      WHERE r.document_id = u.id AND r.alias_id <> ALL (%(targets)s::uuid[])
 )
-SELECT outcome, document_uuid, change_version, last_modified_at FROM written
+SELECT outcome, document_uuid::text, change_version FROM written
 UNION ALL
 SELECT CASE WHEN is_same_identity THEN 'unchanged' ELSE 'other identity' END,
-       document_uuid, change_version, last_modified_at
+       document_uuid::text, change_version
   FROM existing WHERE is_expected AND (is_same_body OR NOT is_same_identity){only_if_allowed}{denied}
 """
 
 _UPSERT = f"""
 WITH {{proposed}}existing AS (
-    SELECT d.id, d.document_uuid, d.change_version, d.last_modified_at,
+    SELECT d.id, d.document_uuid, d.change_version,
            d.body = %(body)s::jsonb AS is_same_body, true AS is_same_identity,
            coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected{{is_allowed}}
       FROM alias a JOIN document d ON d.id = a.document_id
      WHERE a.referential_id = %(referential_id)s
-), inserted AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by, last_modified_by,
-                          {{securables}})
-    SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(natural_key)s::text, %(body)s::jsonb,
+), {_LINKED.format(found=_OLD_OR_NEW)}, inserted AS (
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
+                          created_by, last_modified_by, {{securables}})
+    SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(natural_key)s::text, %(body)s::jsonb, types, ids,
            %(client)s::bigint, %(client)s::bigint, {{new_securables}}
+      FROM links
      WHERE NOT EXISTS (SELECT FROM existing) AND coalesce(%(expected_version)s::bigint, 0) = 0{{only_if_proposed}}
-    RETURNING id, document_uuid, change_version, last_modified_at
+       AND are_there
+    RETURNING id, document_uuid, change_version
 ), {_WRITE}
 """
 
 _UPDATE = f"""
 WITH {{proposed}}existing AS (
-    SELECT d.id, d.document_uuid, d.change_version, d.last_modified_at,
+    SELECT d.id, d.document_uuid, d.change_version,
            d.body = %(body)s::jsonb AS is_same_body,
            EXISTS (
                SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = %(referential_id)s
@@ -79,8 +106,8 @@ WITH {{proposed}}existing AS (
            coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected{{is_allowed}}
       FROM document d
      WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
-), inserted AS (
-    SELECT id, document_uuid, change_version, last_modified_at FROM existing WHERE false
+), {_LINKED.format(found=_OLD)}, inserted AS (
+    SELECT id, document_uuid, change_version FROM existing WHERE false
 ), {_WRITE}
 """
 
@@ -119,7 +146,7 @@ class Demands:
 
 @lru_cache(maxsize=1024)
 def upsert(demands: Demands | None) -> str:
-    """Answers an outcome with the envelope; 'denied' without one if a new document is."""
+    """Answers an outcome with id and version; 'denied' without these if a new document is."""
     return _guarded(_UPSERT, demands, _DENIED_UPSERT)
 
 
@@ -137,14 +164,14 @@ def delete(demands: Demands | None) -> str:
 
 _DENIED = """
 UNION ALL
-SELECT 'denied', document_uuid, change_version, last_modified_at FROM existing WHERE NOT is_allowed"""
+SELECT 'denied', document_uuid::text, change_version FROM existing WHERE NOT is_allowed"""
 # What changed meanwhile is not as it was allowed either.
 _DENIED_DELETE = """
 UNION ALL
 SELECT 'denied', document_uuid FROM target WHERE NOT is_allowed OR NOT EXISTS (SELECT FROM deleted)"""
 _DENIED_UPSERT = f"""{_DENIED}
 UNION ALL
-SELECT 'denied', NULL, NULL, NULL FROM proposed WHERE NOT is_allowed AND NOT EXISTS (SELECT FROM existing)"""
+SELECT 'denied', NULL, NULL FROM proposed WHERE NOT is_allowed AND NOT EXISTS (SELECT FROM existing)"""
 
 
 def _guarded(text: str, demands: Demands | None, denied: str) -> str:
@@ -187,31 +214,22 @@ SELECT id FROM document
    FOR NO KEY UPDATE
 """
 
-_GET = """
-SELECT id, document_uuid, body::text, change_version, last_modified_at{is_allowed}
+# The columns of `stored_document`.
+STORED_COLUMNS = """
+d.id, d.document_uuid::text, {text}, d.change_version, d.last_modified_at, d.linked_types::text, d.linked_ids::text
+""".strip()
+
+_GET = f"""
+SELECT {STORED_COLUMNS.format(text="d.body::text")}{{is_allowed}}
   FROM document d
- WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
-"""
-
-# What a document refers to, descriptors included: to tell them apart would cost more than to read them.
-TARGETS = """
-SELECT array_agg(r.alias_id) AS aliases, array_agg(t.resource_type_id) AS types, array_agg(t.document_uuid) AS uuids
-  FROM reference r JOIN alias a ON a.referential_id = r.alias_id JOIN document t ON t.id = a.document_id
- WHERE r.document_id = d.id
-"""
-
-_GET_WITH_TARGETS = f"""
-SELECT d.id, d.document_uuid, d.body::text, d.change_version, d.last_modified_at, targets.*{{is_allowed}}
-  FROM document d CROSS JOIN LATERAL ({TARGETS}) targets
  WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
 """
 
 
 @lru_cache(maxsize=1024)
-def get(demands: Demands | None, with_targets: bool) -> str:
+def get(demands: Demands | None) -> str:
     """The columns of `stored_document`; behind them whether it may be read, if that is asked."""
-    text = _GET_WITH_TARGETS if with_targets else _GET
-    return text.format(is_allowed=f", {demands.stored} AS is_allowed" if demands is not None else "")
+    return _GET.format(is_allowed=f", {demands.stored} AS is_allowed" if demands is not None else "")
 
 
 # For a denied request: what of the stored document is, or is about to be.
@@ -276,11 +294,19 @@ UPDATE alias a SET referential_id = moved.new
 RETURNING a.document_id
 """
 
-# The securables of a document travel as one JSON object each: an array of arrays would have to be rectangular.
+# For the document itself, whose references may be others than before; its aliases have been moved.
+LINKS = f"WITH {_LINKED.format(found=_OLD)} SELECT types, ids, are_there FROM links"
+
+# The securables of a document travel as one JSON object each: an array of arrays would have to be rectangular. What
+# follows the root refers to the same documents as before.
 REWRITE_DOCUMENTS = f"""
 UPDATE document d
    SET body = changed.body::jsonb, natural_key = changed.natural_key,
        ({SECURABLES}) = ROW({", ".join(f"new.{name}" for name in securables.COLUMNS)}),
+       (linked_types, linked_ids) = ROW(
+           CASE WHEN d.id = %(root)s THEN %(types)s::smallint[] ELSE d.linked_types END,
+           CASE WHEN d.id = %(root)s THEN %(ids)s::uuid[] ELSE d.linked_ids END
+       ),
        last_modified_at = now(), last_modified_by = %(client)s::bigint
   FROM unnest(%(rows)s::bigint[], %(bodies)s::text[], %(natural_keys)s::text[], %(securables)s::text[])
        AS changed (id, body, natural_key, securables)

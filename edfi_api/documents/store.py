@@ -34,7 +34,7 @@ from edfi_api.documents.guards import PROPOSED, STORED, Guard, MayRead
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.documents.prepared import Row
 from edfi_api.documents.statements import Demands
-from edfi_api.documents.stored import StoredDocument, stored_document
+from edfi_api.documents.stored import StoredDocument, WrittenDocument
 from edfi_api.surface.resource import Resource, ResourceName
 from references import resolution
 from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
@@ -66,7 +66,7 @@ def upsert(
     *,
     guard: Guard | None = None,
     using: str = DEFAULT_DB_ALIAS,
-) -> tuple[StoredDocument, Outcome]:
+) -> tuple[WrittenDocument, Outcome]:
     """Insert the document, or replace the one with its natural key; the same content again changes nothing.
 
     Raises UnresolvedReference naming every missing target, IdentityConflict if another subclass document has
@@ -77,7 +77,7 @@ def upsert(
     parameters |= _guard_parameters(guard)
     statement = statements.upsert(_demands(guard))
 
-    def attempt() -> tuple[StoredDocument, Outcome]:
+    def attempt() -> tuple[WrittenDocument, Outcome]:
         rows = execute(statements.VERSION_BY_ALIAS, parameters, using) if condition.is_given else []
         expected = condition.expected_version(_only_value(rows)) if condition.is_given else None
         return _write(statement, parameters | {"expected_version": expected}, incoming, using)
@@ -98,7 +98,7 @@ def update(
     guard: Guard | None = None,
     may_read: MayRead | None = None,
     using: str = DEFAULT_DB_ALIAS,
-) -> StoredDocument:
+) -> WrittenDocument:
     """Replace the body of the document with this id. A new identity is carried into the documents that refer to it.
 
     Raises DocumentNotFound, what `upsert` raises, and for another identity KeyChangeNotSupported if the resource
@@ -108,7 +108,7 @@ def update(
     parameters |= _guard_parameters(guard)
     demands = _demands(guard)
 
-    def attempt() -> StoredDocument:
+    def attempt() -> WrittenDocument:
         expected = parameters | {"expected_version": _expected_version(condition, parameters, using)}
         try:
             stored, outcome = _write(statements.update(demands), expected, incoming, using)
@@ -137,7 +137,7 @@ def restore(
     created_at: datetime,
     *,
     using: str = DEFAULT_DB_ALIAS,
-) -> StoredDocument:
+) -> WrittenDocument:
     """Insert a document that was deleted, under the id that it had.
 
     Raises DocumentExists if one has that id, IdentityConflict if another has its natural key, and UnresolvedReference
@@ -146,7 +146,7 @@ def restore(
     creation = {"created_by": created_by, "created_at": created_at.isoformat()}
     parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid, "client": None} | creation
 
-    def attempt() -> StoredDocument:
+    def attempt() -> WrittenDocument:
         if get(incoming.resource, document_uuid, using=using):
             raise DocumentExists(document_uuid)
         if execute(statements.VERSION_BY_ALIAS, parameters, using):
@@ -215,7 +215,7 @@ def _change_identity(
     demands: Demands | None,
     preparers: Preparers,
     using: str,
-) -> StoredDocument:
+) -> WrittenDocument:
     if not incoming.resource.allows_identity_updates:
         unresolved = _unresolved(incoming, using)
         if unresolved and unresolved.descriptors:
@@ -227,13 +227,13 @@ def _change_identity(
         # What is wrong with the document itself comes before what is wrong with its referrers.
         _raise_unresolved(incoming, using)
         raise
-    except IntegrityError as error:
+    except (IntegrityError, MetConcurrentWrite) as error:
         _raise_unresolved(incoming, using)
         raise MetConcurrentWrite from error
     stored = get(incoming.resource, parameters["document_uuid"], using=using)
     if stored is None:
         raise MetConcurrentWrite
-    return stored
+    return WrittenDocument(stored.document_uuid, stored.change_version)
 
 
 def delete(
@@ -313,23 +313,20 @@ def get(
     resource: Resource,
     document_uuid: UUID,
     *,
-    with_targets: bool = False,
     guard: Guard | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> StoredDocument | None:
-    """The document of this resource with this id, or None; with the targets of its reference objects if these are
-    asked for, in the same round trip. Raises what `guard` refuses with."""
+    """The document of this resource with this id, or None. Raises what `guard` refuses with."""
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
     if guard is None:
-        statement = statements.get(None, with_targets)
-        rows = with_retries(lambda: execute(statement, parameters, using))
-        return stored_document(rows[0], using) if rows else None
+        rows = with_retries(lambda: execute(statements.get(None), parameters, using))
+        return StoredDocument(*rows[0]) if rows else None
     inquiry = Inquiry(guard, statements.QUESTIONS_ABOUT_STORED, {**parameters, **guard.parameters}, using)
-    return _get_guarded(inquiry, with_targets)
+    return _get_guarded(inquiry)
 
 
-def _get_guarded(inquiry: Inquiry, with_targets: bool) -> StoredDocument | None:
-    statement = statements.get(_demands(inquiry.guard), with_targets)
+def _get_guarded(inquiry: Inquiry) -> StoredDocument | None:
+    statement = statements.get(_demands(inquiry.guard))
 
     def attempt() -> StoredDocument | None:
         rows = execute(statement, inquiry.parameters, inquiry.using)
@@ -339,7 +336,7 @@ def _get_guarded(inquiry: Inquiry, with_targets: bool) -> StoredDocument | None:
         if not is_allowed:
             inquiry.raise_if_stored_is_denied()
             raise MetConcurrentWrite  # What stood in the way has gone.
-        return stored_document(columns, inquiry.using)
+        return StoredDocument(*columns)
 
     return with_retries(attempt)
 
@@ -355,6 +352,7 @@ def _write_parameters(incoming: IncomingDocument, using: str) -> dict[str, Any]:
         "natural_key": incoming.identity.natural_key,
         "aliases": incoming.identity.aliases,
         "targets": incoming.targets,
+        "linked": incoming.linked,
         "body": incoming.text.decode(),
         **incoming.securables._asdict(),
     }
@@ -362,18 +360,19 @@ def _write_parameters(incoming: IncomingDocument, using: str) -> dict[str, Any]:
 
 def _write(
     statement: str, parameters: Mapping[str, Any], incoming: IncomingDocument, using: str
-) -> tuple[StoredDocument, Outcome]:
+) -> tuple[WrittenDocument, Outcome]:
     try:
         rows = execute(statement, parameters, using)
     except IntegrityError as error:
         _translate(error, incoming, using)
         raise MetConcurrentWrite from error
     if not rows:
+        _raise_unresolved(incoming, using)
         raise MetConcurrentWrite
-    outcome, *envelope = rows[0]
+    outcome, *written = rows[0]
     if outcome == Outcome.DENIED:
         raise _Denied
-    return StoredDocument(*envelope), Outcome(outcome)
+    return WrittenDocument(*written), Outcome(outcome)
 
 
 def _translate(error: IntegrityError, incoming: IncomingDocument, using: str) -> None:
@@ -391,7 +390,7 @@ def _raise_unresolved(incoming: IncomingDocument, using: str) -> None:
 
 
 def _unresolved(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
-    missing = resolution.missing(incoming.targets, using)
+    missing = resolution.missing(incoming.targets, using) - set(incoming.identity.aliases)
     return unresolved(incoming, missing, lambda uri: has_any_type(uri, using)) if missing else None
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import django.contrib.postgres.fields
 import django.db.models.deletion
 from django.db import migrations, models
 
@@ -36,6 +37,18 @@ class Migration(migrations.Migration):
                         ("document_uuid", models.UUIDField(editable=False, unique=True, verbose_name="id")),
                         ("natural_key", models.TextField()),
                         ("body", models.JSONField()),
+                        (
+                            "linked_types",
+                            django.contrib.postgres.fields.ArrayField(
+                                base_field=models.SmallIntegerField(), null=True, size=None
+                            ),
+                        ),
+                        (
+                            "linked_ids",
+                            django.contrib.postgres.fields.ArrayField(
+                                base_field=models.UUIDField(), null=True, size=None
+                            ),
+                        ),
                         ("created_by", models.BigIntegerField(null=True)),
                         ("created_at", models.DateTimeField()),
                         ("last_modified_at", models.DateTimeField()),

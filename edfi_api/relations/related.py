@@ -15,8 +15,8 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.documents import resource_types
 from edfi_api.documents.execution import execute, with_retries
 from edfi_api.documents.guards import STORED, Condition, Guard
-from edfi_api.documents.statements import TARGETS
-from edfi_api.documents.stored import StoredDocument, stored_document
+from edfi_api.documents.statements import STORED_COLUMNS
+from edfi_api.documents.stored import StoredDocument
 from edfi_api.relations.neighbours import Direction
 from edfi_api.relations.parameters import Asked, Order
 from edfi_api.surface.resource import Resource, ResourceName
@@ -50,8 +50,8 @@ WITH base AS (
 ), page AS (
     SELECT DISTINCT id FROM ({found}) found ORDER BY id {order} LIMIT %(size)s
 )
-SELECT d.resource_type_id, d.natural_key, d.id, d.document_uuid, {body}, d.change_version, d.last_modified_at{targets}
-  FROM base LEFT JOIN (page JOIN document d USING (id) {join}) ON true
+SELECT d.resource_type_id, d.natural_key, {columns}
+  FROM base LEFT JOIN (page JOIN document d USING (id)) ON true
  ORDER BY d.id {order}
 """
 
@@ -80,13 +80,12 @@ def related_documents(
     readable: Iterable[Readable],
     *,
     guard: Guard | None = None,
-    with_targets: bool = False,
     using: str = DEFAULT_DB_ALIAS,
 ) -> list[RelatedDocument] | None:
     """A page of what is around the document of this resource with this id; None if there is no such document, or none
     that the guard allows."""
     allowed = "" if guard is None else f" AND {guard.sql(STORED)}"
-    statement, parameters = _page(asked, list(readable), allowed, with_targets, using)
+    statement, parameters = _page(asked, list(readable), allowed, using)
     parameters |= {} if guard is None else guard.parameters
     parameters |= {"document_uuid": document_uuid, "resource_type": resource_types.numbers(using)[resource.name]}
     rows = with_retries(lambda: execute(statement, parameters, using))
@@ -95,9 +94,7 @@ def related_documents(
     return [_related(row, using) for row in rows if row[0] is not None]
 
 
-def _page(
-    asked: Asked, readable: Sequence[Readable], allowed: str, with_targets: bool, using: str
-) -> tuple[str, dict[str, Any]]:
+def _page(asked: Asked, readable: Sequence[Readable], allowed: str, using: str) -> tuple[str, dict[str, Any]]:
     parameters: dict[str, Any] = {"first": asked.rows.first, "last": asked.rows.last, "size": asked.size}
     order = _ORDERS[asked.order]
     found = []
@@ -112,9 +109,7 @@ def _page(
         allowed=allowed,
         found=" UNION ALL ".join(found) or "SELECT NULL::bigint AS id WHERE false",
         order=order,
-        body="d.body::text" if asked.with_bodies else "''",
-        targets=", targets.*" if with_targets else "",
-        join=f"CROSS JOIN LATERAL ({TARGETS}) targets" if with_targets else "",
+        columns=STORED_COLUMNS.format(text="d.body::text" if asked.with_bodies else "''"),
     )
     return statement, parameters
 
@@ -136,4 +131,4 @@ def _found(direction: Direction, types: str, clauses: str, order: str) -> str:
 
 def _related(row: Sequence[Any], using: str) -> RelatedDocument:
     resource_type, natural_key, *columns = row
-    return RelatedDocument(resource_types.names(using)[resource_type], natural_key, stored_document(columns, using))
+    return RelatedDocument(resource_types.names(using)[resource_type], natural_key, StoredDocument(*columns))

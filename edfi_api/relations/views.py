@@ -7,7 +7,6 @@ import orjson
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from edfi_api.conf import api_settings
 from edfi_api.documents import store
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.guards import Guard
@@ -19,6 +18,7 @@ from edfi_api.surface.resource import Resource, ResourceName, Surface
 from edfi_api.viewsets.document_id import document_uuid
 from edfi_api.viewsets.edfi_view import EdFiView
 from edfi_api.viewsets.exceptions import ResourceNotFound
+from edfi_api.viewsets.links import Linker
 from edfi_api.viewsets.representation import Representation
 from edfi_api.viewsets.responses import EmptyResponse, JsonTextResponse
 
@@ -38,7 +38,8 @@ class RelationsView(EdFiView):
     @classmethod
     def of(cls, surface: Surface) -> Any:
         """The view of all resources of a surface."""
-        representations = {each.name: Representation(Extractor(each), surface) for each in surface.resources}
+        linker = Linker(surface)
+        representations = {each.name: Representation(Extractor(each), linker) for each in surface.resources}
         return cls.as_view(surface=surface, neighbours=Neighbours(surface), representations=representations)
 
     def get(self, request: Request, project: str, endpoint: str, document_id: str) -> HttpResponse:
@@ -50,9 +51,8 @@ class RelationsView(EdFiView):
         uuid = document_uuid(document_id)
         asked = read(request.query_params, self.surface)
         self.check_permissions(request)
-        with_targets = asked.with_bodies and api_settings.LINKS
         neighbours = readable(request.user, self._neighbours(asked))
-        found = related_documents(resource, uuid, asked, neighbours, guard=self.guard, with_targets=with_targets)
+        found = related_documents(resource, uuid, asked, neighbours, guard=self.guard)
         if found is None:
             store.get(resource, uuid, guard=self.guard)  # Raises if it is there, and says why it may not be read.
             return EmptyResponse(status=404)

@@ -2,13 +2,14 @@
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.surface.resource import ProjectFacts, Resource, Surface
+from edfi_api.viewsets.links import Linker
 from edfi_api.viewsets.representation import Representation
 from edfi_api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.viewsets.responses import FixedHeaders
 
 
 def viewset_class(
-    resource: Resource, surface: Surface, preparers: Preparers, base: type[ResourceViewSet]
+    resource: Resource, surface: Surface, preparers: Preparers, linker: Linker, base: type[ResourceViewSet]
 ) -> type[ResourceViewSet]:
     """`StudentViewSet` for the resource Student."""
     preparer = preparers[resource.name]
@@ -20,7 +21,7 @@ def viewset_class(
         "fixed_headers": _fixed_headers(project),
         "preparers": preparers,
         "preparer": preparer,
-        "representation": Representation(preparer.extractor, surface),
+        "representation": Representation(preparer.extractor, linker),
     }
     return type(f"{resource.name.resource}ViewSet", (base,), members)
 

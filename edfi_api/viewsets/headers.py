@@ -6,20 +6,20 @@ from django.http import HttpRequest
 from django.utils.encoding import iri_to_uri
 
 from edfi_api.documents.conditions import AnyVersion, Versions, WriteCondition
-from edfi_api.documents.stored import StoredDocument
+from edfi_api.documents.stored import StoredDocument, WrittenDocument
 from edfi_api.surface.resource import Resource
 from edfi_api.viewsets.representation import etag
 
 _TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
 
 
-def etag_header(document: StoredDocument) -> dict[str, str]:
+def etag_header(document: StoredDocument | WrittenDocument) -> dict[str, str]:
     """The `ETag` of a document: quoted, strong."""
     return {"ETag": f'"{etag(document)}"'}
 
 
 def written_document_headers(
-    request: HttpRequest, prefix: str, resource: Resource, document: StoredDocument
+    request: HttpRequest, prefix: str, resource: Resource, document: WrittenDocument
 ) -> dict[str, str]:
     """`Location`, below the prefix that the client used, and `ETag`."""
     # `build_absolute_uri` would take the path apart first, to see whether it is relative.

@@ -1,25 +1,46 @@
 """`link` members in the reference objects of a document that is served. Source: http-api.md §8.1.
 
-What a reference points at was read together with the document; nothing is asked here.
+What a reference object means is stored with the document; nothing is asked here.
 """
 
-from edfi_api.documents import json_text
+from functools import cached_property
+
+from edfi_api.documents import json_text, resource_types
 from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.stored import StoredDocument, Target
+from edfi_api.documents.stored import StoredDocument
 from edfi_api.surface.resource import Surface
 
 
-def linked_text(document: StoredDocument, extractor: Extractor, surface: Surface) -> str:
-    """The body's JSON with a link behind the key of every reference object; as stored if it has none."""
-    if not document.targets:
-        return document.text
-    body = json_text.loads(document.text.encode())
-    for reference, referential_id in extractor.reference_objects(body):
-        if target := document.targets.get(referential_id):
-            reference["link"] = _link(target, surface)
-    return json_text.dumps(body).decode()
+class Linker:
+    """Puts links into documents of all resources of a surface."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+
+    def linked_text(self, document: StoredDocument, extractor: Extractor) -> str:
+        """The body's JSON with a link behind the key of every reference object; as stored if it has none."""
+        if document.linked_types is None or document.linked_ids is None:
+            return document.text
+        body = json_text.loads(document.text.encode())
+        types, ids = _items(document.linked_types), _items(document.linked_ids)
+        for reference, type_, id_ in zip(extractor.reference_objects(body), types, ids, strict=True):
+            # The database may have documents of resources that are not served any more.
+            if type_ in self._starts:
+                rel, start = self._starts[type_]
+                reference["link"] = {"rel": rel, "href": start + id_}
+        return json_text.dumps(body).decode()
+
+    @cached_property
+    def _starts(self) -> dict[str, tuple[str, str]]:
+        """By the number of a resource: its name, and its path with a slash behind."""
+        served = self._surface.by_name
+        return {
+            str(number): (name.resource, f"{served[name].url_path}/")
+            for number, name in resource_types.names().items()
+            if name in served
+        }
 
 
-def _link(target: Target, surface: Surface) -> dict[str, str]:
-    resource = surface.by_name[target.name]
-    return {"rel": target.name.resource, "href": f"{resource.url_path}/{target.document_uuid}"}
+def _items(array: str) -> list[str]:
+    """For items that are never quoted."""
+    return array[1:-1].split(",")

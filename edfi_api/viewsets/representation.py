@@ -9,13 +9,12 @@ from tempfile import SpooledTemporaryFile
 
 from edfi_api.conf import api_settings
 from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.stored import StoredDocument
-from edfi_api.surface.resource import Surface
-from edfi_api.viewsets.links import linked_text
+from edfi_api.documents.stored import StoredDocument, WrittenDocument
+from edfi_api.viewsets.links import Linker
 from edfi_api.viewsets.responses import MOST_IN_MEMORY
 
 
-def etag(document: StoredDocument) -> str:
+def etag(document: StoredDocument | WrittenDocument) -> str:
     """The bare value: the change version, which moves with every change of the body and with nothing else.
 
     The letter tells answers with links from those without.
@@ -28,12 +27,13 @@ class Representation:
     """How the documents of one resource are written."""
 
     extractor: Extractor
-    surface: Surface
+    linker: Linker
 
     def document(self, document: StoredDocument) -> bytes:
         """One document; its stored text is a non-empty object, since every resource has an identity."""
+        text = self.linker.linked_text(document, self.extractor) if api_settings.LINKS else document.text
         return (
-            f'{{"id":"{document.document_uuid}",{linked_text(document, self.extractor, self.surface)[1:-1]},'
+            f'{{"id":"{document.document_uuid}",{text[1:-1]},'
             f'"_etag":"{etag(document)}","_lastModifiedDate":"{document.last_modified_at:%Y-%m-%dT%H:%M:%SZ}"}}'
         ).encode()
 

@@ -81,10 +81,6 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         self.fixed_headers.add_to(response)
         return super().finalize_response(request, response, *args, **kwargs)
 
-    @property
-    def serves_links(self) -> bool:
-        return api_settings.LINKS and bool(self.resource.references)
-
     def get_queryset(self) -> Selection:
         """What DRF's filter classes narrow."""
         return all_documents(self.resource)
@@ -98,7 +94,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
 
         def query(documents: Selection) -> tuple[int | None, CollectionText]:
             total = collection.count(documents) if page.wants_total else None
-            found = collection.page(page.rows_of(documents), page.size, page.offset, self.serves_links)
+            found = collection.page(page.rows_of(documents), page.size, page.offset)
             return total, self.representation.collection(found)
 
         total, text = self.read(request, documents, query)
@@ -136,7 +132,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     def retrieve(self, request: Request, **kwargs: Any) -> HttpResponse:
         """The document, or 404 without a body."""
         self.check_permissions(request)
-        document = store.get(self.resource, self.document_uuid, with_targets=self.serves_links, guard=self.guard)
+        document = store.get(self.resource, self.document_uuid, guard=self.guard)
         if document is None:
             return EmptyResponse(status=HTTP_404_NOT_FOUND)
         if is_not_modified(request, document):

@@ -13,6 +13,7 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.surface.resource import Surface
 from edfi_api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.viewsets.factory import viewset_class
+from edfi_api.viewsets.links import Linker
 from edfi_api.viewsets.resource_viewset import ResourceViewSet
 
 View = Callable[..., HttpResponse]
@@ -26,13 +27,13 @@ class DataRouter:
 
     def __init__(self, surface: Surface, base: type[ResourceViewSet]) -> None:
         """The viewsets of all resources are made from `base`."""
-        preparers = Preparers(surface)
+        preparers, linker = Preparers(surface), Linker(surface)
         self._unknown = UnknownResourceView.as_view()
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}
         self._beside: dict[str, dict[tuple[str, str], View]] = {segment: {} for segment in base.segments}
         for key, resource in surface.by_endpoint.items():
-            viewset = viewset_class(resource, surface, preparers, base)
+            viewset = viewset_class(resource, surface, preparers, linker, base)
             self._collections[key] = viewset.as_view(_COLLECTION, detail=False)
             self._items[key] = viewset.as_view(_ITEM, detail=True)
             for segment, action in base.segments.items():

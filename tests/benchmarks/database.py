@@ -23,9 +23,11 @@ _BODY = (
     ' "entryTypeDescriptor": "uri://ed-fi.org/EntryTypeDescriptor#Other", "primarySchool": true}'
 )
 _TARGETS = """
-SELECT d.resource_type_id, array_agg(r.alias_id) FROM document d
-  JOIN resource_type t ON t.id = d.resource_type_id JOIN reference r ON r.document_id = d.id
- WHERE t.name = 'StudentSchoolAssociation' GROUP BY d.id LIMIT %s
+SELECT d.resource_type_id, array_agg(r.alias_id),
+       array_agg(r.alias_id) FILTER (WHERE t.document_uuid = ANY (d.linked_ids))
+  FROM document d JOIN resource_type type ON type.id = d.resource_type_id JOIN reference r ON r.document_id = d.id
+  JOIN alias a ON a.referential_id = r.alias_id JOIN document t ON t.id = a.document_id
+ WHERE type.name = 'StudentSchoolAssociation' GROUP BY d.id LIMIT %s
 """
 _COPY_STUDENTS = """
 WITH model AS (
@@ -78,15 +80,13 @@ def _milliseconds(log: Path) -> Iterator[float]:
 def _script(database_url: str) -> str:
     with psycopg.connect(database_url) as connection:
         found = connection.execute(_TARGETS, [_POOL]).fetchall()
-    rows = ",".join("{" + ",".join(map(str, targets)) + "}" for _, targets in found)
-    row = f"(1 + :n::bigint % {len(found)})::int"
     parameters = {
         "resource_type": f"{found[0][0]}",
         "referential_id": "md5(:n::text)::uuid",
         "natural_key": "('NK#' || :n::text)",
         "aliases": "ARRAY[md5(:n::text)::uuid]",
-        # One row of a two-dimensional array; unnest and ALL take it for a list.
-        "targets": f"('{{{rows}}}'::uuid[])[{row} : {row}]",
+        "targets": _one_of([targets for _, targets, _ in found]),
+        "linked": _one_of([linked for _, _, linked in found]),
         "body": "('" + _BODY.replace("%s", "' || :n::text || '") + "')",
         "document_uuid": "md5('id' || :n::text)::uuid",
         "client": "1",
@@ -97,6 +97,13 @@ def _script(database_url: str) -> str:
         "opens_pathway": "true",
     }
     return f"\\set n random(1, 1000000000000000)\n{statements.upsert(None).strip() % parameters};\n"
+
+
+def _one_of(lists: list[list[UUID]]) -> str:
+    """One row of a two-dimensional array; unnest and ALL take it for a list."""
+    rows = ",".join("{" + ",".join(map(str, each)) + "}" for each in lists)
+    row = f"(1 + :n::bigint % {len(lists)})::int"
+    return f"('{{{rows}}}'::uuid[])[{row} : {row}]"
 
 
 def _number(pattern: str, text: str) -> float:

@@ -101,18 +101,25 @@ class _Seeding:
             Key("Ed-Fi", "School", [("schoolId", number)]),
             Key("Ed-Fi", "EducationOrganization", [("educationOrganizationId", number)]),
         ]
-        documents = _lines(f"SELECT {self._document_columns} FROM document WHERE id >= {first_row} ORDER BY id")
+        documents = _lines(
+            f"SELECT document_uuid, {self._document_columns} FROM document WHERE id >= {first_row} ORDER BY id"
+        )
         references = _lines(
             f"SELECT document_id - {first_row}, alias_id, {self._reference_columns} FROM reference"
             f" WHERE document_id >= {first_row}"
         )
         return Model(
             district.school_id(_MODEL),
-            documents,
+            [(id_.decode(), line) for id_, line in (each.split(b"\t", 1) for each in documents)],
             keys,
             school_keys,
             ((int(place), UUID(target), rest) for place, target, rest in _fields(references)),
+            school_ids=self._school_ids(),
         )
+
+    def _school_ids(self) -> dict[int, str]:
+        lines = _lines("SELECT hierarchy[1], document_uuid FROM document WHERE hierarchy IS NOT NULL")
+        return {int(school): id_ for school, id_ in (line.decode().split("\t") for line in lines)}
 
     def _copy(self, model: Model, missing: int) -> None:
         ready: Queue[Copies | BaseException] = Queue(_SCHOOLS_AHEAD)

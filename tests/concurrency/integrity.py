@@ -1,10 +1,11 @@
-"""Are aliases and references exactly those of the stored bodies? Worked out anew from every body in the database."""
+"""Are aliases, references and links exactly those of the stored bodies? Worked out anew from every body there is."""
 
 from django.db import connection
 
 from edfi_api.documents.incoming import Preparer
 from edfi_api.models import Document
 from edfi_api.surface.resource import ResourceName, Surface
+from references.models import Alias
 
 _ORPHANS = """
 SELECT document_id::text, alias_id::text
@@ -19,10 +20,11 @@ SELECT document_id::text, referential_id::text
 
 
 def assert_integrity(surface: Surface) -> None:
-    """No row points nowhere, no reference in a body is without its row, and no row is left over."""
+    """No row points nowhere, no reference in a body is without its row or leads elsewhere, and no row is left over."""
     with connection.cursor() as cursor:
         assert cursor.execute(_ORPHANS).fetchall() == []
     preparers: dict[ResourceName, Preparer] = {}
+    ids = dict(Alias.objects.values_list("referential_id", "document__document_uuid"))
     documents = Document.objects.select_related("resource_type").prefetch_related("aliases", "references")
     for document in documents:
         name = ResourceName(document.resource_type.project, document.resource_type.name)
@@ -32,3 +34,4 @@ def assert_integrity(surface: Surface) -> None:
         assert document.natural_key == incoming.identity.natural_key
         assert {alias.pk for alias in document.aliases.all()} == set(incoming.identity.aliases)
         assert {reference.alias_id for reference in document.references.all()} == set(incoming.targets)
+        assert (document.linked_ids or []) == [ids[referential_id] for referential_id in incoming.linked]

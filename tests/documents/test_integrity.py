@@ -44,6 +44,12 @@ def test_a_row_without_a_reference_is_found(association, capsys):
     assert "1 row(s) of references are not in the body" in complaint(capsys)
 
 
+def test_a_link_to_another_document_is_found(association, capsys):
+    Document.objects.filter(pk=association.pk).update(linked_ids=association.linked_ids[::-1])
+
+    assert "its links do not lead to what its references mean" in complaint(capsys)
+
+
 def test_a_missing_alias_is_found(association, capsys):
     Alias.objects.filter(document=association).delete()
 

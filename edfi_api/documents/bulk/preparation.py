@@ -4,7 +4,7 @@ What goes in and comes out is made to travel between processes: a few large valu
 stay in the letters that were sent, unless the work says in which they are stored.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -101,11 +101,16 @@ def _line(position: int, incoming: IncomingDocument, resource_type: int) -> str:
         identity.natural_key.translate(_ESCAPES),
         identity.referential_id.hex,
         _NULL if identity.superclass_id is None else identity.superclass_id.hex,
-        "{" + ",".join([target.hex for target in incoming.targets]) + "}",
+        _uuid_array(incoming.targets),
+        _uuid_array(incoming.linked),
         incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other of the characters.
         *_securable_fields(incoming.securables),
     )
     return "\t".join(fields) + "\n"
+
+
+def _uuid_array(ids: Iterable[UUID]) -> str:
+    return "{" + ",".join([each.hex for each in ids]) + "}"
 
 
 def _securable_fields(securables: Securables) -> Iterator[str]:

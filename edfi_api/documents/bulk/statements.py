@@ -18,6 +18,7 @@ CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     referential_id uuid NOT NULL,
     superclass_id uuid,
     targets uuid[] NOT NULL,
+    linked uuid[] NOT NULL,
     body jsonb NOT NULL,
     {", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items())},
     wave integer NOT NULL DEFAULT 1
@@ -27,7 +28,7 @@ TRUNCATE staged_document
 
 COPY = f"""
 COPY staged_document (position, document_uuid, resource_type_id, natural_key, referential_id, superclass_id,
-                      targets, body, {SECURABLES})
+                      targets, linked, body, {SECURABLES})
 FROM STDIN
 """
 
@@ -62,13 +63,39 @@ WITH existing AS (
       JOIN alias a ON a.referential_id = s.referential_id
       JOIN document d ON d.id = a.document_id
      WHERE s.wave = %(wave)s
+), to_write AS MATERIALIZED (
+    SELECT s.* FROM staged_document s
+     WHERE s.wave = %(wave)s AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position AND e.is_same_body)
+), linked AS MATERIALIZED (
+    SELECT a.referential_id, d.resource_type_id, d.document_uuid
+      FROM alias a JOIN document d ON d.id = a.document_id
+     WHERE a.referential_id IN (SELECT unnest(linked) FROM to_write)
+       FOR KEY SHARE OF a
+), to_insert AS MATERIALIZED (
+    SELECT s.* FROM to_write s WHERE NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position)
+), links AS MATERIALIZED (
+    -- As in UPSERT; the rows of a wave may refer to each other. A row of which a target is not there any more is left
+    -- alone, and appears in no outcome.
+    SELECT s.position, array_agg(t.resource_type_id ORDER BY place) AS types,
+           array_agg(t.document_uuid ORDER BY place) AS ids
+      FROM to_write s CROSS JOIN unnest(s.linked) WITH ORDINALITY AS l (alias_id, place)
+      LEFT JOIN (
+        TABLE linked
+         UNION ALL
+        SELECT referential_id, resource_type_id, document_uuid FROM to_insert
+         UNION ALL
+        SELECT superclass_id, resource_type_id, document_uuid FROM to_insert WHERE superclass_id IS NOT NULL
+      ) t ON t.referential_id = l.alias_id
+     GROUP BY s.position
+    HAVING bool_and(t.referential_id IS NOT NULL)
+     UNION ALL
+    SELECT position, NULL, NULL FROM to_write WHERE linked = '{{}}'
 ), inserted AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, created_by, last_modified_by,
-                          {SECURABLES})
-    SELECT document_uuid, resource_type_id, natural_key, body, %(client)s::bigint, %(client)s::bigint,
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
+                          created_by, last_modified_by, {SECURABLES})
+    SELECT document_uuid, resource_type_id, natural_key, body, types, ids, %(client)s::bigint, %(client)s::bigint,
            {SECURABLES}
-      FROM staged_document s
-     WHERE wave = %(wave)s AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position)
+      FROM to_insert JOIN links USING (position)
      ORDER BY position
     RETURNING id, document_uuid
 ), new AS (
@@ -77,10 +104,10 @@ WITH existing AS (
 ), updated AS (
     -- As in UPSERT: a row that changed since the snapshot is left alone, and appears in no outcome.
     UPDATE document d
-       SET body = s.body, natural_key = s.natural_key,
+       SET body = s.body, natural_key = s.natural_key, linked_types = l.types, linked_ids = l.ids,
            ({SECURABLES}) = ROW({", ".join(f"s.{name}" for name in COLUMNS)}),
            last_modified_at = now(), last_modified_by = %(client)s::bigint
-      FROM existing e JOIN staged_document s ON s.position = e.position
+      FROM existing e JOIN to_write s ON s.position = e.position JOIN links l ON l.position = e.position
      WHERE d.id = e.id AND NOT e.is_same_body AND d.change_version = e.change_version
     RETURNING d.id, d.resource_type_id, s.position, s.targets
 ), new_aliases AS (
