@@ -378,7 +378,7 @@ def _write(
 def _translate(error: IntegrityError, incoming: IncomingDocument, using: str) -> None:
     """Raise what the constraint means for the client; return if it only means that another writer was faster."""
     constraint = error.__cause__.diag.constraint_name if isinstance(error.__cause__, errors.Error) else None
-    if constraint == "reference_alias_fk":
+    if constraint in {"reference_alias_fk", "alias_pkey"}:
         _raise_unresolved(incoming, using)
     if constraint == "alias_pkey":
         _raise_if_taken_by_another_subclass(incoming, using)

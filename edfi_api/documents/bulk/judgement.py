@@ -39,19 +39,18 @@ def judge(aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[b
     """One row after the other, each seeing those before it."""
     if not not_stored and not taken and _are_distinct(aliases):
         return Judgement()
-    judgement = Judgement(taken=set(taken))
+    judgement = Judgement()
     provided: set[bytes] = set()
     occurrences: Counter[bytes] = Counter()
     for position, (own, *above) in aliases.items():
-        is_new = own not in provided
-        if is_new and not provided.isdisjoint(above):
-            judgement.taken.add(position)
-        if position in judgement.taken:
-            continue
         # A document may refer to itself, as what it is or as its superclass.
         missing = not_stored.get(position, set()) - provided - {own, *above}
         if missing:
             judgement.missing[position] = missing
+            continue
+        is_new = own not in provided
+        if position in taken or (is_new and not provided.isdisjoint(above)):
+            judgement.taken.add(position)
             continue
         provided.update((own, *above))
         occurrences[own] += 1
