@@ -80,7 +80,7 @@ def upsert(
     def attempt() -> tuple[WrittenDocument, Outcome]:
         rows = execute(statements.VERSION_BY_ALIAS, parameters, using) if condition.is_given else []
         expected = condition.expected_version(_only_value(rows)) if condition.is_given else None
-        return _write(statement, parameters | {"expected_version": expected}, incoming, using)
+        return _write_or_tell_why(statement, parameters | {"expected_version": expected}, incoming, using)
 
     inquiry = _inquiry(guard, statements.QUESTIONS_BY_ALIAS, parameters, using)
     written = _at_once_or_in_turn(_guard_first(attempt, inquiry, incoming), statements.LOCK_BY_ALIAS, parameters, using)
@@ -121,6 +121,7 @@ def update(
         except MetConcurrentWrite:
             if get(incoming.resource, document_uuid, using=using) is None:
                 raise DocumentNotFound(incoming.resource) from None
+            _raise_unresolved(incoming, using)
             raise
         return stored
 
@@ -152,7 +153,9 @@ def restore(
         if execute(statements.VERSION_BY_ALIAS, parameters, using):
             raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         with transaction.atomic(using):
-            stored, _ = _write(statements.upsert(None), parameters | {"expected_version": NO_DOCUMENT}, incoming, using)
+            stored, _ = _write_or_tell_why(
+                statements.upsert(None), parameters | {"expected_version": NO_DOCUMENT}, incoming, using
+            )
             execute(statements.KEEP_CREATION, parameters, using)
         return stored
 
@@ -367,12 +370,22 @@ def _write(
         _translate(error, incoming, using)
         raise MetConcurrentWrite from error
     if not rows:
-        _raise_unresolved(incoming, using)
         raise MetConcurrentWrite
     outcome, *written = rows[0]
     if outcome == Outcome.DENIED:
         raise _Denied
     return WrittenDocument(*written), Outcome(outcome)
+
+
+def _write_or_tell_why(
+    statement: str, parameters: Mapping[str, Any], incoming: IncomingDocument, using: str
+) -> tuple[WrittenDocument, Outcome]:
+    """As `_write`; where nothing was written, a reference may lead nowhere."""
+    try:
+        return _write(statement, parameters, incoming, using)
+    except MetConcurrentWrite:
+        _raise_unresolved(incoming, using)
+        raise
 
 
 def _translate(error: IntegrityError, incoming: IncomingDocument, using: str) -> None:

@@ -199,7 +199,7 @@ def test_the_rest_of_a_page_shows_only_what_may_still_be_read(world, monkeypatch
     students = world.resource("Student")
     visible = collection.all_documents(students).guarded_by(guard(sis, students, Action.READ))
 
-    page = collection.page(visible, 25, 0, with_targets=False)
+    page = collection.page(visible, 25, 0)
     shown = [next(page)]
     assert world.api.delete(paths["S2"]).status_code == 204
     shown += page
@@ -254,7 +254,7 @@ def test_each_of_several_organizations_of_a_document_must_be_reached(world):
     stranger = StrategiesGuard(rules, other, "default")
 
     def shown(guard):
-        return len(list(collection.page(collection.all_documents(two).guarded_by(guard), 25, 0, with_targets=False)))
+        return len(list(collection.page(collection.all_documents(two).guarded_by(guard), 25, 0)))
 
     assert (shown(strategy), shown(stranger)) == (1, 0)
     assert world.api.delete(offered).status_code == 204
