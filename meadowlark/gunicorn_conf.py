@@ -2,85 +2,20 @@
 
 import gc
 import os
-import select
 import shutil
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from socket import socket
-from types import FrameType
 
 import orjson
 from django.conf import settings
 from django.db import connections
 from gunicorn import util
 from gunicorn.arbiter import Arbiter
-from gunicorn.http.message import Request
 from gunicorn.workers.base import Worker
-from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
 
-from edfi_api.conf import api_settings
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
-
-# For how many milliseconds a thread waits for the next request of the connection it has just answered.
-_LINGER = 2
-
-
-class PromptThreadWorker(ThreadWorker):
-    """Serves the next request of a busy client at once, and closes idle connections when asked to stop.
-
-    gunicorn's own hands each connection back to its main thread after each request, which hands it to another thread
-    when the next one comes; and it lets idle clients hold up a stop for graceful_timeout.
-
-    Nor does it do well by a client whose request was refused before its body was read. What came with the rest of that
-    body, the next request maybe, it would keep without looking at it before something else came; and after 64 kB of
-    such a body it would close the connection without having said so.
-    """
-
-    def handle(self, conn: TConn) -> object:
-        is_kept = super().handle(conn)
-        if is_kept is not True:
-            return is_kept
-        waiting = select.poll()
-        waiting.register(conn.sock, select.POLLIN)
-        while is_kept is True and (_is_read_ahead(conn) or (self._may_linger() and waiting.poll(_LINGER))):
-            is_kept = super().handle(conn)
-        return is_kept
-
-    def get_thread_pool(self) -> "_ThreadPool":
-        return _ThreadPool(max_workers=self.cfg.threads)
-
-    def _may_linger(self) -> bool:
-        """While no request waits for a thread that waits for its client. One that comes then waits for `_LINGER`."""
-        return self.alive and not self.tpool.is_waited_for
-
-    def handle_request(self, req: Request, conn: TConn) -> bool:
-        if not super().handle_request(req, conn):
-            return False
-        deadline = time.monotonic() + DEFAULT_WORKER_DATA_TIMEOUT
-        return conn.parser.finish_body(deadline, max_bytes=api_settings.MAX_BODY_BYTES + 1)
-
-    def handle_exit(self, number: int, frame: FrameType | None) -> None:
-        super().handle_exit(number, frame)
-        self.method_queue.defer(self.close_idle_connections)
-
-    def close_idle_connections(self) -> None:
-        for connection in (*self.keepalived_conns, *self.pending_conns):
-            connection.timeout = 0
-        self.murder_keepalived()
-        self.murder_pending()
-
-
-class _ThreadPool(ThreadPoolExecutor):
-    @property
-    def is_waited_for(self) -> bool:
-        return not self._work_queue.empty()
-
-
-def _is_read_ahead(conn: TConn) -> bool:
-    """Whether the next request has been taken from the socket already, at least its beginning."""
-    return conn.parser.unreader.buf.getbuffer().nbytes > 0
+from meadowlark.prompt_thread_worker import PromptThreadWorker
 
 
 def write_problem(client: socket, status: int, reason: str, message: str) -> None:
@@ -115,7 +50,7 @@ def _count(name: str, default: str) -> int:
 #     2 x 4 threads   702   881        8 x 2 threads   1125  1446
 #     2 x 2 threads   687   923       16 x 1 thread    1154  1592   (these two beside 2 x 8 with 726 and 859)
 # More processes than cores only fight for the caches. Fewer threads cost nothing as long as all requests are quick, but
-# then a few slow queries keep everyone waiting. A thread that lingers with its connection (see above) saves two changes
+# then a few slow queries keep everyone waiting. A thread that lingers with its connection saves two changes
 # of threads, and the pipe and poller between them: of the time that gunicorn's processes take for a GET by id about a
 # tenth (860 instead of 943 microseconds, side by side on a machine full of other work), of a constant answer nothing.
 # Neither a longer sys.setswitchinterval nor a lazier garbage collector made a difference that stood out.
@@ -123,6 +58,7 @@ def _count(name: str, default: str) -> int:
 # There is no pool of connections that threads would share: each thread has its own, so never more are open than
 # workers x threads, and no request waits for one or asks a lock for one.
 worker_class = PromptThreadWorker
+PromptThreadWorker.request_seconds = _count("MEADOWLARK_REQUEST_SECONDS", default="60")
 workers = _count("MEADOWLARK_WORKERS", default="2")
 threads = _count("MEADOWLARK_THREADS", default="8")
 # The surface is compiled once, before the workers are forked, and its memory is shared. So SIGHUP replaces the workers,

@@ -34,6 +34,7 @@ HOME = Path(
 env.declare("MEADOWLARK_PORT", 8000, "port of `make run`")
 env.declare("MEADOWLARK_WORKERS", 2, "gunicorn's processes")
 env.declare("MEADOWLARK_THREADS", 8, "threads in each of them; each keeps a database connection")
+env.declare("MEADOWLARK_REQUEST_SECONDS", 60, "in which a request has to arrive; nobody waits for the rest")
 env.declare("MEADOWLARK_DATABASE_WAIT", 60, "seconds that a container waits for its database")
 
 DEBUG = env.bool("MEADOWLARK_DEBUG", default=False, meaning="Django's debug pages; never in production")

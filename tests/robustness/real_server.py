@@ -34,6 +34,8 @@ class RealServer:
     # What it is told to wait for statements and locks.
     STATEMENT_SECONDS = 4
     LOCK_SECONDS = 2
+    # And for the rest of a request.
+    REQUEST_SECONDS = 2
 
     def __init__(self, home: Path, **environment: str) -> None:
         self.home = home
@@ -129,6 +131,7 @@ class RealServer:
         limits = {
             "MEADOWLARK_STATEMENT_SECONDS": str(self.STATEMENT_SECONDS),
             "MEADOWLARK_LOCK_SECONDS": str(self.LOCK_SECONDS),
+            "MEADOWLARK_REQUEST_SECONDS": str(self.REQUEST_SECONDS),
         }
         threads = {"MEADOWLARK_WORKERS": "2", "MEADOWLARK_THREADS": "4"}
         return os.environ | own | limits | threads | self._own_environment

@@ -4,6 +4,10 @@ import gzip
 import http.client
 import json
 import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 
 import httpx
 import pytest
@@ -110,6 +114,55 @@ def test_a_chunked_body_over_the_limit_is_refused(real_server):
 
     assert status == 413
     assert json.loads(answer)["type"] == "urn:ed-fi:api:content-too-large"
+
+
+POST = (
+    b"POST /data/ed-fi/students HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %b\r\nContent-Length: %d\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize("part", ["head", "body", "unread body"])
+def test_nobody_keeps_the_server_waiting(real_server, part):
+    """With more clients than there are threads, gone in the middle of a request."""
+    token = b"expired" if part == "unread body" else real_server.token.encode()
+    head = POST % (token, 5000)
+    with ExitStack() as connections:
+        for _ in range(9):
+            address = ("127.0.0.1", real_server.port)
+            slow = connections.enter_context(socket.create_connection(address))
+            slow.sendall(head[:60] if part == "head" else head)
+        assert all_threads_answer(real_server, timeout=20)
+
+
+def test_clients_that_do_not_hang_up_keep_nobody_waiting(real_server):
+    """Each is told the end at once, not when those before it have taken leave."""
+    start = time.monotonic()
+    with ExitStack() as connections:
+        quiet = [
+            connections.enter_context(socket.create_connection(("127.0.0.1", real_server.port), timeout=60))
+            for _ in range(60)
+        ]
+        for each in quiet:
+            each.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        answers = [b"".join(iter(partial(each.recv, 65536), b"")) for each in quiet]
+
+    assert all(answer.startswith(b"HTTP/1.1 200 ") for answer in answers)
+    assert time.monotonic() - start < 20
+
+
+def all_threads_answer(server, timeout):
+    def ask(_):
+        return httpx.get(f"http://127.0.0.1:{server.port}/health/live", timeout=timeout).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        return set(pool.map(ask, range(8))) == {200}
+
+
+def test_a_body_that_does_not_come_is_a_problem(real_server):
+    status, answer = exchange(real_server, "Content-Length: 500", BODY, ends=False)
+
+    assert status == 400
+    assert json.loads(answer)["validationErrors"].keys() == {"$."}
 
 
 CHARSETS_THAT_READ_OTHERWISE = {

@@ -1,0 +1,131 @@
+"""gunicorn's worker with threads, made quick with busy clients, and patient with none.
+
+gunicorn's own hands each connection back to its main thread after each request, which hands it to another thread when
+the next one comes; and it lets idle clients hold up a stop for graceful_timeout.
+
+It waits without end, with a thread, for the rest of a request: as many clients as there are threads, gone in the middle
+of one or meaning harm, and nobody is answered any more. And its main thread waits, two seconds for each connection that
+it closes, for a client that does not close its side.
+
+Nor does it do well by a client whose request was refused before its body was read. What came with the rest of that
+body, the next request maybe, it would keep without looking at it before something else came; and after 64 kB of such a
+body it would close the connection without having said so.
+"""
+
+import math
+import select
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from socket import MSG_DONTWAIT, SHUT_WR, socket
+from types import FrameType
+from typing import Self
+
+from gunicorn.http.message import Request
+from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
+
+from edfi_api.conf import api_settings
+
+# For how many seconds a thread waits for the next request of the connection it has just answered.
+_LINGER = 0.002
+# For how long a client that is still sending may take notice that it was answered.
+_LEAVE_SECONDS = 2
+
+
+class PatientSocket(socket):
+    """A connection to a client. What has not come by its deadline is not waited for: as if the client had ended."""
+
+    deadline = math.inf
+    is_over = False
+
+    @classmethod
+    def instead_of(cls, other: socket) -> Self:
+        return cls(fileno=other.detach())
+
+    def recv(self, size: int, flags: int = 0) -> bytes:
+        if self.is_over:
+            return b""
+        timeout = self.gettimeout()
+        if timeout is None:
+            with suppress(BlockingIOError):
+                return super().recv(size, flags | MSG_DONTWAIT)
+        left = self.deadline - time.monotonic()
+        if timeout is None or timeout > left:
+            self.is_over = not self.is_readable_within(left)
+        return b"" if self.is_over else super().recv(size, flags)
+
+    def is_readable_within(self, seconds: float) -> bool:
+        waiting = select.poll()
+        waiting.register(self, select.POLLIN)
+        return bool(waiting.poll(max(0, seconds) * 1000 if math.isfinite(seconds) else None))
+
+
+class PromptThreadWorker(ThreadWorker):
+    """See the module."""
+
+    request_seconds: int
+
+    def get_thread_pool(self) -> "_ThreadPool":
+        return _ThreadPool(max_workers=self.cfg.threads)
+
+    def handle(self, conn: TConn) -> object:
+        if not isinstance(conn.sock, PatientSocket):
+            conn.sock = PatientSocket.instead_of(conn.sock)
+        is_kept = self._handle_in_time(conn)
+        while is_kept is True and self._is_next_near(conn):
+            is_kept = self._handle_in_time(conn)
+        if is_kept is False:
+            _take_leave(conn)
+        return is_kept
+
+    def _handle_in_time(self, conn: TConn) -> object:
+        conn.is_whole = False
+        conn.sock.deadline = time.monotonic() + self.request_seconds
+        return super().handle(conn)
+
+    def _is_next_near(self, conn: TConn) -> bool:
+        """Whether the next request is there, or comes while none waits for a thread that waits for its client. One that
+        comes then waits for `_LINGER`."""
+        if _is_read_ahead(conn):
+            return True
+        return self.alive and not self.tpool.is_waited_for and conn.sock.is_readable_within(_LINGER)
+
+    def handle_request(self, req: Request, conn: TConn) -> bool:
+        is_kept = super().handle_request(req, conn)
+        deadline = time.monotonic() + DEFAULT_WORKER_DATA_TIMEOUT
+        is_read = conn.parser.finish_body(deadline, max_bytes=api_settings.MAX_BODY_BYTES + 1)
+        # Who has run out of time has sent nothing more, which is not the end.
+        conn.is_whole = is_read and not conn.sock.is_over
+        return is_kept and conn.is_whole
+
+    def handle_exit(self, number: int, frame: FrameType | None) -> None:
+        super().handle_exit(number, frame)
+        self.method_queue.defer(self.close_idle_connections)
+
+    def close_idle_connections(self) -> None:
+        for connection in (*self.keepalived_conns, *self.pending_conns):
+            connection.timeout = 0
+        self.murder_keepalived()
+        self.murder_pending()
+
+
+class _ThreadPool(ThreadPoolExecutor):
+    @property
+    def is_waited_for(self) -> bool:
+        return not self._work_queue.empty()
+
+
+def _is_read_ahead(conn: TConn) -> bool:
+    """Whether the next request has been taken from the socket already, at least its beginning."""
+    return conn.parser.unreader.buf.getbuffer().nbytes > 0
+
+
+def _take_leave(conn: TConn) -> None:
+    """If more may come, it is read for a while: a connection closed on it would take the answer with it."""
+    if not conn.is_whole and not conn.sock.is_over:
+        conn.sock.deadline = time.monotonic() + _LEAVE_SECONDS
+        with suppress(OSError):
+            conn.sock.shutdown(SHUT_WR)
+            while conn.sock.recv(65536):
+                pass
+    conn.sock.is_over = True
