@@ -32,7 +32,7 @@ def compile_coercion(schema: dict[str, Any]) -> Coercion:
 
     def coerce_body(body: Any) -> Any:
         coerced = _coerce_object(body, members)
-        return {name: value for name, value in coerced.items() if not _counts_as_absent(value)}
+        return {name: value for name, value in coerced.items() if type(value) is not list or not _says_nothing(value)}
 
     return coerce_body
 
@@ -43,9 +43,9 @@ def trim_descriptor(body: dict[str, Any]) -> dict[str, Any]:
     return body | trimmed
 
 
-def _counts_as_absent(value: Any) -> bool:
-    """Arrays at the root that say nothing: `[]`, `[{}]`."""
-    return isinstance(value, list) and not any(item != {} for item in value)
+def _says_nothing(items: list[Any]) -> bool:
+    """An array at the root that counts as absent: `[]`, `[{}]`."""
+    return not any(item != {} for item in items)
 
 
 def _members(schema: dict[str, Any]) -> dict[str, Coercion | None]:

@@ -6,7 +6,7 @@ Leaves the question whether targets exist to the database.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from edfi_api.documents import violations
@@ -40,8 +40,7 @@ class DocumentIdentity:
         return [self.referential_id] if self.superclass_id is None else [self.referential_id, self.superclass_id]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentReference:
+class DocumentReference(NamedTuple):
     """One reference found in a body; `value` is the URI of a descriptor, None for a reference object."""
 
     steps: Path
@@ -129,12 +128,13 @@ class _ReferenceKey:
         depth = len(self._steps)
         # In the order of the target's own paths, for both ends to build one and the same natural key.
         self._members = sorted((pair.there.without_root(), pair.here.steps[depth]) for pair in reference.identity)
+        self._names = frozenset(member for _, member in self._members)
 
     def find(self, body: dict[str, Any]) -> Iterator[DocumentReference]:
         for indexes, reference in values_at(body, self._steps):
-            missing = [member for _, member in self._members if member not in reference]
-            if missing:
+            if not self._names <= reference.keys():
                 path = concrete(self._steps, indexes)
+                missing = [member for _, member in self._members if member not in reference]
                 raise DataValidationFailed([violations.required(f"{path}.{member}") for member in missing])
             yield DocumentReference(self._steps, indexes, self._target, self._referential_id(reference))
 
@@ -202,6 +202,5 @@ def _key_value(member: str, value: Any) -> str:
 
 def _referential_id(name: ResourceName, elements: list[tuple[str, str]]) -> UUID:
     """Descriptor values take part in lower case: only members so named are descriptors, a rule of MetaEd."""
-    if any(path.endswith("Descriptor") for path, _ in elements):
-        elements = [(path, value.lower() if path.endswith("Descriptor") else value) for path, value in elements]
+    elements = [(path, value.lower() if path.endswith("Descriptor") else value) for path, value in elements]
     return referential_id(name.project, name.resource, natural_key(elements))

@@ -1,6 +1,6 @@
 """Walking a body along the steps of a `JsonPath`, through arrays, with the indexes passed on the way."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from edfi_api.surface.resource import ALL_ITEMS
@@ -9,21 +9,21 @@ Path = tuple[str, ...]
 Indexes = tuple[int, ...]
 
 
-def values_at(body: Any, steps: Path, indexes: Indexes = ()) -> Iterator[tuple[Indexes, Any]]:
+def values_at(body: Any, steps: Path, indexes: Indexes = ()) -> Sequence[tuple[Indexes, Any]]:
     """Every value that stands at the path, in body order, with the index of each array on the way.
 
-    Missing members end the walk silently; so does anything that is not the object or array the path expects.
+    Missing members end the walk silently; so does anything that is not the object or array the path expects. Walked a
+    dozen times for each document, and most paths lead to one value: a generator takes twice the time.
     """
     for number, step in enumerate(steps):
         if step == ALL_ITEMS:
-            if isinstance(body, list):
-                for index, item in enumerate(body):
-                    yield from values_at(item, steps[number + 1 :], (*indexes, index))
-            return
+            items = enumerate(body) if isinstance(body, list) else ()
+            rest = steps[number + 1 :]
+            return [found for index, item in items for found in values_at(item, rest, (*indexes, index))]
         if not isinstance(body, dict) or step not in body:
-            return
+            return ()
         body = body[step]
-    yield indexes, body
+    return ((indexes, body),)
 
 
 def concrete(steps: Path, indexes: Indexes) -> str:

@@ -133,7 +133,10 @@ def _is_one_value(element: SecurableElement, group: tuple[SecurableElement, ...]
 
 
 def _first(body: dict[str, Any], paths: Iterable[Path]) -> Any:
-    return next((value for path in paths for _, value in values_at(body, path)), None)
+    for path in paths:
+        for _, value in values_at(body, path):
+            return value
+    return None
 
 
 def _id(value: Any) -> int | None:

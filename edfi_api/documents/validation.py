@@ -169,6 +169,7 @@ def _first_repetition(items: list[Any], rule: ArrayUniqueness) -> int | None:
 
 
 def _identifying_value(item: Any, steps: Path) -> Any:
-    value = next((value for _, value in values_at(item, steps)), None)
+    found = values_at(item, steps)
+    value = found[0][1] if found else None
     # The only members whose name ends so are descriptors, which compare without regard to case.
     return value.lower() if steps[-1].endswith("Descriptor") and isinstance(value, str) else value

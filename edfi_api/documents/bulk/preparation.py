@@ -4,20 +4,21 @@ What goes in and comes out is made to travel between processes: a few large valu
 stay in the letters that were sent, unless the work says in which they are stored.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from uuid_utils.compat import uuid7
+from uuid_utils import uuid7
 
 from edfi_api.documents import json_object
 from edfi_api.documents.bulk.candidates import REFUSALS, Refusal
 from edfi_api.documents.incoming import IncomingDocument, Preparer
-from edfi_api.documents.securables import Securables
 from edfi_api.surface.resource import Resource, ResourceName
 
-# What ends a field, a line or an escape in COPY's text format.
+# What ends a field, a line or an escape in COPY's text format, and how it is written there.
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_IS_TO_ESCAPE = re.compile(r"[\\\t\n\r]")
 _NULL = "\\N"
 
 # The stored letters of descriptor values, by referential id.
@@ -98,13 +99,13 @@ def _line(position: int, incoming: IncomingDocument, resource_type: int) -> str:
         str(position),
         uuid7().hex,
         str(resource_type),
-        identity.natural_key.translate(_ESCAPES),
+        _escaped(identity.natural_key),
         identity.referential_id.hex,
         _NULL if identity.superclass_id is None else identity.superclass_id.hex,
         _uuid_array(incoming.targets),
         _uuid_array(incoming.linked),
         incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other of the characters.
-        *_securable_fields(incoming.securables),
+        *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
     )
     return "\t".join(fields) + "\n"
 
@@ -113,15 +114,12 @@ def _uuid_array(ids: Iterable[UUID]) -> str:
     return "{" + ",".join([each.hex for each in ids]) + "}"
 
 
-def _securable_fields(securables: Securables) -> Iterator[str]:
-    for value in securables:
-        match value:
-            case None:
-                yield _NULL
-            case list():
-                yield "{" + ",".join(map(str, value)) + "}"
-            case _:
-                yield str(value).translate(_ESCAPES)
+def _securable_field(value: str | bool | int | list[int]) -> str:
+    return "{" + ",".join(map(str, value)) + "}" if isinstance(value, list) else _escaped(str(value))
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES) if _IS_TO_ESCAPE.search(text) else text
 
 
 _of_this_process = Preparation()
