@@ -16,21 +16,39 @@ _UUID_BYTES = 16
 _VERSION_8_AND_VARIANT = 0x8000 << 64 | 0x8000 << 48
 _VERSION_AND_VARIANT_MASK = ~(0xF000 << 64 | 0xC000 << 48)
 
+# Looked up once: ids are made several times for each document.
+_new = object.__new__
+_set_bits = vars(UUID)["int"].__set__
+_set_safety = vars(UUID)["is_safe"].__set__
+_UNKNOWN = SafeUUID.unknown
+
+
+class KeyForm:
+    """The natural keys of one resource, whose documents differ in values alone; paths are sorted."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths = paths
+        self._equal_signs = sum(path.count("=") + 1 for path in paths)
+        self._template = "NK#" + "#".join(path.replace("%", "%%") + "=%s" for path in paths)
+
+    def natural_key(self, values: Sequence[str]) -> str:
+        """`NK#courseCode=1234#educationOrganizationReference.educationOrganizationId=122`.
+
+        Two different identities never give one text: where a value could be taken for a further element, the
+        lengths of all values follow behind `#!`. No published id has such a value, so the original's form stands.
+        """
+        text = self._template % tuple(values)
+        if text.count("=") > self._equal_signs and self._is_ambiguous(values):
+            return text + "#!" + ",".join(str(len(value)) for value in values)
+        return text
+
+    def _is_ambiguous(self, values: Sequence[str]) -> bool:
+        return any(f"#{path}=" in value for path in self._paths for value in values)
+
 
 def natural_key(elements: KeyElements) -> str:
-    """`NK#courseCode=1234#educationOrganizationReference.educationOrganizationId=122`, for elements sorted by path.
-
-    Two different identities never give one text: where a value could be taken for a further element, the
-    lengths of all values follow behind `#!`. No published id has such a value, so the original's form stands.
-    """
-    text = "NK#" + "#".join([f"{path}={value}" for path, value in elements])
-    if text.count("=") > len(elements) and _is_ambiguous(elements):
-        return text + "#!" + ",".join(str(len(value)) for _, value in elements)
-    return text
-
-
-def _is_ambiguous(elements: KeyElements) -> bool:
-    return any(f"#{path}=" in value for path, _ in elements for _, value in elements)
+    """The natural key of a single identity, for elements sorted by path."""
+    return KeyForm([path for path, _ in elements]).natural_key([value for _, value in elements])
 
 
 def descriptor_natural_key(uri: str) -> str:
@@ -51,7 +69,7 @@ def referential_id(project: str, resource: str, key: str) -> UUID:
 
 def uuid_of(bits: int) -> UUID:
     """As `UUID(int=bits)`, past a constructor that first considers in which of six forms it was given the value."""
-    value = object.__new__(UUID)
-    object.__setattr__(value, "int", bits)
-    object.__setattr__(value, "is_safe", SafeUUID.unknown)
+    value = _new(UUID)
+    _set_bits(value, bits)
+    _set_safety(value, _UNKNOWN)
     return value

@@ -3,7 +3,7 @@
 Leaves the question whether targets exist to the database.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from edfi_api.surface.resource import (
     Superclass,
 )
 from references.exceptions import MissingTarget
-from references.identity import descriptor_natural_key, natural_key, referential_id
+from references.identity import KeyForm, descriptor_natural_key, referential_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class Extractor:
         self._name = resource.name
         self._is_descriptor = resource.is_descriptor
         self._key = sorted((path.without_root(), path.steps) for path in resource.identity)
+        self._identities = _Identities(resource.name, [name for name, _ in self._key])
         self._superclass = _SuperclassKey(resource.superclass) if resource.superclass else None
         # In an order that does not depend on the rest of the standard: what they mean is stored in it.
         by_path = sorted(resource.references, key=lambda reference: reference.path)
@@ -74,9 +75,9 @@ class Extractor:
         if self._is_descriptor:
             return self._descriptor_identity(body)
         elements = [(name, _identity_value(body, steps)) for name, steps in self._key]
-        own = _referential_id(self._name, elements)
+        key, own = self._identities.identify([value for _, value in elements])
         above = self._superclass.referential_id(body) if self._superclass else None
-        return DocumentIdentity(elements, natural_key(elements), own, above)
+        return DocumentIdentity(elements, key, own, above)
 
     def _descriptor_identity(self, body: dict[str, Any]) -> DocumentIdentity:
         uri = f"{body['namespace']}#{body['codeValue']}"
@@ -128,13 +129,13 @@ class _ReferenceKey:
         depth = len(self._steps)
         # In the order of the target's own paths, for both ends to build one and the same natural key.
         self._members = sorted((pair.there.without_root(), pair.here.steps[depth]) for pair in reference.identity)
-        self._names = frozenset(member for _, member in self._members)
+        self._names = [member for _, member in self._members]
+        self._identities = _Identities(reference.target, [path for path, _ in self._members])
 
     def find(self, body: dict[str, Any]) -> Iterator[DocumentReference]:
         for indexes, reference in values_at(body, self._steps):
-            if not self._names <= reference.keys():
+            if missing := [name for name in self._names if name not in reference]:
                 path = concrete(self._steps, indexes)
-                missing = [member for _, member in self._members if member not in reference]
                 raise DataValidationFailed([violations.required(f"{path}.{member}") for member in missing])
             yield DocumentReference(self._steps, indexes, self._target, self._referential_id(reference))
 
@@ -147,8 +148,7 @@ class _ReferenceKey:
                 reference.update({member: key[name] for name, member in self._members})
 
     def _referential_id(self, reference: dict[str, Any]) -> UUID:
-        elements = [(name, _key_value(member, reference[member])) for name, member in self._members]
-        return _referential_id(self._target, elements)
+        return self._identities.identify([as_text(reference[name]) for name in self._names])[1]
 
 
 class _DescriptorKey:
@@ -164,12 +164,11 @@ class _DescriptorKey:
 
 class _SuperclassKey:
     def __init__(self, superclass: Superclass) -> None:
-        self._name = superclass.name
         self._pairs: list[KeyPair] = sorted(superclass.identity, key=lambda pair: pair.there.without_root())
+        self._identities = _Identities(superclass.name, [pair.there.without_root() for pair in self._pairs])
 
     def referential_id(self, body: dict[str, Any]) -> UUID:
-        elements = [(pair.there.without_root(), _identity_value(body, pair.here.steps)) for pair in self._pairs]
-        return _referential_id(self._name, elements)
+        return self._identities.identify([_identity_value(body, pair.here.steps) for pair in self._pairs])[1]
 
     def key_values(self, body: dict[str, Any]) -> dict[str, Any]:
         return {pair.there.without_root(): _value(body, pair.here.steps) for pair in self._pairs}
@@ -196,11 +195,20 @@ def _value(body: dict[str, Any], steps: Path) -> Any:
     raise DataValidationFailed([violations.required(concrete(steps, ()))])
 
 
-def _key_value(member: str, value: Any) -> str:
-    return value.lower() if member.endswith("Descriptor") else as_text(value)
+class _Identities:
+    """The identities of one resource's documents, whose keys have these paths; given are the values in their order."""
 
+    def __init__(self, name: ResourceName, paths: Sequence[str]) -> None:
+        self._name = name
+        self._form = KeyForm(paths)
+        # Only members so named are descriptors, a rule of MetaEd.
+        self._are_descriptors = [path.endswith("Descriptor") for path in paths]
+        self._has_descriptor = any(self._are_descriptors)
 
-def _referential_id(name: ResourceName, elements: list[tuple[str, str]]) -> UUID:
-    """Descriptor values take part in lower case: only members so named are descriptors, a rule of MetaEd."""
-    elements = [(path, value.lower() if path.endswith("Descriptor") else value) for path, value in elements]
-    return referential_id(name.project, name.resource, natural_key(elements))
+    def identify(self, values: Sequence[str]) -> tuple[str, UUID]:
+        """The natural key, and the referential id, in which descriptor values take part in lower case."""
+        hashed = key = self._form.natural_key(values)
+        if self._has_descriptor:
+            which = zip(values, self._are_descriptors, strict=True)
+            hashed = self._form.natural_key([value.lower() if is_uri else value for value, is_uri in which])
+        return key, referential_id(self._name.project, self._name.resource, hashed)

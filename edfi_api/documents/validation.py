@@ -146,7 +146,7 @@ def _largest(limit: DecimalLimit) -> Decimal:
 
 def _distinct(body: dict[str, Any], *paths: Path) -> list[Any]:
     """The scalar values at these paths, each once, in order of appearance."""
-    return list(dict.fromkeys(value for path in paths for _, value in values_at(body, path)))
+    return list(dict.fromkeys([value for path in paths for _, value in values_at(body, path)]))
 
 
 def _unequal(rule: EqualityConstraint, values: list[Any]) -> Iterator[Violation]:

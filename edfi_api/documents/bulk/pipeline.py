@@ -59,6 +59,7 @@ class BulkWriter:
         self._using = using
         self._count = processes
         self._processes: ProcessPoolExecutor | None = None
+        self._first_is_up: Future[int] = Future()
         self._threads: WritingThreads | None = None
         self._in_this_process = Preparation()
         self._spellings: Spellings = {}
@@ -97,6 +98,7 @@ class BulkWriter:
 
     def _start(self) -> None:
         self._processes = process_pool(self._count)
+        self._first_is_up = self._processes.submit(os.getpid)
         if not connections[self._using].in_atomic_block:
             self._threads = WritingThreads(self._count, self._using)
 
@@ -125,7 +127,7 @@ class BulkWriter:
         return self._prepare(replace(work, spellings=self._spellings)).result()
 
     def _prepare(self, work: Work) -> Future[Prepared]:
-        if self._processes is not None:
+        if self._processes is not None and self._first_is_up.done():
             return self._processes.submit(preparation.prepare, work)
         done: Future[Prepared] = Future()
         done.set_result(self._in_this_process.prepare(work))

@@ -12,6 +12,7 @@ from edfi_api.interchange.report import RefusalLog, table
 from edfi_api.json_lines.command_errors import as_command_errors
 from edfi_api.json_lines.loading import load_documents
 from edfi_api.json_lines.sources import resource_called, sources
+from edfi_api.management import model_errors
 from edfi_api.startup import current_surface
 
 
@@ -26,6 +27,9 @@ class Command(BaseCommand):
         "does not exist, if there is no file in it, and with --strict at the first refusal."
     )
 
+    # They look at the URL maps of the server, which takes longer than a small load.
+    requires_system_checks = ()
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "paths", nargs="+", metavar="PATH", help="a file, a folder of them, or - for standard input"
@@ -39,7 +43,7 @@ class Command(BaseCommand):
             "--processes",
             type=int,
             metavar="N",
-            help="processes that prepare documents; default: one for each processor",
+            help="processes that prepare documents, and connections that write them; default: one for each processor",
         )
 
     def handle(
@@ -53,7 +57,8 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         started = time.monotonic()
-        surface = current_surface()
+        with model_errors.as_command_errors():
+            surface = current_surface()
         with as_command_errors():
             files = sources(surface, paths, resource_called(surface, resource) if resource else None)
             with RefusalLog(self.stderr, report, is_strict=strict) as log:
