@@ -50,6 +50,7 @@ class Document(models.Model):
     namespace = models.TextField(null=True)
     hierarchy = ArrayField(models.BigIntegerField(), null=True)
     opens_pathway = models.BooleanField(null=True)
+    is_person = models.BooleanField(null=True)
 
     class Meta:
         db_table = "document"
@@ -75,3 +76,22 @@ class OrganizationClosure(models.Model):
 
     def __str__(self) -> str:
         return f"{self.ancestor_id} → {self.descendant_id}"
+
+
+class ReachedDocument(models.Model):
+    """A document about a person whom an association brings under an organization. Triggers keep the table, which has
+    several rows of one primary key where a contact has several relations to a student; for Django it is read only."""
+
+    pk = models.CompositePrimaryKey("document_id", "association_id")
+    resource_type_id = models.SmallIntegerField()
+    association_type_id = models.SmallIntegerField()
+    organization = models.BigIntegerField()
+    document_id = models.BigIntegerField()
+    association_id = models.BigIntegerField()
+    contact_association_id = models.BigIntegerField(null=True)
+
+    class Meta:
+        db_table = "reached_document"
+
+    def __str__(self) -> str:
+        return f"{self.organization} → {self.document_id}"

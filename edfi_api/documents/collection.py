@@ -8,8 +8,9 @@ first and asks the index only if they do not fill it; at once where a filter is 
 of a person does. Documents of a window of change versions can be had in the order of these, in the same way.
 
 A guard narrows what a client sees to what, for most clients, lies together somewhere: a district's documents among
-those of all districts. Where the guard knows the way to them (`Condition.candidates`), behind the nearest rows come
-those, in order, and only what they leave open is asked of the index.
+those of all districts. Where the guard knows the way to them (`Condition.candidates`), these are looked at first, in
+order, behind the nearest rows only if the client sees very much; what they leave open is found as without a guard, and
+held against it one after the other.
 """
 
 import re
@@ -22,7 +23,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents import resource_types
 from edfi_api.documents.execution import execute, with_retries
-from edfi_api.documents.guards import Condition, Guard
+from edfi_api.documents.guards import Candidates, Condition, Guard
 from edfi_api.documents.statements import STORED_COLUMNS
 from edfi_api.documents.stored import StoredDocument
 from edfi_api.surface.resource import Resource
@@ -110,51 +111,53 @@ SELECT d.resource_type_id, d.{by} AS place, d.id FROM document d
  WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
 """
 
-# How many of the rows that a guard leads to are held against the other conditions before the index is asked.
-_CANDIDATES = 2_000
-# Near rows are held against the guard itself, one after the other, which costs some microseconds each.
+# How many of the documents that a guard leads to are held against the other conditions before an index is asked.
+_CANDIDATES = 500
+# How many near ones are looked at first where these are not the answer, or where the way to them has many branches.
+# Each is held against the guard itself, which costs some microseconds.
 _GUARDED_NEAR_ROWS = 50
 
-# The nearest rows; then the rows to which the guard leads, which is the answer if they fill the page, or if there are
-# no more of them; then the index.
-_GUARDED = """
+# The nearest rows, if the client sees much.
+_NEAR = """
 WITH near AS MATERIALIZED (
     SELECT d.resource_type_id, d.id AS place, d.id
-      FROM (SELECT * {walk} ORDER BY resource_type_id, id LIMIT %(near)s) d
+      FROM (
+        SELECT * {walk} ORDER BY resource_type_id, id LIMIT CASE WHEN {are_many} THEN %(near)s::bigint ELSE 0 END
+      ) d
      WHERE {each_row} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s
-), candidate AS MATERIALIZED (
-    SELECT DISTINCT id FROM ({candidates}) candidates
-     WHERE (SELECT count(*) FROM near) < %(wanted)s ORDER BY id LIMIT %(looked_at)s
-), own AS MATERIALIZED (
-    SELECT d.resource_type_id, d.id AS place, d.id
-      FROM candidate CROSS JOIN LATERAL (SELECT * FROM document WHERE document.id = candidate.id OFFSET 0) d
-     WHERE {each_row} ORDER BY d.id LIMIT %(wanted)s
-)
-SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
-UNION ALL
-SELECT * FROM own WHERE (SELECT count(*) FROM near) < %(wanted)s AND {is_complete}
-UNION ALL
-(SELECT d.resource_type_id, d.id, d.id FROM document d
-  WHERE (SELECT count(*) FROM near) < %(wanted)s AND NOT {is_complete}
-    AND {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
-  ORDER BY d.id + 0 LIMIT %(wanted)s)
-"""
-_IS_COMPLETE = """(
-    (SELECT count(*) FROM own) >= %(wanted)s OR (SELECT count(*) FROM candidate) < %(looked_at)s
 )"""
 
-# Where nothing else is asked, those to which the guard leads are the answer.
-_ONLY_GUARDED = """
-WITH near AS MATERIALIZED (
-    SELECT d.resource_type_id, d.id AS place, d.id
-      FROM (SELECT * {walk} ORDER BY resource_type_id, id LIMIT %(near)s) d
-     WHERE {each_row} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s
-)
+# Then the documents to which the guard leads, where nothing else is asked of them.
+_ONLY_GUARDED = f"""{_NEAR}
 SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
 UNION ALL
-(SELECT DISTINCT %(type)s::smallint, id, id FROM ({candidates}) candidates
-  WHERE (SELECT count(*) FROM near) < %(wanted)s ORDER BY id LIMIT %(wanted)s)
+(SELECT DISTINCT %(type)s::smallint, c.id, c.id FROM ({{candidates}}) c
+  WHERE (SELECT count(*) FROM near) < %(wanted)s ORDER BY c.id LIMIT %(wanted)s)
 """
+
+# Otherwise the first of these are the answer if enough of them are allowed, or if there are no more; or else each of
+# the `others` is asked, which are all, or those that an index finds for another condition.
+_GUARDED = f"""{_NEAR}, candidate AS MATERIALIZED (
+    SELECT DISTINCT c.id FROM ({{candidates}}) c
+     WHERE (SELECT count(*) FROM near) < %(wanted)s ORDER BY c.id LIMIT %(looked_at)s
+), own AS MATERIALIZED (
+    SELECT c.id FROM (SELECT id FROM candidate ORDER BY id) c CROSS JOIN {{asked}} ORDER BY c.id LIMIT %(wanted)s
+), found AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM near) >= %(wanted)s AS is_near,
+           (SELECT count(*) FROM own) >= %(wanted)s OR (SELECT count(*) FROM candidate) < %(looked_at)s AS is_own
+)
+SELECT * FROM near WHERE (SELECT is_near FROM found)
+UNION ALL
+SELECT %(type)s::smallint, id, id FROM own WHERE (SELECT is_own AND NOT is_near FROM found)
+UNION ALL
+(SELECT %(type)s::smallint, c.id, c.id
+   FROM (
+     SELECT DISTINCT d.id FROM ({{others}}) d WHERE (SELECT NOT is_own AND NOT is_near FROM found) ORDER BY d.id
+   ) c CROSS JOIN {{asked}}
+  ORDER BY c.id LIMIT %(wanted)s)
+"""
+_FOUND_BY_INDEX = "SELECT d.id FROM document d WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s"
+_ASKED = "LATERAL (SELECT FROM document d WHERE d.id = c.id AND {each_row} OFFSET 0) d"
 _PARAMETER = re.compile(r"(%\((\w+)\)s)(?:::(\w+(?:\[\])?))?")
 
 _IN_WINDOW = "d.change_version BETWEEN %(first_version)s AND %(last_version)s"
@@ -263,18 +266,41 @@ def _found(selection: Selection) -> str:
         return _UNFILTERED.format(walk=order.walk, by=order.column)
     if any(each.finds_few for each in selection.conditions):
         return _FEW.format(by=order.column, **clauses)
-    candidates = next((each.candidates for each in selection.conditions if each.candidates), None)
-    if candidates is None or order is not Order.ROW:
+    guard = _way(selection)
+    if guard is None:
         return _FILTERED.format(walk=order.walk, by=order.column, **clauses)
+    return _planned_once(_guarded(selection, guard))
+
+
+def _guarded(selection: Selection, way: Candidates) -> str:
+    """The page of a guard that knows a way to its documents."""
+    each_row = _clauses(selection)["each_row"]
+    parts = {"walk": selection.order.walk, "are_many": way.are_many, "candidates": way.sql, "each_row": each_row}
+    if way.are_the_answer and _is_only_guarded(selection):
+        return _ONLY_GUARDED.format(**parts)
     if _is_only_guarded(selection):
-        return _planned_once(_ONLY_GUARDED.format(walk=order.walk, candidates=candidates, **clauses))
-    return _GUARDED.format(walk=order.walk, candidates=candidates, is_complete=_IS_COMPLETE, **clauses)
+        others = way.sql.replace("%(looked_at)s", "NULL")
+    else:
+        others = _FOUND_BY_INDEX.format(index=_unguarded_index(selection))
+    return _GUARDED.format(**parts, others=others, asked=_ASKED.format(each_row=each_row))
+
+
+def _way(selection: Selection) -> Candidates | None:
+    """How the documents of a guard can be found, in the order of rows."""
+    if selection.order is not Order.ROW:
+        return None
+    return next((each.candidates for each in selection.conditions if each.candidates), None)
+
+
+def _unguarded_index(selection: Selection) -> str:
+    """What an index is asked where the guard is asked about each row."""
+    others = tuple(each for each in selection.conditions if each.candidates is None)
+    return _clauses(replace(selection, conditions=others))["index"]
 
 
 def _is_only_guarded(selection: Selection) -> bool:
-    """Whether there is nothing to ask of a document beyond what a guard has led to."""
-    is_whole = selection.is_of_all_versions and selection.order is Order.ROW
-    return is_whole and len(selection.conditions) == 1 and selection.conditions[0].candidates is not None
+    """Whether nothing is asked of a document beside a guard."""
+    return selection.is_of_all_versions and len(selection.conditions) == 1 and _way(selection) is not None
 
 
 def _planned_once(statement: str) -> str:
@@ -292,9 +318,11 @@ def _unseen(parameter: re.Match[str]) -> str:
 
 
 def _window_sizes(selection: Selection, wanted: int) -> dict[str, int]:
-    if _is_only_guarded(selection):
-        return {"near": min(_NEAR_ROWS, max(_GUARDED_NEAR_ROWS, 2 * wanted)), "looked_at": wanted}
-    return {"near": _NEAR_ROWS, "looked_at": max(_CANDIDATES, wanted)}
+    if not _is_only_guarded(selection):
+        return {"near": _NEAR_ROWS, "looked_at": max(_CANDIDATES, wanted)}
+    way = _way(selection)
+    several = max(_GUARDED_NEAR_ROWS, 2 * wanted)
+    return {"near": several, "looked_at": wanted if way and way.are_the_answer else several}
 
 
 def count(selection: Selection) -> int:

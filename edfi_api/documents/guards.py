@@ -61,19 +61,31 @@ STORED, PROPOSED = RowValues("d"), ProposedValues()
 
 
 @dataclass(frozen=True, slots=True)
+class Candidates:
+    """A way to all documents for which a condition holds, which does not lead past the others.
+
+    `sql` is a query for their ids: the first `looked_at` at least, from `first` to `last`, in any order; the condition
+    may not hold for all of them unless they `are_the_answer`. `are_many` is SQL: true where the way has so many
+    branches that the documents next to each other are worth a look before it is taken.
+    """
+
+    sql: str
+    are_many: str
+    are_the_answer: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """SQL about a document `d`, with its parameters, whose names mean the same wherever else they occur.
 
     `sql` is quick for one row; `indexed_sql`, which means the same, is what an index answers, or what is quick for
-    many rows. `candidates`, where there is such a way, is a query for the ids of the documents for which it holds: the
-    first `looked_at` of them at least, from `first` to `last`, in any order. `finds_few` says that few documents of a
-    resource, if any, have what `indexed_sql` looks for.
+    many rows. `finds_few` says that few documents of a resource, if any, have what `indexed_sql` looks for.
     """
 
     sql: str
     indexed_sql: str
     parameters: Mapping[str, Any]
-    candidates: str | None = None
+    candidates: Candidates | None = None
     finds_few: bool = False
 
 

@@ -1,5 +1,6 @@
 """Does what is stored agree with itself? Every body against its natural key, securables, aliases, references and links;
-the closure of the hierarchy of education organizations against what their documents tell.
+the closure of the hierarchy of education organizations, and which of them reach the documents of people, against what
+the documents tell.
 
 The foreign keys hold rows to rows; that rows mean what the bodies say is the store's doing, and is looked at here.
 """
@@ -31,6 +32,15 @@ WITH told AS (
 SELECT descendant_id FROM ((TABLE told EXCEPT TABLE organization_closure) UNION
                            (TABLE organization_closure EXCEPT TABLE told)) difference
  GROUP BY descendant_id ORDER BY descendant_id
+"""
+
+_OTHERWISE_REACHED = """
+SELECT t.name, d.natural_key
+  FROM (
+    (TABLE authorization_path EXCEPT TABLE reached_document) UNION
+    (TABLE reached_document EXCEPT TABLE authorization_path)
+  ) difference LEFT JOIN document d ON d.id = document_id LEFT JOIN resource_type t ON t.id = d.resource_type_id
+ GROUP BY document_id, t.name, d.natural_key ORDER BY document_id
 """
 
 
@@ -83,8 +93,11 @@ def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
         last_row = batch[-1].row
     for name, natural_key in not_served.items():
         yield Disagreement(name.resource, natural_key, "the standard that is served has no such resource")
-    for organization in _organizations_with_other_ancestors(using):
+    for (organization,) in _rows(_OTHER_ANCESTORS, using):
         yield Disagreement("EducationOrganization", str(organization), "organization_closure has other ancestors")
+    for resource, natural_key in _rows(_OTHERWISE_REACHED, using):
+        what = "reached_document has other organizations or associations"
+        yield Disagreement(resource or "Document", natural_key or "that is gone", what)
 
 
 def _batch(after: int, using: str) -> Iterator[_Row]:
@@ -112,10 +125,10 @@ def _links(batch: list[_Row], using: str) -> dict[UUID, _Link]:
     return {alias: link for alias, *link in found}
 
 
-def _organizations_with_other_ancestors(using: str) -> list[int]:
+def _rows(query: str, using: str) -> list[tuple[Any, ...]]:
     with connections[using].cursor() as cursor:
-        cursor.execute(_OTHER_ANCESTORS)
-        return [organization for (organization,) in cursor.fetchall()]
+        cursor.execute(query)
+        return cursor.fetchall()
 
 
 def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iterator[str]:

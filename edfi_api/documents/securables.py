@@ -6,7 +6,8 @@ column holds the first of them (`groups`), and whoever judges looks into the bod
 §4.
 
 `hierarchy` is for education organizations alone: the own id and behind it those of the organizations above.
-`opens_pathway` marks the documents that say who belongs to which organization.
+`opens_pathway` marks the documents that say who belongs to which organization, `is_person` those of the people
+themselves.
 """
 
 from collections.abc import Iterable, Iterator
@@ -49,6 +50,7 @@ class Securables(NamedTuple):
     namespace: str | None
     hierarchy: list[int] | None
     opens_pathway: bool | None
+    is_person: bool | None
 
 
 # Column and type, in the order of the fields.
@@ -60,6 +62,7 @@ COLUMNS = {
     "namespace": "text",
     "hierarchy": "bigint[]",
     "opens_pathway": "boolean",
+    "is_person": "boolean",
 }
 
 
@@ -73,7 +76,8 @@ class SecurablesExtractor:
         own = resource.organization
         self._hierarchy = [own.id.steps, *(path.steps for path in own.parents)] if own else None
         self._opens_pathway = True if resource.authorization_pathways else None
-        self._nothing = Securables(None, None, None, None, None, None, self._opens_pathway)
+        self._is_person = True if _is_person(resource) else None
+        self._nothing = Securables(None, None, None, None, None, None, self._opens_pathway, self._is_person)
         self._has_any = bool(found) or own is not None
 
     def securables(self, body: dict[str, Any]) -> Securables:
@@ -85,6 +89,7 @@ class SecurablesExtractor:
             *[_first(body, paths) for paths in self._texts],
             hierarchy=self._hierarchy_of(body),
             opens_pathway=self._opens_pathway,
+            is_person=self._is_person,
         )
 
     def _hierarchy_of(self, body: dict[str, Any]) -> list[int] | None:
@@ -130,6 +135,13 @@ def _name_of_contact(path: JsonPath) -> str:
 def _is_one_value(element: SecurableElement, group: tuple[SecurableElement, ...], resource: Resource) -> bool:
     pairs = {frozenset((rule.source, rule.target)) for rule in resource.equality_constraints}
     return any(other.kind is element.kind and frozenset((other.path, element.path)) in pairs for other in group)
+
+
+def _is_person(resource: Resource) -> bool:
+    """Whether what identifies a document is the number of a person, and not by a reference to that person."""
+    elements = resource.securable_elements
+    people = (*elements.student, *elements.contact, *elements.staff)
+    return resource.identity in [(path,) for path in people if len(path.steps) == 1]
 
 
 def _first(body: dict[str, Any], paths: Iterable[Path]) -> Any:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from edfi_api.documents import resource_types
-from edfi_api.documents.guards import PROPOSED, STORED, Condition, Guard, Values
+from edfi_api.documents.guards import PROPOSED, STORED, Candidates, Condition, Guard, Values
 from edfi_api.documents.securables import SecurableKind, groups
 from edfi_api.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.surface.securable import AUTHORIZATION_PATHWAYS
@@ -74,7 +74,11 @@ class Rules:
         self.resource = resource
         found = tuple(groups(resource))
         kinds = {group[0].kind for group in found}
-        self.relationships = [Relationship(name, REACHES[name], found) for name in names if name in REACHES]
+        self.relationships = [
+            Relationship(name, REACHES[name], found, resource.authorization_pathways)
+            for name in names
+            if name in REACHES
+        ]
         for relationship in self.relationships:
             if not relationship.checked:
                 raise StrategyNotApplicable(resource.name.resource, relationship.name, _wanted(relationship))
@@ -115,20 +119,17 @@ class Rules:
         return [question for strategy in (*self.all_of, *self.relationships) for question in strategy.questions(values)]
 
     @cached_property
-    def candidates(self) -> str | None:
+    def candidates(self) -> Candidates | None:
         """By one of the strategies that must allow; where several relationships may, by all of them together."""
-        condition = "true" if self._is_told_by_candidates else self.stored
-        if self.relationships:
-            found = [relationship.candidates(condition) for relationship in self.relationships]
-            return None if None in found else " UNION ".join(f"({each})" for each in found)
-        return self.all_of[0].candidates(condition)
-
-    @property
-    def _is_told_by_candidates(self) -> bool:
-        """Whether there is nothing to ask of a document beyond what has led to it."""
-        if self.relationships:
-            return not self.all_of and all(len(each.checked) == 1 for each in self.relationships)
-        return len(self.all_of) == 1 and len(self.all_of[0].questions(STORED)) == 2
+        leading = self.relationships or self.all_of[:1]
+        ways = [way for strategy in leading if (way := strategy.candidates())]
+        if len(ways) < len(leading):
+            return None
+        return Candidates(
+            " UNION ALL ".join(f"({way.sql})" for way in ways),
+            " OR ".join(way.are_many for way in ways),
+            all(way.are_the_answer for way in ways) and leading == [*self.all_of, *self.relationships],
+        )
 
 
 @dataclass(frozen=True)

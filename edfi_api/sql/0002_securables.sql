@@ -12,8 +12,8 @@ ALTER TABLE document
 CREATE INDEX document_organization ON document (resource_type_id, organization, id) WHERE organization IS NOT NULL;
 
 -- Serve "is this person in one of these organizations" (the organizations stand in the index) and "the documents of
--- these people" for resources that have no organization to go by. What most documents are, those of a person in an
--- organization, is found by the organization and does not cost an entry here.
+-- this person" where they have no organization to go by. What most documents are, those of a person in an organization,
+-- is found by the organization and does not cost an entry here.
 CREATE INDEX document_student ON document (student, resource_type_id, organization, id)
     WHERE student IS NOT NULL AND (organization IS NULL OR opens_pathway);
 CREATE INDEX document_staff ON document (staff, resource_type_id, organization, id)

@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 _DOCUMENTS = """
 SELECT t.name, d.natural_key, d.body::text, d.created_by, d.last_modified_by,
-       d.organization, d.student, d.contact, d.staff, d.namespace, d.hierarchy, d.opens_pathway,
+       d.organization, d.student, d.contact, d.staff, d.namespace, d.hierarchy, d.opens_pathway, d.is_person,
        ARRAY(SELECT referential_id::text FROM alias WHERE document_id = d.id ORDER BY 1),
        ARRAY(SELECT alias_id::text FROM reference WHERE document_id = d.id ORDER BY 1)
   FROM document d JOIN resource_type t ON t.id = d.resource_type_id

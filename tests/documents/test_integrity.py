@@ -5,7 +5,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from edfi_api.documents import resource_types
-from edfi_api.models import Document, OrganizationClosure, ResourceType
+from edfi_api.models import Document, OrganizationClosure, ReachedDocument, ResourceType
 from references.models import Alias, Reference
 
 
@@ -76,6 +76,12 @@ def test_a_closure_that_is_not_the_hierarchys_is_found(association, capsys):
     OrganizationClosure.objects.filter(descendant_id=school).delete()
 
     assert f"EducationOrganization {school}: organization_closure has other ancestors" in complaint(capsys)
+
+
+def test_a_document_that_is_not_reached_as_associations_tell_is_found(association, capsys):
+    ReachedDocument.objects.filter(association_id=association.pk).delete()
+
+    assert "Student NK#studentUniqueId=Value: reached_document has other organizations" in complaint(capsys)
 
 
 def test_a_body_without_its_identity_is_found(association, capsys):

@@ -6,7 +6,7 @@ from edfi_api.documents.securables import Securables, SecurablesExtractor, group
 from edfi_api.models import Document
 from edfi_api.surface.resource import ALL_ITEMS
 
-NOTHING = Securables(None, None, None, None, None, None, None)
+NOTHING = Securables(*[None] * len(Securables._fields))
 
 
 @pytest.fixture

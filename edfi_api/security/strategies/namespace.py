@@ -6,7 +6,7 @@ Source: security.md §7.1.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edfi_api.documents.guards import Values
+from edfi_api.documents.guards import Candidates, Values
 from edfi_api.documents.securables import SecurableKind
 
 from ..exceptions import (
@@ -35,6 +35,13 @@ WITH RECURSIVE namespaces AS (
 SELECT n.namespace FROM namespaces n WHERE {_BEGINS.format(value="n.namespace")}
 """
 
+_OF_NAMESPACES = f"""
+SELECT d.id FROM ({_NAMESPACES}) n CROSS JOIN LATERAL (
+    SELECT d.id FROM document d
+     WHERE d.resource_type_id = %(type)s AND d.namespace = n.namespace AND d.id BETWEEN %(first)s AND %(last)s
+     ORDER BY d.id LIMIT %(looked_at)s
+) d"""
+
 
 @dataclass(frozen=True, slots=True)
 class NamespaceBased:
@@ -48,15 +55,8 @@ class NamespaceBased:
     def sql_for_many(self, values: Values) -> str:
         return self.sql(values)
 
-    def candidates(self, condition: str) -> str:
-        """The first documents of each namespace that begins so, for which the condition holds too."""
-        return f"""
-SELECT d.id FROM ({_NAMESPACES}) n CROSS JOIN LATERAL (
-    SELECT d.id FROM document d
-     WHERE d.resource_type_id = %(type)s AND d.namespace = n.namespace AND d.id BETWEEN %(first)s AND %(last)s
-       AND {condition}
-     ORDER BY d.id LIMIT %(looked_at)s
-) d"""
+    def candidates(self) -> Candidates:
+        return Candidates(_OF_NAMESPACES, are_many="true", are_the_answer=len(self._own()) == 1)
 
     def questions(self, values: Values) -> list[str]:
         asked = []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edfi_api.documents.guards import Values
+from edfi_api.documents.guards import Candidates, Values
 
 from ..exceptions import OwnershipMismatch, OwnershipUninitialized
 from ..tokens import AuthenticatedClient
@@ -12,6 +12,10 @@ from .strategy import Unresolved
 OWNERSHIP_BASED = "OwnershipBased"
 
 _CREATOR = "created_by"
+_OF_CLIENT = """
+SELECT d.id FROM document d
+ WHERE d.resource_type_id = %(type)s AND d.created_by = %(owner)s::bigint AND d.id BETWEEN %(first)s AND %(last)s
+ ORDER BY d.id LIMIT %(looked_at)s"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +28,8 @@ class OwnershipBased:
     def sql_for_many(self, values: Values) -> str:
         return self.sql(values)
 
-    def candidates(self, condition: str) -> str:
-        """The first documents of the client, for which the condition holds too."""
-        return f"""
-SELECT d.id FROM document d
- WHERE d.resource_type_id = %(type)s AND d.created_by = %(owner)s::bigint AND d.id BETWEEN %(first)s AND %(last)s
-   AND {condition}
- ORDER BY d.id LIMIT %(looked_at)s"""
+    def candidates(self) -> Candidates:
+        return Candidates(_OF_CLIENT, are_many="false", are_the_answer=True)
 
     def questions(self, values: Values) -> list[str]:
         if not values.is_stored:

@@ -3,14 +3,15 @@ organizations.
 
 An organization is reached downwards through the closure of the hierarchy (upwards by the inverted strategies), a
 person through an association that brings it under such an organization. Associations are documents like others, so a
-path begins and ends with them at once, and needs no table of its own. Source: security.md §§3-6.
+path begins and ends with them at once. Of single documents it is asked whether there is a path; pages go to where paths
+end, which a table keeps (sql/0006_reached_documents.sql). Source: security.md §§3-6.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from edfi_api.documents.guards import Values
+from edfi_api.documents.guards import STORED, Candidates, Values
 from edfi_api.documents.securables import SecurableElement, SecurableKind
 
 from .strategy import Group, Unresolved, value_of
@@ -21,6 +22,8 @@ SELECT c.descendant_id FROM organization_closure c WHERE c.ancestor_id = ANY (%(
 _ABOVE = """
 SELECT c.ancestor_id FROM organization_closure c WHERE c.descendant_id = ANY (%(claims)s::bigint[])
 """
+# They need not be stored.
+_CLAIMED = "SELECT unnest(%(claims)s::bigint[])"
 # Associations that are, and those that were.
 _PRESENT = "document"
 _PRESENT_AND_PAST = """(
@@ -28,6 +31,23 @@ SELECT opens_pathway, resource_type_id, organization, student, contact, staff FR
 SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM deleted_document UNION ALL
 SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM key_change
 )"""
+
+# The first documents of an organization `o`, and those of the people whom associations bring under it.
+_OF_ORGANIZATION = """
+SELECT d.id FROM document d
+ WHERE d.resource_type_id = %(type)s AND d.organization = o.id AND d.id BETWEEN %(first)s AND %(last)s
+ ORDER BY d.id LIMIT %(looked_at)s
+"""
+_OF_ITS_PEOPLE = """
+SELECT r.id FROM unnest(%({pathway})s::smallint[]) association (type) CROSS JOIN LATERAL (
+    SELECT DISTINCT r.document_id AS id FROM reached_document r
+     WHERE r.resource_type_id = %(type)s AND r.association_type_id = association.type AND r.organization = o.id
+       AND r.document_id BETWEEN %(first)s AND %(last)s
+     ORDER BY r.document_id LIMIT %(looked_at)s
+) r
+"""
+# In so many organizations the first documents are found as quickly as an unguarded page.
+_FEW = 32
 
 
 class Pathway(Enum):
@@ -92,11 +112,13 @@ class RelationshipFailure:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """One of the strategies above, for one resource: `groups` are all of its elements."""
+    """One of the strategies above, for one resource: `groups` are all of its elements, `opens` the pathways that its
+    documents open."""
 
     name: str
     reach: Reach
     groups: tuple[Group, ...]
+    opens: tuple[str, ...]
 
     @property
     def checked(self) -> list[Group]:
@@ -110,12 +132,12 @@ class Relationship:
         return [group for group in self.groups if wanted.get(group[0].kind)]
 
     def sql(self, values: Values) -> str:
-        return " AND ".join(self._is_reached(group, values) for group in self.checked)
+        asked = self._asked if values is STORED else self.checked
+        return " AND ".join(self._is_reached(group, values) for group in asked)
 
     def sql_for_many(self, values: Values) -> str:
-        return " AND ".join(
-            f"{self._value(group, values)} IN ({self._reached(group[0].kind)})" for group in self.checked
-        )
+        asked = self._asked if values is STORED else self.checked
+        return " AND ".join(f"{self._value(group, values)} IN ({self._reached(group[0].kind)})" for group in asked)
 
     def questions(self, values: Values) -> list[str]:
         asked = []
@@ -139,15 +161,32 @@ class Relationship:
         names = tuple(group[0].name for group in unrelated)
         return RelationshipFailure(self.name, tuple(missing), names, tuple(_distinct(map(self._hint, unrelated))))
 
-    def candidates(self, condition: str) -> str | None:
-        """The first documents of each organization or person that is reached, for which the condition holds too; None
-        where no index leads from these to documents."""
+    def candidates(self) -> Candidates | None:
+        """By organization: its documents, or those of its people."""
         kinds = [group[0].kind for group in self.checked]
         if SecurableKind.ORGANIZATION in kinds:
-            return _first_of_each(self._reached(SecurableKind.ORGANIZATION), condition)
-        if any(group[0].kind is SecurableKind.ORGANIZATION for group in self.groups):
+            reached, documents = self._all_reached, _OF_ORGANIZATION
+        elif all(group[0].kind is not SecurableKind.ORGANIZATION for group in self.groups):
+            reached, documents = _BELOW, _OF_ITS_PEOPLE.replace("{pathway}", self._pathway(kinds[0]).parameter)
+        else:
             return None
-        return _all_of_each(kinds[0], self._people(kinds[0]), condition)
+        return Candidates(
+            f"SELECT d.id FROM ({reached} UNION {_CLAIMED}) o (id) CROSS JOIN LATERAL ({documents}) d",
+            f"(SELECT count(*) FROM (SELECT FROM ({reached}) o LIMIT {_FEW} + 1) o) > {_FEW}",
+            are_the_answer=len(self._asked) == 1,
+        )
+
+    @property
+    def _asked(self) -> list[Group]:
+        """Those that have to be reached, but for the contact of a stored association that leads from its student to its
+        contact: whoever reaches the one reaches the other."""
+        if Pathway.CONTACT.surface_name not in self.opens:
+            return self.checked
+        student, contact = (
+            next((group for group in self.groups if group[0].kind is kind), None)
+            for kind in (SecurableKind.STUDENT, SecurableKind.CONTACT)
+        )
+        return [group for group in self.checked if group != contact or student not in self.checked]
 
     def _value(self, group: Group, values: Values) -> str:
         return value_of(group, self.groups, values)
@@ -173,8 +212,7 @@ class Relationship:
         """All organizations or people that are reached, some of them more than once."""
         match kind:
             case SecurableKind.ORGANIZATION:
-                all_reached = _ABOVE if self.reach.is_inverted else _BELOW
-                return f"{all_reached} UNION SELECT unnest(%(claims)s::bigint[])"
+                return f"{self._all_reached} UNION {_CLAIMED}"
             case SecurableKind.CONTACT:
                 return (
                     f"SELECT q.contact FROM {self._associations} q WHERE {_opens(Pathway.CONTACT, 'q')}"
@@ -186,20 +224,9 @@ class Relationship:
             f" WHERE {_opens(pathway, 'p')}"
         )
 
-    def _people(self, kind: SecurableKind) -> str:
-        """The same for people, found one after the other: the planner, which cannot know how few they are, would read
-        the associations of everybody."""
-        if kind is SecurableKind.CONTACT:
-            of_student = f"q.student = s.value AND {_opens(Pathway.CONTACT, 'q')}"
-            return f"""
-SELECT q.value FROM (SELECT DISTINCT * FROM ({self._people(SecurableKind.STUDENT)}) s (value)) s CROSS JOIN LATERAL (
-    SELECT q.contact FROM {self._associations} q WHERE {of_student} OFFSET 0
-) q (value)"""
-        of_organization = f"p.organization = o.id AND {_opens(self._pathway(kind), 'p')}"
-        return f"""
-SELECT p.value FROM ({_BELOW}) o (id) CROSS JOIN LATERAL (
-    SELECT p.{kind} FROM {self._associations} p WHERE {of_organization} OFFSET 0
-) p (value)"""
+    @property
+    def _all_reached(self) -> str:
+        return _ABOVE if self.reach.is_inverted else _BELOW
 
     @property
     def _associations(self) -> str:
@@ -250,49 +277,6 @@ def _exists(table: str, *conditions: str) -> str:
 
 def _opens(pathway: Pathway, alias: str) -> str:
     return f"{alias}.opens_pathway AND {alias}.resource_type_id = ANY (%({pathway.parameter})s::smallint[])"
-
-
-def _first_of_each(organizations: str, condition: str) -> str:
-    """Mostly the condition holds for all of the first, and only these have to be asked; otherwise all are."""
-    return f"""
-WITH reached AS MATERIALIZED (
-    SELECT DISTINCT * FROM ({organizations}) r (value)
-), first AS MATERIALIZED (
-    {_in_each("true")} ORDER BY id LIMIT %(looked_at)s
-), allowed AS MATERIALIZED (
-    SELECT first.id FROM first CROSS JOIN {_asked("first", condition)}
-)
-SELECT id FROM allowed WHERE (SELECT count(*) FROM allowed) = (SELECT count(*) FROM first)
-UNION ALL
-({_in_each(f"(SELECT count(*) FROM allowed) < (SELECT count(*) FROM first) AND {condition}")})"""
-
-
-def _in_each(condition: str) -> str:
-    return f"""SELECT d.id FROM reached CROSS JOIN LATERAL (
-    SELECT d.id FROM document d
-     WHERE d.resource_type_id = %(type)s AND d.organization = reached.value AND d.id BETWEEN %(first)s AND %(last)s
-       AND {condition}
-     ORDER BY d.id LIMIT %(looked_at)s
-) d"""
-
-
-def _all_of_each(column: SecurableKind, people: str, condition: str) -> str:
-    """People have few documents of a kind, so they are not sorted one by one; they are asked in order, until there are
-    enough."""
-    return f"""
-SELECT found.id FROM (
-    SELECT DISTINCT d.id FROM (SELECT DISTINCT * FROM ({people}) r (value)) r CROSS JOIN LATERAL (
-        SELECT d.id FROM document d
-         WHERE d.resource_type_id = %(type)s AND d.{column} = r.value AND d.id BETWEEN %(first)s AND %(last)s
-           AND d.organization IS NULL
-        OFFSET 0
-    ) d ORDER BY d.id
-) found CROSS JOIN {_asked("found", condition)}
- ORDER BY found.id LIMIT %(looked_at)s"""
-
-
-def _asked(rows: str, condition: str) -> str:
-    return f"LATERAL (SELECT FROM document d WHERE d.id = {rows}.id AND {condition} OFFSET 0) d"
 
 
 def _is_within(element: SecurableElement, unresolved: Unresolved) -> bool:

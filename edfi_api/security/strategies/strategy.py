@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from edfi_api.documents.guards import Values
+from edfi_api.documents.guards import Candidates, Values
 from edfi_api.documents.securables import SecurableElement, SecurableKind
 from edfi_api.surface.resource import JsonPath
 
@@ -22,6 +22,9 @@ class Strategy(Protocol):
 
     def sql_for_many(self, values: Values) -> str:
         """The same, quick for many rows."""
+
+    def candidates(self) -> Candidates | None:
+        """The way to all that it may allow; None where no index leads there."""
 
     def questions(self, values: Values) -> list[str]:
         """True for each thing that is in order."""

@@ -16,8 +16,10 @@ from edfi_api.change_queries.tracked import Tracked
 from edfi_api.change_queries.windows import Window
 from edfi_api.documents import collection
 from edfi_api.models import ResourceType
+from edfi_api.security import authorization
 from edfi_api.security.actions import Action
 from edfi_api.security.authorization import Rules, StrategiesGuard, guard
+from edfi_api.security.strategies import relationships
 from edfi_api.security.tokens import client_of_token
 from tests.documents.organizations import closure_of
 from tests.security.strategies.world import EO, EOP, World
@@ -105,9 +107,13 @@ def populated(api, documents):
 
 @pytest.fixture(params=["near", "far"])
 def lies(request, monkeypatch):
-    """Among the first of a resource, or behind all that are looked at one by one."""
-    if request.param == "far":
-        monkeypatch.setattr(collection, "_NEAR_ROWS", 0)
+    """Among the first of a resource, looked at before organizations are; or behind those, and behind the first of
+    each organization."""
+    monkeypatch.setattr(authorization, "_known_rules", {})
+    if request.param == "near":
+        monkeypatch.setattr(relationships, "_FEW", -1)
+    else:
+        monkeypatch.setattr(collection, "_GUARDED_NEAR_ROWS", 0)
 
 
 @pytest.mark.usefixtures("lies")

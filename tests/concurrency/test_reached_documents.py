@@ -1,0 +1,108 @@
+"""Associations of one person are written and removed by many clients at once; who is reached is what remains."""
+
+import random
+
+import pytest
+from django.db import transaction
+
+from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
+from tests.documents.test_reached_documents import assert_is_what_documents_tell, reached_from
+from tests.security.strategies.world import World
+
+
+@pytest.fixture
+def world(committing_api, documents):
+    found = World(committing_api, documents)
+    found.district(1)
+    for school in (11, 12):
+        found.school(school, 1)
+    for student in ("S1", "S2"):
+        found.student(student)
+    for contact in ("C1", "C2"):
+        found.contact(contact)
+    for name in ("StudentSchoolAssociation", f"Student{found.contact_name}Association", "PostSecondaryEvent"):
+        found.body(name)
+    return found
+
+
+def event(world, student):
+    return world.post("PostSecondaryEvent", studentReference={"studentUniqueId": student})
+
+
+@pytest.mark.parametrize("begins", ["enrollment", "relation"])
+def test_two_ends_of_a_path_that_appear_at_once_see_each_other(world, begins):
+    """Each is written while the other is not to be seen yet."""
+    writes = [lambda: world.enroll("S1", 11), lambda: world.relate("S1", "C1")]
+    first, second = writes if begins == "enrollment" else reversed(writes)
+
+    with transaction.atomic():
+        first()
+        ours = in_background(second)
+        wait_until_one_waits_for_us(ours)
+    ours.result()
+
+    assert {"S1", "C1"} <= reached_from(11)
+    assert_is_what_documents_tell()
+
+
+def test_a_document_that_appears_while_its_student_is_enrolled_is_reached(world):
+    with transaction.atomic():
+        world.enroll("S1", 11)
+        ours = in_background(lambda: event(world, "S1"))
+        wait_until_one_waits_for_us(ours)
+    ours.result()
+
+    assert len(reached_from(11)) == 2
+    assert_is_what_documents_tell()
+
+
+def test_a_document_that_appears_while_an_enrollment_goes_is_not_left_behind(world):
+    enrollment = world.enroll("S1", 11)
+
+    with transaction.atomic():
+        assert world.api.delete(enrollment).status_code == 204
+        ours = in_background(lambda: event(world, "S1"))
+        wait_until_one_waits_for_us(ours)
+    ours.result()
+
+    assert reached_from(11) == set()
+    assert_is_what_documents_tell()
+
+
+def test_two_enrollments_of_one_student_that_go_at_once_leave_nothing(world):
+    first, second = world.enroll("S1", 11), world.enroll("S1", 12)
+    world.relate("S1", "C1")
+
+    with transaction.atomic():
+        assert world.api.delete(first).status_code == 204
+        ours = in_background(lambda: world.api.delete(second))
+        wait_until_one_waits_for_us(ours)
+    assert ours.result().status_code == 204
+
+    assert reached_from(11) | reached_from(12) == set()
+    assert_is_what_documents_tell()
+
+
+def test_a_storm_of_associations_leaves_what_remains(world):
+    def client(seed):
+        chance = random.Random(seed)  # noqa: S311
+        own = []
+
+        def write_some():
+            for _ in range(15):
+                student = chance.choice(["S1", "S2"])
+                match chance.randrange(4):
+                    case 0:
+                        own.append(world.enroll(student, chance.choice([11, 12])))
+                    case 1:
+                        own.append(world.relate(student, chance.choice(["C1", "C2"])))
+                    case 2:
+                        own.append(event(world, student))
+                    case _ if own:
+                        assert world.api.delete(own.pop()).status_code in (204, 404)
+
+        return write_some
+
+    at_once(*(client(seed) for seed in range(4)))
+
+    assert_is_what_documents_tell()

@@ -1,0 +1,131 @@
+"""`reached_document` is at every moment what the documents tell, whatever is written in whatever way."""
+
+import random
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from edfi_api.documents.bulk import Candidate, write_documents
+from edfi_api.models import Document, ReachedDocument
+from tests.security.strategies.world import World
+
+STUDENTS, CONTACTS, STAFF, SCHOOLS = ("S1", "S2"), ("C1", "C2"), ("T1",), (11, 12)
+
+
+@pytest.fixture
+def world(api_without_check, documents):
+    found = World(api_without_check, documents)
+    found.district(1)
+    for school in SCHOOLS:
+        found.school(school, 1)
+    for student in STUDENTS:
+        found.student(student)
+    for contact in CONTACTS:
+        found.contact(contact)
+    for staff in STAFF:
+        found.staff(staff)
+    return found
+
+
+def assert_is_what_documents_tell():
+    with connection.cursor() as cursor:
+        for one, other in (("authorization_path", "reached_document"), ("reached_document", "authorization_path")):
+            cursor.execute(f"TABLE {one} EXCEPT TABLE {other}")
+            assert cursor.fetchall() == []
+
+
+def reached_from(organization):
+    """Natural keys without their beginning, of the documents that an organization reaches."""
+    rows = ReachedDocument.objects.filter(organization=organization).values("document_id")
+    return {key.partition("=")[2] for key in Document.objects.filter(pk__in=rows).values_list("natural_key", flat=True)}
+
+
+def test_an_enrollment_reaches_the_student_and_those_who_came_before_it(world):
+    world.relate("S1", "C1")
+    assert reached_from(11) == set()
+
+    world.enroll("S1", 11)
+
+    assert {"S1", "C1"} <= reached_from(11)
+    assert len(reached_from(11)) == 3
+    assert_is_what_documents_tell()
+
+
+def test_what_comes_later_is_reached_too(world):
+    world.enroll("S1", 11)
+    world.relate("S1", "C1")
+    world.post("PostSecondaryEvent", studentReference={"studentUniqueId": "S1"})
+
+    assert len(reached_from(11)) == 4
+    assert_is_what_documents_tell()
+
+
+def test_a_contact_of_two_students_is_reached_until_the_last_path_goes(world):
+    paths = [world.enroll(student, 11) for student in STUDENTS]
+    for student in STUDENTS:
+        world.relate(student, "C1")
+
+    assert world.api.delete(paths[0]).status_code == 204
+    assert "C1" in reached_from(11)
+    assert world.api.delete(paths[1]).status_code == 204
+    assert reached_from(11) == set()
+    assert_is_what_documents_tell()
+
+
+def test_an_enrollment_that_moves_takes_its_people_along(world):
+    path = world.enroll("S1", 11)
+    world.relate("S1", "C1")
+    moved = world.api.get(path).json() | {"schoolReference": {"schoolId": 12}}
+
+    assert world.api.put(path, moved).status_code == 204
+
+    assert (reached_from(11), "C1" in reached_from(12)) == (set(), True)
+    assert_is_what_documents_tell()
+
+
+def test_what_is_restored_reaches_again(world):
+    path = world.enroll("S1", 11)
+    assert world.api.delete(path).status_code == 204
+
+    call_command("restore_document", path.rsplit("/", 1)[1])
+
+    assert reached_from(11) == {"S1"}
+    assert_is_what_documents_tell()
+
+
+def test_any_sequence_of_writes(world):
+    """The same each time: single writes and deletes, and several writes at once in bulk."""
+    chance = random.Random(7)  # noqa: S311
+    contact = world.contact_name
+    event = world.body("PostSecondaryEvent")
+
+    def some_body():
+        student = {"studentReference": {"studentUniqueId": chance.choice(STUDENTS)}}
+        school = {"educationOrganizationReference": {"educationOrganizationId": chance.choice(SCHOOLS)}}
+        staff = {"staffReference": {"staffUniqueId": chance.choice(STAFF)}}
+        related = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": chance.choice(CONTACTS)}}
+        name, members = chance.choice(
+            [
+                ("StudentSchoolAssociation", student | {"schoolReference": {"schoolId": chance.choice(SCHOOLS)}}),
+                ("StudentEducationOrganizationResponsibilityAssociation", student | school),
+                (f"Student{contact}Association", student | related),
+                ("StaffEducationOrganizationEmploymentAssociation", staff | school),
+                ("PostSecondaryEvent", student),
+            ]
+        )
+        return name, (event | members if name == "PostSecondaryEvent" else world.body(name, **members))
+
+    paths = set()
+    for _ in range(40):
+        match chance.choice(["one", "several", "delete"]):
+            case "one":
+                name, body = some_body()
+                paths.add(world.post(name, **body))
+            case "several":
+                several = [some_body() for _ in range(4)]
+                for done in write_documents([Candidate.of(world.resource(name), body, name) for name, body in several]):
+                    assert not isinstance(done.result, Exception), done
+            case "delete" if paths:
+                assert world.api.delete(paths.pop()).status_code == 204
+        assert_is_what_documents_tell()
