@@ -1,0 +1,154 @@
+"""Claim set, how near the client is to a document, and what it asks → the answer with its body.
+
+The documents belong to the school 11 of the district 1: a calendar, a student who is enrolled there, the enrollment;
+and there is an assessment of `uri://ed-fi.org`. Another client has made them. They are asked for singly, and listed.
+"""
+
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+
+from tests.security.strategies.world import World
+
+RELATIONS: dict[str, dict[str, Any]] = {
+    "the school itself": {"organizations": (11,), "prefixes": ("uri://ed-fi.org",)},
+    "the district above": {"organizations": (1,), "prefixes": ("uri://ed-fi.org/", "uri://other.example")},
+    "a school beside": {"organizations": (12,), "prefixes": ("uri://other.example",)},
+    "another district": {"organizations": (2, 21), "prefixes": ("URI://ED-FI.ORG",)},
+    "nobody": {"organizations": (), "prefixes": ()},
+}
+RESOURCES = ("Calendar", "Student", "StudentSchoolAssociation", "Assessment")
+# How Create, Read, Update and Delete are answered: + allowed, - there is no claim for it, . it is not granted,
+# c something refers to it; not related is the school (s), the person (p) or both (b); the namespace does not begin
+# so (n), or there are no prefixes (0); others own it (o).
+MATRIX = """
+                                       Calendar Student StudentSchoolAssociation Assessment
+EdFiSandbox     the school itself      ++++     +++c    ++++                     ++++
+EdFiSandbox     nobody                 ++++     +++c    ++++                     ++++
+SISVendor       the school itself      ++++     +++c    ++++                     ++++
+SISVendor       the district above     ++++     +++c    ++++                     ++++
+SISVendor       a school beside        ssss     +ppc    sbbb                     nnnn
+SISVendor       another district       ssss     +ppc    sbbb                     nnnn
+SISVendor       nobody                 ssss     +ppc    sbbb                     0000
+RosterVendor    the district above     ----     .+..    .+..                     ----
+RosterVendor    a school beside        ----     .p..    .b..                     ----
+AssessmentVendor the school itself     .+..     .+..    ----                     ++++
+AssessmentVendor another district      .s..     .p..    ----                     nnnn
+OwnershipBased  the school itself      oooo     oooo    oooo                     oooo
+"""
+NOT_GRANTED = "Access to the resource could not be authorized."
+DENIED = "Access to the requested data could not be authorized."
+HINT = f"{DENIED} Hint: You may need to create a corresponding 'StudentSchoolAssociation' item."
+UNRELATED = "No relationships have been established between the caller's education organization id {claims} and "
+# Type, detail and errors.
+DENIALS = {
+    "-": (":access-denied:resource", NOT_GRANTED),
+    ".": (
+        ":access-denied:action",
+        NOT_GRANTED,
+        "The API client's assigned claim set (currently '{claim_set}') must grant permission of the '{action}' action "
+        "on one of the following resource claims: {name}",
+    ),
+    "s": ("", DENIED, f"{UNRELATED}the resource item's 'SchoolId' value."),
+    "p": ("", HINT, f"{UNRELATED}the resource item's 'StudentUniqueId' value."),
+    "b": (
+        "",
+        HINT,
+        f"{UNRELATED}one or more of the following properties of the resource item: 'SchoolId', 'StudentUniqueId'.",
+    ),
+    "n": (
+        ":namespace:access-denied:namespace-mismatch",
+        f"{DENIED} The existing 'Namespace' value of the data does not start with any of the caller's associated "
+        "namespace prefixes ({prefixes}).",
+    ),
+    "0": (
+        ":namespace:invalid-client:no-namespaces",
+        "There was a problem authorizing the request. The caller has not been configured correctly for accessing "
+        "resources authorized by Namespace.",
+        "The API client has been given permissions on a resource that uses the 'NamespaceBased' authorization strategy "
+        "but the client doesn't have any namespace prefixes assigned.",
+    ),
+    "o": (":ownership:access-denied:ownership-mismatch", f"{DENIED} The item is not owned by the caller."),
+}
+
+
+def rows() -> list[tuple[str, str, dict[str, str]]]:
+    found = []
+    for line in MATRIX.strip("\n").splitlines()[1:]:
+        claim_set, rest = line.split(maxsplit=1)
+        relation = next(each for each in RELATIONS if rest.startswith(each))
+        cells = rest.removeprefix(relation).split()
+        found.append((claim_set, relation, dict(zip(RESOURCES, cells, strict=True))))
+    return found
+
+
+@pytest.fixture
+def paths(world: World) -> dict[str, str]:
+    student = world.student("S")
+    enrollment = world.enroll("S", 11)
+    calendar = world.calendar("C", 11)
+    assessment = world.post("Assessment", namespace="uri://ed-fi.org/Assessment")
+    return dict(zip(RESOURCES, (calendar, student, enrollment, assessment), strict=True))
+
+
+@pytest.mark.parametrize(("claim_set", "relation", "cells"), rows())
+def test_who_may_do_what_with_whose(
+    world: World, paths: dict[str, str], claim_set: str, relation: str, cells: dict[str, str]
+) -> None:
+    near = RELATIONS[relation]
+    client = world.client(claim_set, *near["organizations"], prefixes=near["prefixes"])
+    for name in RESOURCES:
+        letters = cells[name]
+        path, collection = paths[name], world.endpoint(name)
+        id_, body = path.rsplit("/", 1)[1], body_of(world, path)
+        assert_lists(client.get(f"{collection}?totalCount=true"), letters, id_)
+        requests = {
+            "Create": ("post", collection, body, 200),
+            "Read": ("get", path, None, 200),
+            "Update": ("put", path, body | {"id": id_}, 204),
+            "Delete": ("delete", path, None, 204),
+        }
+        for (action, (method, place, sent, allowed)), letter in zip(requests.items(), letters, strict=True):
+            answer = client.request(method, place, sent)
+            if letter == "+":
+                assert answer.status_code == allowed, (action, answer.content)
+            elif letter == "c":
+                assert answer.status_code == 409
+                assert answer.json()["type"] == "urn:ed-fi:api:data-conflict:dependent-item-exists"
+            else:
+                assert problem(answer) == denial(letter, claim_set, name, action, near)
+        if letters.endswith("+"):
+            assert world.api.post(collection, body).status_code == 201  # for what comes next
+
+
+def body_of(world: World, path: str) -> dict[str, Any]:
+    return {name: value for name, value in world.api.get(path).json().items() if name != "id" and name[0] != "_"}
+
+
+def assert_lists(answer: HttpResponse, letters: str, id_: str) -> None:
+    """A list holds what may be read one by one; it is refused only where nothing could ever be in it."""
+    match letters[1]:
+        case "+":
+            shown = [each["id"] for each in answer.json()]
+            assert (id_ in shown, answer["Total-Count"]) == (True, str(len(shown)))
+        case "." | "-" | "0":
+            assert answer.status_code == 403
+        case _:
+            assert (answer.json(), answer["Total-Count"]) == ([], "0")
+
+
+def problem(answer: HttpResponse) -> dict[str, Any]:
+    assert answer.status_code == 403, answer.content
+    body = answer.json()
+    assert body.pop("correlationId")
+    assert (body.pop("title"), body.pop("status"), body.pop("validationErrors")) == ("Authorization Denied", 403, {})
+    return body
+
+
+def denial(letter: str, claim_set: str, name: str, action: str, near: dict[str, Any]) -> dict[str, Any]:
+    ids, prefixes = (", ".join(f"'{each}'" for each in near[what]) for what in ("organizations", "prefixes"))
+    claims = f"claim ({ids})" if len(near["organizations"]) == 1 else f"claims ({ids or 'none'})"
+    facts = {"claim_set": claim_set, "name": name, "action": action, "claims": claims, "prefixes": prefixes}
+    type_, detail, *errors = (text.format(**facts) for text in DENIALS[letter])
+    return {"type": f"urn:ed-fi:api:security:authorization{type_}", "detail": detail, "errors": errors}
