@@ -208,6 +208,8 @@ LOCK_SECONDS = env.int(
 )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# Where a login leads whose address names a place outside.
+LOGIN_REDIRECT_URL = "admin:index"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},

@@ -1,5 +1,7 @@
 """Attempts to get in, or to learn what is none of one's business: all of them fail."""
 
+import gzip
+import time
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -7,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from django.contrib.admin import site
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection
 from django.http import HttpResponse
@@ -15,7 +18,7 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken
 
 from edfi_api.models import Document
-from edfi_api.security.clients import create_client
+from edfi_api.security.clients import create_client, recognise_client
 from edfi_api.security.models import ApiClient, Application, Vendor
 from edfi_api.security.tokens import client_of_token
 from tests.conftest import ApiTestClient, http, new_token
@@ -327,6 +330,78 @@ def test_a_client_cannot_raise_itself(token: str) -> None:
     form = {"grant_type": "client_credentials", "scope": "FullAccess", "claim_set": "FullAccess"}
     assert http().post("/oauth/token", form).status_code in (400, 401)
     assert (Application.objects.count(), Vendor.objects.count()) == before
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/metadata", "/data/ed-fi/students", "/admin/login/", "/health/live"])
+def test_no_address_is_made_of_a_host_that_is_not_ours(path: str, token: str) -> None:
+    headers = {"Authorization": f"Bearer {token}", "Accept": "text/html"}
+    assert http().get(path, headers=headers | {"Host": "evil.example"}).status_code == 400
+    for name in ("X-Forwarded-Host", "X-Host", "Forwarded", "X-Forwarded-Server", "X-Original-Host"):
+        answer = http().get(
+            path, headers=headers | {name: "host=evil.example" if name == "Forwarded" else "evil.example"}
+        )
+        assert answer.status_code == 200
+        assert b"evil" not in answer.content
+        assert "evil" not in str(answer.headers)
+
+
+def test_a_written_document_is_at_our_own_address(token: str, documents: DocumentFactory, resource_named: Any) -> None:
+    api, body = ApiTestClient(token), documents.minimal_body(resource_named("Student"))
+    evil = {
+        "HTTP_X_FORWARDED_HOST": "evil.example",
+        "HTTP_X_FORWARDED_PROTO": "gopher",
+        "HTTP_X_FORWARDED_PREFIX": "/x",
+    }
+
+    assert api.post("/students", body, **evil)["Location"].startswith("http://testserver/data/ed-fi/students/")
+
+
+@pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
+def test_the_login_leads_nowhere_else(target: str) -> None:
+    get_user_model().objects.create_superuser("operator", password="correct horse battery")
+    form = {"username": "operator", "password": "correct horse battery", "next": target}
+
+    answer = Client().post(f"/admin/login/?next={quote(target)}", form)
+
+    assert (answer.status_code, answer["Location"].startswith("/admin/")) == (302, True)
+
+
+def test_the_admin_does_nothing_for_pages_of_others() -> None:
+    made = create_client("victim", "EdFiSandbox")
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(get_user_model().objects.create_superuser("operator"))
+    victim = ApiClient.objects.get(client_id=made.key)
+    places = {
+        f"security/apiclient/{victim.pk}/rotate-secret/": {},
+        "security/apiclient/": {"action": "disable", "_selected_action": [victim.pk]},
+        "security/apiclient/add/": {"name": "mine", "application": victim.application_id, "is_active": "on"},
+        "auth/user/add/": {"username": "mine", "password1": "correct horse battery"},
+        "logout/": {},
+    }
+
+    for place, form in places.items():
+        for headers in ({}, {"Origin": "https://evil.example"}, {"Referer": "https://evil.example/"}):
+            assert browser.post(f"/admin/{place}", form, headers=headers).status_code == 403
+    browser.get(f"/admin/security/apiclient/{victim.pk}/rotate-secret/")
+
+    victim.refresh_from_db()
+    assert victim.is_active
+    assert recognise_client(made) == victim
+    assert ApiClient.objects.count() == get_user_model().objects.count() == 1
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "gzip, gzip"])
+def test_nothing_is_unpacked_that_might_become_too_large(encoding: str, token: str) -> None:
+    bomb = gzip.compress(b'{"studentUniqueId": "' + b" " * 50_000_000 + b'"}')
+    start = time.process_time()
+
+    answers = [
+        ApiTestClient(token).request("post", "/students", bomb, HTTP_CONTENT_ENCODING=encoding),
+        http().post("/oauth/token", bomb[:10_000], "application/json", headers={"Content-Encoding": encoding}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [400, 400]
+    assert time.process_time() - start < 1
 
 
 def test_wrong_key_and_wrong_secret_are_told_alike(client: Client) -> None:
