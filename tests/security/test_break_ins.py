@@ -1,6 +1,7 @@
 """Attempts to get in, or to learn what is none of one's business: all of them fail."""
 
 import gzip
+import json
 import time
 from datetime import timedelta
 from io import StringIO
@@ -271,13 +272,72 @@ def test_no_member_header_or_path_is_more_than_a_value(
         api.get("/students", HTTP_IF_NONE_MATCH=trick.replace("\x00", "")),
         api.get("/students", HTTP_CORRELATIONID=trick.replace("\x00", "")),
         api.delete(f"/students/{NOWHERE}", HTTP_IF_MATCH=trick.replace("\x00", "")),
-        http().post("/oauth/token", {"grant_type": "client_credentials", "client_id": trick, "client_secret": trick}),
         http().post("/oauth/token_info", {"token": trick}, headers={"Authorization": f"Bearer {token}"}),
     ):
         assert response.status_code < 500
         assert_tells_nothing(response, trick)
     assert ApiClient.objects.count() == clients
     assert {"document", "security_apiclient"} <= set(connection.introspection.table_names())
+
+
+FORM = {"grant_type": "client_credentials", "client_id": "victim-key", "client_secret": "wrong", "scope": "1"}
+
+
+@pytest.mark.parametrize("trick", SQL_TRICKS)
+def test_no_field_of_the_token_endpoint_is_more_than_a_value(trick: str) -> None:
+    made = create_client("victim", "EdFiSandbox", key="victim-key")
+    right = {"client_secret": made.secret}
+    for form in (
+        *(FORM | {name: trick} for name in (*FORM, trick)),
+        FORM | right | {"scope": trick},
+        FORM | right | {"grant_type": trick},
+        dict.fromkeys(FORM, trick),
+    ):
+        for sent, content_type in (
+            (urlencode(form), "application/x-www-form-urlencoded"),
+            (json.dumps(form), "application/json"),
+            (json.dumps({name: {"$ne": value} for name, value in form.items()}), "application/json"),
+        ):
+            response = http().post("/oauth/token", sent, content_type)
+            assert response.status_code in (400, 401)
+            assert_tells_nothing(response, trick)
+        header = {"Authorization": basic(f"{form['client_id']}:{form['client_secret']}")}
+        response = http().post(
+            "/oauth/token", "grant_type=client_credentials", content_type=content_type, headers=header
+        )
+        assert response.status_code in (400, 401)
+    assert not AccessToken.objects.exists()
+
+
+@pytest.mark.parametrize("trick", SQL_TRICKS)
+def test_no_parameter_beside_the_data_is_more_than_a_value(
+    trick: str, token: str, documents: DocumentFactory, resource_named: Any
+) -> None:
+    documents.store(resource_named("Student"))
+    student = Document.objects.get(resource_type__name="Student").document_uuid
+    names = ["direction", "order", "include", "resource", "pageSize", "pageToken", "number", "type", "url", trick]
+    places = [
+        f"/relations/v1/ed-fi/students/{student}",
+        "/relations/v1/{trick}/{trick}/{trick}",
+        "/changeQueries/v1/availableChangeVersions",
+        "/changeQueries/v1/{trick}",
+        "/metadata/{trick}",
+        "/metadata/xsd/{trick}/files",
+        "/metadata/data/v3/dependencies",
+        "/docs",
+        "/health",
+        "/metrics",
+        "/static/{trick}",
+        "/{trick}",
+    ]
+    for place in places:
+        path = place.replace("{trick}", quote(trick, safe=""))
+        for query in (dict.fromkeys(names, trick), {trick: trick}):
+            headers = {"Authorization": f"Bearer {token}", "Accept": trick.replace("\x00", "")}
+            response = http().get(path, QUERY_STRING=urlencode(query), headers=headers)
+            assert response.status_code < 500, place
+            if response.status_code >= 400:
+                assert_tells_nothing(response, trick)
 
 
 @pytest.mark.parametrize("trick", ["' OR 1=1 --", "9" * 400, "\x00"])
