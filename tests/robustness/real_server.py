@@ -36,6 +36,8 @@ class RealServer:
     LOCK_SECONDS = 2
     # And for the rest of a request.
     REQUEST_SECONDS = 2
+    # How long it believes a token.
+    TOKEN_CACHE_SECONDS = 2
 
     def __init__(self, home: Path, **environment: str) -> None:
         self.home = home
@@ -101,6 +103,10 @@ class RealServer:
         """A token of a new API client."""
         return self._token(self.new_credentials(client))
 
+    def another_token(self) -> str:
+        """One more token of its own client."""
+        return self._token(self.credentials)
+
     def manage(self, *arguments: str) -> str:
         command = [sys.executable, "manage.py", *arguments]
         return subprocess.run(command, cwd=TOP, env=self._environment(), check=True, stdout=subprocess.PIPE).stdout
@@ -132,6 +138,7 @@ class RealServer:
             "MEADOWLARK_STATEMENT_SECONDS": str(self.STATEMENT_SECONDS),
             "MEADOWLARK_LOCK_SECONDS": str(self.LOCK_SECONDS),
             "MEADOWLARK_REQUEST_SECONDS": str(self.REQUEST_SECONDS),
+            "MEADOWLARK_TOKEN_CACHE_SECONDS": str(self.TOKEN_CACHE_SECONDS),
         }
         threads = {"MEADOWLARK_WORKERS": "2", "MEADOWLARK_THREADS": "4"}
         return os.environ | own | limits | threads | self._own_environment

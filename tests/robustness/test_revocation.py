@@ -1,0 +1,58 @@
+"""All workers of a real server forget a token within the time that is stated for it."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+
+import psycopg
+
+from tests.robustness.real_server import RealClient, RealServer
+
+_REVOKE = "DELETE FROM oauth2_provider_accesstoken WHERE token_checksum = encode(sha256(%s::bytea), 'hex')"
+_TAKE_THE_RIGHT = "UPDATE security_grant SET actions = '{Create}' WHERE claim_set_id = %s"
+_GIVE_IT_BACK = "UPDATE security_grant SET actions = %s WHERE id = %s"
+_DISABLE = "UPDATE security_apiclient SET is_active = %s"
+
+
+def statuses(server: RealServer, token: str) -> set[int]:
+    """Of requests on so many new connections that every worker gets some."""
+
+    def ask(_: int) -> int:
+        with closing(RealClient(server.port, token)) as client:
+            return client.ask("GET", "/data/ed-fi/students?limit=1").status
+
+    with ThreadPoolExecutor(8) as pool:
+        return set(pool.map(ask, range(24)))
+
+
+@contextmanager
+def shut_out(server: RealServer) -> Iterator[psycopg.Connection]:
+    """Somebody else's changes, undone in the end."""
+    with psycopg.connect(server.database_url, autocommit=True) as connection:
+        grants = connection.execute("SELECT actions, id FROM security_grant").fetchall()
+        try:
+            yield connection
+        finally:
+            connection.execute(_DISABLE, [True])
+            connection.cursor().executemany(_GIVE_IT_BACK, grants)
+            time.sleep(server.TOKEN_CACHE_SECONDS)
+
+
+def test_no_worker_lets_in_whom_the_operator_has_shut_out(real_server: RealServer) -> None:
+    revoked, kept = real_server.another_token(), real_server.another_token()
+    assert statuses(real_server, revoked) == statuses(real_server, kept) == {200}
+
+    with shut_out(real_server) as connection:
+        connection.execute(_REVOKE, [revoked.encode()])
+        [claim_set] = connection.execute("SELECT id FROM security_claimset WHERE name = 'EdFiSandbox'").fetchone()
+        connection.execute(_TAKE_THE_RIGHT, [claim_set])
+        time.sleep(real_server.TOKEN_CACHE_SECONDS)
+        assert statuses(real_server, revoked) == {401}
+        assert statuses(real_server, kept) == {403}
+
+        connection.execute(_DISABLE, [False])
+        time.sleep(real_server.TOKEN_CACHE_SECONDS)
+        assert statuses(real_server, kept) == {401}
+
+    assert statuses(real_server, kept) == {200}
