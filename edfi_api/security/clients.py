@@ -126,6 +126,14 @@ def recognise_client(credentials: Credentials) -> ApiClient | None:
     return client if client and is_right and client.is_usable(None) else None
 
 
+def is_still_as_recognised(client: ApiClient) -> bool:
+    """Whether it has the same secret and may be used; until the end of the transaction nobody changes that."""
+    same = ApiClient.objects.select_for_update(no_key=True).filter(
+        pk=client.pk, client_secret=client.client_secret, is_active=True
+    )
+    return same.values_list("pk").first() is not None
+
+
 def _add(client: ApiClient, application: Application, by: str) -> Credentials:
     client.application = application
     credentials = new_secret(client)

@@ -11,14 +11,19 @@ Tokens that have expired remain in their table until `manage.py cleartokens` rem
 
 import re
 
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauth2_provider.views.mixins import OAuthLibMixin
 from oauthlib.common import Request
 from oauthlib.oauth2 import OAuth2Error
-from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError, TemporarilyUnavailableError
+from oauthlib.oauth2.rfc6749.errors import (
+    InvalidClientError,
+    InvalidRequestError,
+    InvalidScopeError,
+    TemporarilyUnavailableError,
+)
 from rest_framework.request import Request as DrfRequest
 from rest_framework.views import APIView
 
@@ -27,7 +32,7 @@ from edfi_api.conf import api_settings
 from edfi_api.documents.exceptions import is_outage
 from edfi_api.remote_address import remote_address, subscriber
 
-from .clients import Credentials, recognise_client
+from .clients import Credentials, is_still_as_recognised, recognise_client
 from .models import ApiClient
 from .rate_limits import limit
 from .token_request import GRANT_TYPE, TokenRequest, read_token_request
@@ -71,11 +76,18 @@ class ClientCredentialsValidator(OAuth2Validator):
         return True
 
     def save_bearer_token(self, token: dict[str, object], request: Request, *args: object, **kwargs: object) -> None:
-        """Store the token, then give the answer, which is the same dictionary, the form Ed-Fi clients know."""
+        """Store the token, then give the answer, which is the same dictionary, the form Ed-Fi clients know.
+
+        Whoever disables the client or gives it a new secret voids the tokens that are there, and has to find this one
+        too: it is stored before, or not at all.
+        """
         if request.client.expires_at:
             left = int((request.client.expires_at - timezone.now()).total_seconds())
             token["expires_in"] = min(token["expires_in"], left)
-        super().save_bearer_token(token, request, *args, **kwargs)
+        with transaction.atomic():
+            if not is_still_as_recognised(request.client):
+                raise InvalidClientError(request=request)
+            super().save_bearer_token(token, request, *args, **kwargs)
         token["token_type"] = _BEARER
         if not token["scope"]:
             del token["scope"]
@@ -106,9 +118,9 @@ class TokenView(OAuthLibMixin, APIView):
         asked = read_token_request(request)
         body, status = self._issue_token(request.path, asked)
         if status == 401:
-            known = ApiClient.objects.filter(client_id=asked.credentials.key.replace("\0", "")).first()
+            known = ApiClient.objects.filter(client_id=asked.credentials.key.replace("\0", "\ufffd"))
             # A key that nobody has might be a secret in the wrong place.
-            key = known.client_id if known else "unknown"
+            key = known.values_list("client_id", flat=True).first() or "unknown"
             audit.denied(status=401, reason="invalid_client", client=key, path=request.path, address=address)
         return _answer(body, status)
 

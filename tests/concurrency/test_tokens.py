@@ -1,0 +1,40 @@
+"""Tokens that are asked for while the operator shuts the client out."""
+
+import pytest
+from django.db import transaction
+
+from edfi_api.security.clients import create_client, disable_client, rotate_secret
+from edfi_api.security.models import ApiClient
+from tests.concurrency.together import in_background, wait_until_one_waits_for_us
+from tests.conftest import ApiTestClient, http
+
+
+@pytest.mark.parametrize("shut_out", [disable_client, rotate_secret])
+@pytest.mark.django_db(transaction=True)
+def test_no_token_slips_through_while_its_client_is_shut_out(shut_out) -> None:
+    """The secret was right when the request looked; the token would live on without it."""
+    made = create_client("victim", "EdFiSandbox")
+    form = {"grant_type": "client_credentials", "client_id": made.key, "client_secret": made.secret}
+
+    with transaction.atomic():
+        shut_out(ApiClient.objects.get())
+        asking = in_background(lambda: http().post("/oauth/token", form, content_type="application/json"))
+        wait_until_one_waits_for_us(asking)
+
+    answer = asking.result()
+    assert (answer.status_code, answer.json()) == (401, {"error": "invalid_client"})
+    assert not ApiClient.objects.get().accesstoken_set.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_client_that_is_only_given_another_name_gets_its_token() -> None:
+    made = create_client("client", "EdFiSandbox")
+    form = {"grant_type": "client_credentials", "client_id": made.key, "client_secret": made.secret}
+
+    with transaction.atomic():
+        ApiClient.objects.update(name="renamed")
+        asking = in_background(lambda: http().post("/oauth/token", form, content_type="application/json"))
+        wait_until_one_waits_for_us(asking)
+
+    token = asking.result().json()["access_token"]
+    assert ApiTestClient(token).get("/schools").status_code == 200
