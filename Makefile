@@ -46,7 +46,7 @@ bench-data: $(VENV)/ready-for-tests
 
 # The locks say everything, so nothing is installed or resolved.
 audit: $(AUDIT)/ready
-	$(foreach lock,$(wildcard *.lock tests/*.lock),$(AUDIT)/bin/pip-audit --strict --disable-pip \
+	$(foreach lock,$(wildcard *.lock tests/*.lock tests/clients/*.lock),$(AUDIT)/bin/pip-audit --strict --disable-pip \
 		--progress-spinner off --require-hashes --requirement $(lock) &&) true
 
 lock: $(VENV)/ready

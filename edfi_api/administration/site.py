@@ -9,14 +9,16 @@ from typing import Any
 
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.core.exceptions import BadRequest, ValidationError
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 from django.db.models import Model, QuerySet
 from django.db.models.base import ModelBase
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from edfi_api import audit
 from edfi_api.administration import overview
+from edfi_api.remote_address import remote_address
 
 
 class OneEntryEach(ModelAdmin):
@@ -55,16 +57,27 @@ class AdministrationSite(AdminSite):
         super().register(model_or_iterable, type(pages.__name__, (OneEntryEach, pages), {}), **options)
 
     def admin_view(self, view: Callable[..., HttpResponse], cacheable: bool = False) -> Callable[..., HttpResponse]:
-        """PostgreSQL cannot be asked for a text with a NUL in it, and no page of ours leads to one."""
+        """PostgreSQL cannot be asked for a text with a NUL in it, and no page of ours leads to one. Users who
+        ask for what they may not are noted in the audit log."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
-        def refuse_nul(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.path_info:
                 raise BadRequest("The address has a NUL in it.")
-            return inner(request, *args, **kwargs)
+            try:
+                return inner(request, *args, **kwargs)
+            except PermissionDenied:
+                audit.denied(
+                    status=403,
+                    user=request.user.get_username(),
+                    method=request.method,
+                    path=request.path,
+                    address=remote_address(request),
+                )
+                raise
 
-        return refuse_nul
+        return guarded
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
         """Documents first, then by name."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -300,7 +301,7 @@ class ApiClientAdmin(OneByOneAdmin):
         """Asks on GET, does it on POST."""
         client = get_object_or_404(ApiClient, pk=client_pk)
         if not self.has_change_permission(request, client):
-            return HttpResponse(status=403)
+            raise PermissionDenied
         if request.method != "POST":
             context = {"client": client, "cache_seconds": api_settings.TOKEN_CACHE_SECONDS}
             return self._page(request, "rotate_secret", f"Rotate the secret of {client}", context)

@@ -188,6 +188,21 @@ def test_what_is_done_in_the_admin_is_logged(credentials: Credentials, log: Log,
     assert {entry["by"] for entry in log.audit} == {"admin:operator"}
 
 
+def test_who_may_not_do_something_in_the_admin_is_logged(client: Client, credentials: Credentials, log: Log) -> None:
+    client.force_login(get_user_model().objects.create_user("helper", is_staff=True))
+    pages = ["security/vendor/", f"security/apiclient/{ApiClient.objects.get().pk}/rotate-secret/"]
+
+    for page in pages:
+        assert client.post(f"/admin/{page}?q=Private").status_code == 403
+
+    denials = [facts(entry, "event", "status", "user", "method", "path") for entry in log.audit[1:]]
+    assert denials == [
+        {"event": "denied", "status": 403, "user": "helper", "method": "POST", "path": f"/admin/{page}"}
+        for page in pages
+    ]
+    assert "Private" not in log.text
+
+
 def test_each_of_several_that_are_removed_at_once_is_logged(log: Log, post: Post) -> None:
     users = [get_user_model().objects.create_user(name) for name in ("one", "two")]
     selected = {"_selected_action": [user.pk for user in users]}
