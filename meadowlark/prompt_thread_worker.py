@@ -61,7 +61,7 @@ class PatientSocket(socket):
 
 
 class PromptThreadWorker(ThreadWorker):
-    """See the module."""
+    """See the module. Where gunicorn itself speaks TLS, with a socket of another kind, it does all in its own way."""
 
     request_seconds: int
 
@@ -69,6 +69,8 @@ class PromptThreadWorker(ThreadWorker):
         return _ThreadPool(max_workers=self.cfg.threads)
 
     def handle(self, conn: TConn) -> object:
+        if self.cfg.is_ssl:
+            return super().handle(conn)
         if not isinstance(conn.sock, PatientSocket):
             conn.sock = PatientSocket.instead_of(conn.sock)
         is_kept = self._handle_in_time(conn)
@@ -92,6 +94,8 @@ class PromptThreadWorker(ThreadWorker):
 
     def handle_request(self, req: Request, conn: TConn) -> bool:
         is_kept = super().handle_request(req, conn)
+        if self.cfg.is_ssl:
+            return is_kept
         deadline = time.monotonic() + DEFAULT_WORKER_DATA_TIMEOUT
         is_read = conn.parser.finish_body(deadline, max_bytes=api_settings.MAX_BODY_BYTES + 1)
         # Who has run out of time has sent nothing more, which is not the end.
