@@ -1,0 +1,68 @@
+"""A load that is killed has left whole batches; run again, it goes over what is there and writes the rest."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from edfi_api.documents.bulk import write_documents
+from edfi_api.documents.integrity import disagreements
+from edfi_api.models import Document
+from meadowlark import embedded_postgres
+
+_TOP = Path(__file__).parents[2]
+_PERIODS = 16_000
+# Until then one process does everything.
+_ALONE = 6_000
+_LONGEST_WAIT_SECONDS = 60
+
+
+@pytest.fixture
+def periods(transactional_db, district, tmp_path):
+    """A file of class periods for a school that is there."""
+    list(write_documents([*district.descriptors(), district.school(1)]))
+    path = tmp_path / "classPeriods.jsonl"
+    path.write_bytes(b"\n".join(district.period(str(number)).text for number in range(_PERIODS)))
+    return path
+
+
+def written_periods():
+    return Document.objects.filter(resource_type__name="ClassPeriod").count()
+
+
+def load_in_a_process(path):
+    server = os.environ.get("DATABASE_URL") or embedded_postgres.url(embedded_postgres.default_home())
+    url = urlsplit(server)._replace(path="/" + connection.settings_dict["NAME"]).geturl()
+    command = [sys.executable, "manage.py", "load_documents", path]
+    return subprocess.Popen(command, cwd=_TOP, env=os.environ | {"DATABASE_URL": url})
+
+
+def test_a_load_that_is_killed_can_be_run_again(periods, preparers, capsys):
+    deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
+    with load_in_a_process(periods) as load:
+        while written_periods() <= _ALONE and load.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.005)
+        load.kill()
+    wait_until_nobody_else_writes(deadline)
+    before = written_periods()
+
+    call_command("load_documents", str(periods))
+
+    created, updated, unchanged, refused = map(int, capsys.readouterr().out.splitlines()[1].split()[1:])
+    assert _ALONE < before < _PERIODS
+    assert (created, updated, unchanged, refused) == (_PERIODS - before, 0, before, 0)
+    assert list(disagreements(preparers, "default")) == []
+
+
+def wait_until_nobody_else_writes(deadline):
+    """PostgreSQL finishes what it was told before it sees that the other end is gone."""
+    others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with connection.cursor() as cursor:
+        while cursor.execute(others).fetchone()[0] and time.monotonic() < deadline:
+            time.sleep(0.01)
