@@ -5,7 +5,7 @@ import random
 import pytest
 from django.db import connection, transaction
 
-from edfi_api.documents.bulk import batches, bulk_writer, pipeline, write_documents
+from edfi_api.documents.bulk import Candidate, batches, bulk_writer, pipeline, write_documents
 from edfi_api.documents.bulk.order import footprint
 from edfi_api.documents.integrity import disagreements
 from edfi_api.documents.store import Outcome
@@ -107,6 +107,46 @@ def test_two_loads_of_the_same_documents_both_come_through(load, district):
 
     assert {*one, *other} <= {INSERTED, UNCHANGED}
     assert [*one, *other].count(INSERTED) == 60
+
+
+def test_loads_about_the_same_people_do_not_stop_each_other(transactional_db, district, resource_named):
+    students, associations = resource_named("Student"), resource_named("StudentSchoolAssociation")
+    people = [Candidate.of(students, _student(number), number) for number in range(300)]
+    list(write_documents([*district.descriptors(), district.school(1), *people]))
+    before = deadlocks()
+
+    def enroll(days, order):
+        for day in days:
+            candidates = [Candidate.of(associations, _enrollment(number, day), number) for number in order]
+            yield from (written.result for written in write_documents(candidates))
+
+    forwards, backwards = range(300), range(299, -1, -1)
+    results = at_once(lambda: set(enroll(range(1, 9), forwards)), lambda: set(enroll(range(11, 19), backwards)))
+
+    assert results == [{INSERTED}, {INSERTED}]
+    assert deadlocks() == before
+
+
+def _student(number):
+    name = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-01-13"}
+    return {"studentUniqueId": str(number), **name}
+
+
+def _enrollment(student, day):
+    return {
+        "studentReference": {"studentUniqueId": str(student)},
+        "schoolReference": {"schoolId": 1},
+        "entryDate": f"2025-08-{day:02d}",
+        "entryGradeLevelDescriptor": GRADE,
+    }
+
+
+def deadlocks():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_stat_clear_snapshot(), deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        )
+        return cursor.fetchone()[1]
 
 
 def test_a_transaction_of_the_caller_takes_everything_back(load, district):

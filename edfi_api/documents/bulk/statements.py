@@ -35,6 +35,24 @@ FROM STDIN
 # Without it the planner takes the table for a handful of rows and joins by nested loops.
 ANALYZE = "ANALYZE staged_document (position, document_uuid, referential_id, superclass_id, wave)"
 
+# The people of new documents that the triggers of sql/0006_reached_documents.sql will look at. Triggers lock one after
+# the other as rows come, so that two batches could wait for each other; here all are locked before, in one order.
+LOCK_PEOPLE = """
+WITH about AS (
+    SELECT DISTINCT student, contact, staff FROM staged_document s
+     WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
+       AND NOT EXISTS (SELECT FROM alias a WHERE a.referential_id = s.referential_id)
+), people AS (
+    SELECT p.id FROM about JOIN document p ON p.is_person AND p.student = about.student
+     UNION ALL
+    SELECT p.id FROM about JOIN document p ON p.is_person AND p.student IS NULL AND p.contact = about.contact
+     UNION ALL
+    SELECT p.id FROM about JOIN document p
+        ON p.is_person AND p.student IS NULL AND p.contact IS NULL AND p.staff = about.staff
+)
+SELECT FROM alias WHERE document_id IN (TABLE people) ORDER BY referential_id FOR NO KEY UPDATE
+"""
+
 NOT_STORED = """
 WITH missing AS (
     SELECT target FROM (SELECT DISTINCT unnest(targets) AS target FROM staged_document) wanted

@@ -126,6 +126,7 @@ def _stage(cursor: Cursor[TupleRow], lines: bytes) -> None:
     with cursor.copy(statements.COPY) as copy:
         copy.write(lines)
     _run(cursor, statements.ANALYZE)
+    _run(cursor, statements.LOCK_PEOPLE)
 
 
 def _judged(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], judge: Judge) -> Judgement:
