@@ -112,7 +112,7 @@ SELECT d.resource_type_id, d.{by} AS place, d.id FROM document d
 """
 
 # How many of the documents that a guard leads to are held against the other conditions before an index is asked.
-_CANDIDATES = 500
+_CANDIDATES = 300
 # How many near ones are looked at first where these are not the answer, or where the way to them has many branches.
 # Each is held against the guard itself, which costs some microseconds.
 _GUARDED_NEAR_ROWS = 50
@@ -139,12 +139,13 @@ UNION ALL
 # the `others` is asked, which are all, or those that an index finds for another condition.
 _GUARDED = f"""{_NEAR}, candidate AS MATERIALIZED (
     SELECT DISTINCT c.id FROM ({{candidates}}) c
-     WHERE (SELECT count(*) FROM near) < %(wanted)s ORDER BY c.id LIMIT %(looked_at)s
+     WHERE (SELECT count(*) FROM near) < %(wanted)s{{only_if}} ORDER BY c.id LIMIT %(looked_at)s
 ), own AS MATERIALIZED (
     SELECT c.id FROM (SELECT id FROM candidate ORDER BY id) c CROSS JOIN {{asked}} ORDER BY c.id LIMIT %(wanted)s
 ), found AS MATERIALIZED (
     SELECT (SELECT count(*) FROM near) >= %(wanted)s AS is_near,
-           (SELECT count(*) FROM own) >= %(wanted)s OR (SELECT count(*) FROM candidate) < %(looked_at)s AS is_own
+           (SELECT count(*) FROM own) >= %(wanted)s
+             OR (SELECT count(*) FROM candidate) < %(looked_at)s{{only_if}} AS is_own
 )
 SELECT * FROM near WHERE (SELECT is_near FROM found)
 UNION ALL
@@ -155,6 +156,33 @@ UNION ALL
      SELECT DISTINCT d.id FROM ({{others}}) d WHERE (SELECT NOT is_own AND NOT is_near FROM found) ORDER BY d.id
    ) c CROSS JOIN {{asked}}
   ORDER BY c.id LIMIT %(wanted)s)
+"""
+# The same in the order of versions, in which no index has the documents of an organization: behind the nearest, all of
+# the few to whom the guard leads are sorted; if it leads to many, all for which the conditions hold.
+_GUARDED_VERSIONS = """
+WITH near AS MATERIALIZED (
+    SELECT d.resource_type_id, d.change_version AS place, d.id
+      FROM (SELECT * {walk} ORDER BY resource_type_id, change_version LIMIT %(near)s) d
+     WHERE {each_row} ORDER BY d.resource_type_id, d.change_version LIMIT %(wanted)s
+), found AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM near) >= %(wanted)s OR (
+               SELECT count(*) FROM (SELECT FROM (SELECT * {walk} LIMIT %(near)s) d) d
+           ) < %(near)s AS is_near, {are_many} AS are_many
+)
+SELECT * FROM near WHERE (SELECT is_near FROM found)
+UNION ALL
+(SELECT %(type)s::smallint, c.place, c.id
+   FROM (
+     SELECT d.change_version AS place, d.id
+       FROM (SELECT DISTINCT c.id FROM ({candidates}) c WHERE (SELECT NOT is_near AND NOT are_many FROM found)) c
+            CROSS JOIN LATERAL (SELECT d.change_version, d.id FROM document d WHERE d.id = c.id OFFSET 0) d
+      ORDER BY d.change_version
+   ) c CROSS JOIN {asked}
+  ORDER BY c.place LIMIT %(wanted)s)
+UNION ALL
+(SELECT d.resource_type_id, d.change_version, d.id FROM document d
+  WHERE (SELECT NOT is_near AND are_many FROM found) AND {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
+  ORDER BY d.change_version + 0 LIMIT %(wanted)s)
 """
 _FOUND_BY_INDEX = "SELECT d.id FROM document d WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s"
 _ASKED = "LATERAL (SELECT FROM document d WHERE d.id = c.id AND {each_row} OFFSET 0) d"
@@ -274,21 +302,23 @@ def _found(selection: Selection) -> str:
 
 def _guarded(selection: Selection, way: Candidates) -> str:
     """The page of a guard that knows a way to its documents."""
-    each_row = _clauses(selection)["each_row"]
+    clauses, all_candidates = _clauses(selection), way.sql.replace("%(looked_at)s", "NULL")
+    each_row = clauses["each_row"]
     parts = {"walk": selection.order.walk, "are_many": way.are_many, "candidates": way.sql, "each_row": each_row}
-    if way.are_the_answer and _is_only_guarded(selection):
-        return _ONLY_GUARDED.format(**parts)
-    if _is_only_guarded(selection):
-        others = way.sql.replace("%(looked_at)s", "NULL")
-    else:
+    if selection.order is Order.CHANGE_VERSION:
+        asked = _ASKED.format(each_row=f"{each_row} AND {_IN_WINDOW}")
+        return _GUARDED_VERSIONS.format(**parts | {"candidates": all_candidates}, index=clauses["index"], asked=asked)
+    asked = _ASKED.format(each_row=each_row)
+    if not _is_only_guarded(selection):
         others = _FOUND_BY_INDEX.format(index=_unguarded_index(selection))
-    return _GUARDED.format(**parts, others=others, asked=_ASKED.format(each_row=each_row))
+        return _GUARDED.format(**parts, others=others, only_if=f" AND NOT {way.are_many}", asked=asked)
+    if way.are_the_answer:
+        return _ONLY_GUARDED.format(**parts)
+    return _GUARDED.format(**parts, others=all_candidates, only_if="", asked=asked)
 
 
 def _way(selection: Selection) -> Candidates | None:
-    """How the documents of a guard can be found, in the order of rows."""
-    if selection.order is not Order.ROW:
-        return None
+    """How the documents of a guard can be found."""
     return next((each.candidates for each in selection.conditions if each.candidates), None)
 
 
@@ -300,7 +330,8 @@ def _unguarded_index(selection: Selection) -> str:
 
 def _is_only_guarded(selection: Selection) -> bool:
     """Whether nothing is asked of a document beside a guard."""
-    return selection.is_of_all_versions and len(selection.conditions) == 1 and _way(selection) is not None
+    is_whole = selection.is_of_all_versions and selection.order is Order.ROW
+    return is_whole and len(selection.conditions) == 1 and _way(selection) is not None
 
 
 def _planned_once(statement: str) -> str:
@@ -354,6 +385,8 @@ def _clauses(selection: Selection) -> dict[str, str]:
         condition.indexed_sql if finds_few or not any(few) else condition.sql
         for condition, finds_few in zip(selection.conditions, few, strict=True)
     ] or ["d.resource_type_id = %(type)s"]
+    if len(selection.conditions) == 1 and selection.conditions[0].alone_sql:
+        index = [selection.conditions[0].alone_sql]
     if not selection.is_of_all_versions:
         index = list(dict.fromkeys(["d.resource_type_id = %(type)s", *index, _IN_WINDOW]))
         each_row += [_IN_WINDOW] if selection.order is Order.ROW else []

@@ -79,12 +79,14 @@ class Condition:
     """SQL about a document `d`, with its parameters, whose names mean the same wherever else they occur.
 
     `sql` is quick for one row; `indexed_sql`, which means the same, is what an index answers, or what is quick for
-    many rows. `finds_few` says that few documents of a resource, if any, have what `indexed_sql` looks for.
+    many rows; `alone_sql`, where it is given, is quicker if nothing else is asked. `finds_few` says that few documents
+    of a resource, if any, have what `indexed_sql` looks for.
     """
 
     sql: str
     indexed_sql: str
     parameters: Mapping[str, Any]
+    alone_sql: str | None = None
     candidates: Candidates | None = None
     finds_few: bool = False
 

@@ -107,9 +107,21 @@ class Rules:
         return self.sql(PROPOSED)
 
     @cached_property
-    def stored_for_many(self) -> str:
-        any_of = [strategy.sql_for_many(STORED) for strategy in self.relationships]
-        return _all([strategy.sql_for_many(STORED) for strategy in self.all_of], any_of)
+    def stored_for_some(self) -> str:
+        """For those that other conditions have found."""
+        return self._for_many(is_alone=False)
+
+    @cached_property
+    def stored_for_all(self) -> str:
+        """For all of the resource."""
+        return self._for_many(is_alone=True)
+
+    def _for_many(self, is_alone: bool) -> str:
+        all_of, any_of = (
+            [strategy.sql_for_many(STORED, is_alone) for strategy in strategies]
+            for strategies in (self.all_of, self.relationships)
+        )
+        return "d.resource_type_id = %(type)s AND " + _all(all_of, any_of)
 
     def sql(self, values: Values) -> str:
         any_of = [strategy.sql(values) for strategy in self.relationships]
@@ -127,7 +139,7 @@ class Rules:
             return None
         return Candidates(
             " UNION ALL ".join(f"({way.sql})" for way in ways),
-            " OR ".join(way.are_many for way in ways),
+            f"({' OR '.join(way.are_many for way in ways)})",
             all(way.are_the_answer for way in ways) and leading == [*self.all_of, *self.relationships],
         )
 
@@ -189,8 +201,8 @@ class StrategiesGuard:
         """Raises NoNamespacePrefixes, without which a collection could only be empty."""
         if self.rules.need_prefixes and not self.client.namespace_prefixes:
             raise NoNamespacePrefixes
-        of_many = f"d.resource_type_id = %(type)s AND {self.rules.stored_for_many}"
-        return Condition(self.rules.stored, of_many, self.parameters, self.rules.candidates)
+        rules = self.rules
+        return Condition(rules.stored, rules.stored_for_some, self.parameters, rules.stored_for_all, rules.candidates)
 
 
 _PATHWAYS = [

@@ -1,61 +1,210 @@
-"""What it costs to show a client only what it may see: pages and totals of guarded collections beside unguarded ones.
+"""What it costs to show a client only what it may see: guarded collections beside unguarded ones.
 
-    python -m tests.benchmarks.guarded_pages [RESOURCE ...]
+    python -m tests.benchmarks.guarded_pages [RESOURCE ...] [--json FILE]
 
-for the database that `DATABASE_URL` names, filled by `make bench-data`. Times are the shortest of several, in
-milliseconds; what counts are the ratios within one run.
+for the database that `DATABASE_URL` names, filled by `make bench-data`. Each question is asked without a guard, and for
+each client with the guard of a strategy. Times are those of the statement with reading its rows, in milliseconds, the
+shortest of several; what counts are the ratios within one run. Where nothing is said, the strategy is
+RelationshipsWithEdOrgsAndPeople and the page has 25 documents. For deletes and key changes some documents are removed
+and changed in a transaction that is rolled back.
 """
 
 import argparse
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import django
+from django.http import QueryDict
 
-_RESOURCES = ["StudentSchoolAttendanceEvent", "Student", "Contact", "StudentContactAssociation"]
+from tests.benchmarks import district
+
+if TYPE_CHECKING:
+    from edfi_api.documents.collection import Selection
+    from edfi_api.documents.guards import Guard
+    from edfi_api.surface.resource import Resource
+
 _STRATEGY = "RelationshipsWithEdOrgsAndPeople"
 _PAGE = 25
+_LONGEST_SECONDS = 1.0
+_RESOURCES = ["Student", "Contact", "StudentContactAssociation", "StudentSchoolAttendanceEvent"]
+_OTHER_STRATEGIES = ["RelationshipsWithStudentsOnly", "RelationshipsWithPeopleOnly", "RelationshipsWithEdOrgsOnly"]
+_RECENT = 2_000
+
+Clients = dict[str, list[int]]
 
 
-def measure(names: list[str]) -> Iterator[str]:
-    """One line for each resource and client."""
-    from edfi_api.documents import collection  # noqa: PLC0415  Django is set up by now
-    from edfi_api.security.authorization import Rules, StrategiesGuard  # noqa: PLC0415
-    from edfi_api.security.tokens import AuthenticatedClient  # noqa: PLC0415
-    from edfi_api.startup import current_surface  # noqa: PLC0415
+@dataclass(frozen=True)
+class Row:
+    """A question, asked for a client; `unguarded` is the time without a guard."""
+
+    resource: str
+    question: str
+    client: str
+    documents: int
+    milliseconds: float
+    unguarded: float
+
+    @property
+    def ratio(self) -> float:
+        return self.milliseconds / self.unguarded
+
+
+def measure(names: list[str]) -> Iterator[Row]:
+    """One row for each resource, question and client."""
+    from edfi_api.startup import current_surface  # noqa: PLC0415  Django is set up by now
     from edfi_api.surface.resource import ResourceName  # noqa: PLC0415
 
     for name in names:
         resource = current_surface().by_name[ResourceName("Ed-Fi", name)]
-        everything = collection.all_documents(resource)
-        page = _shortest(lambda all_=everything: list(collection.page(all_, _PAGE, 0, True)))
-        total = _shortest(lambda all_=everything: collection.count(all_), times=2)
-        yield f"{name}: page {page:.2f}, total {total:.1f}"
-        rules = Rules(resource, (_STRATEGY,), is_for_changes=False)
-        for who, organizations in _clients().items():
-            client = AuthenticatedClient(
-                row_id=1,
-                key="bench",
-                name="bench",
-                claim_set_name="",
-                claim_set_id=0,
-                claims_version=0,
-                education_organization_ids=tuple(organizations),
-                namespace_prefixes=(),
-                token_expires=datetime.now(UTC),
-            )
-            visible = everything.guarded_by(StrategiesGuard(rules, client, "default"))
-            guarded_page = _shortest(lambda visible=visible: list(collection.page(visible, _PAGE, 0, True)))
-            guarded_total = _shortest(lambda visible=visible: collection.count(visible), times=2)
-            yield (
-                f"  {who:30} page {guarded_page:8.2f} ({guarded_page / page:.1f}x)"
-                f"  total {guarded_total:8.1f} ({guarded_total / total:.1f}x)"
-            )
+        for question, (strategy, ask) in _questions(resource).items():
+            yield from _rows(resource, question, strategy, ask)
+        yield from _changes(resource)
 
 
-def _clients() -> dict[str, list[int]]:
+def _rows(resource: "Resource", question: str, strategy: str, ask: "Callable[[Guard | None], int]") -> Iterator[Row]:
+    unguarded = _shortest(lambda: ask(None))
+    for who, organizations in _clients().items():
+        guard = _guard(resource, strategy, organizations)
+        documents = ask(guard)
+        taken = _shortest(lambda guard=guard: ask(guard))
+        yield Row(resource.name.resource, question, who, documents, taken, unguarded)
+
+
+def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[Guard | None], int]]]":
+    """What is asked, by which strategy, and how; the answer is how many documents there were."""
+    from edfi_api.documents import collection  # noqa: PLC0415  Django is set up by now
+    from edfi_api.queries.parameters import read_filters  # noqa: PLC0415
+    from edfi_api.queries.query_by_example import narrow  # noqa: PLC0415
+
+    everything = collection.all_documents(resource)
+
+    def page(selection: "Selection", size: int = _PAGE, offset: int = 0) -> "Callable[[Guard | None], int]":
+        return lambda guard: len(list(collection.page(selection.guarded_by(guard), size, offset)))
+
+    def total(selection: "Selection") -> "Callable[[Guard | None], int]":
+        return lambda guard: collection.count(selection.guarded_by(guard))
+
+    def filtered(query: str) -> "Selection":
+        return narrow(everything, resource, read_filters(resource, QueryDict(query), frozenset()))
+
+    newest = _newest()
+    pages = {
+        "page": page(everything),
+        "page of 500": page(everything, 500),
+        "offset 1000": page(everything, offset=1000),
+        **{f"page, {query}": page(filtered(query)) for query in _filters(resource)},
+        "page, all since": page(everything.within(1, collection.LAST_VERSION)),
+        "page, recent since": page(everything.within(newest - _RECENT, collection.LAST_VERSION)),
+        "page, window of all": page(everything.within(1, newest).ordered_by(collection.Order.CHANGE_VERSION)),
+        "page, recent window": page(
+            everything.within(newest - _RECENT, newest).ordered_by(collection.Order.CHANGE_VERSION)
+        ),
+        "total": total(everything),
+        **{f"total, {query}": total(filtered(query)) for query in _filters(resource)},
+    }
+    questions = {question: (_STRATEGY, ask) for question, ask in pages.items()}
+    for strategy in _OTHER_STRATEGIES:
+        if _applies(resource, strategy):
+            questions[f"page, {strategy.removeprefix('RelationshipsWith')}"] = (strategy, page(everything))
+            questions[f"total, {strategy.removeprefix('RelationshipsWith')}"] = (strategy, total(everything))
+    return questions
+
+
+def _filters(resource: "Resource") -> list[str]:
+    """Frequent and rare values, those of the last school and those of a student of it, where the resource has such
+    fields."""
+    school = _clients()["a school at the far end"][0]
+    student = district.student_unique_id(school - district.school_id(0), 7)
+    asked = {
+        "lastSurname": "Last5",
+        "studentUniqueId": student,
+        "schoolId": school,
+        "attendanceEventReason": district.REASON.replace(" ", "+"),
+        "schoolYear": district.YEAR,
+    }
+    fields = {field.name for field in resource.query_fields}
+    return [f"{name}={value}" for name, value in asked.items() if name in fields]
+
+
+def _changes(resource: "Resource") -> Iterator[Row]:
+    from django.db import connection, transaction  # noqa: PLC0415  Django is set up by now
+
+    from edfi_api.change_queries.tracked import Tracked  # noqa: PLC0415
+    from edfi_api.change_queries.windows import Window  # noqa: PLC0415
+    from edfi_api.documents import resource_types  # noqa: PLC0415
+
+    strategy = f"{_STRATEGY}IncludingDeletes"
+    number = resource_types.numbers("default")[resource.name]
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(_DELETE, [number])
+        cursor.execute(_CHANGE_KEYS, [number])
+        cursor.execute("ANALYZE deleted_document, key_change")
+        asked = {
+            "deletes": lambda guard: len(Tracked(resource, Window(), guard).deletes(_PAGE, 0)),
+            "deletes, total": lambda guard: Tracked(resource, Window(), guard).count_deletes(),
+            "key changes": lambda guard: len(Tracked(resource, Window(), guard).key_changes(_PAGE, 0)),
+            "key changes, total": lambda guard: Tracked(resource, Window(), guard).count_key_changes(),
+        }
+        for question, ask in asked.items():
+            yield from _rows(resource, question, strategy, ask)
+        transaction.set_rollback(True)
+
+
+# One document in twenty: as the triggers would write it down, but for what is not asked here.
+_DELETE = """
+INSERT INTO deleted_document (change_version, document_uuid, resource_type_id, natural_key, key_values, aliases,
+                              organization, student, contact, staff, namespace, opens_pathway,
+                              created_at, last_change_version, last_operation, last_modified_at)
+SELECT nextval('change_version'), document_uuid, resource_type_id, natural_key, '{}', '{}',
+       organization, student, contact, staff, namespace, opens_pathway, now(), change_version, 'insert', now()
+  FROM document WHERE resource_type_id = %s AND id %% 20 = 0 ORDER BY id
+"""
+_CHANGE_KEYS = """
+INSERT INTO key_change (change_version, document_uuid, resource_type_id, old_key_values, new_key_values,
+                        organization, student, contact, staff, namespace, opens_pathway)
+SELECT nextval('change_version'), document_uuid, resource_type_id, '{}', '{}',
+       organization, student, contact, staff, namespace, opens_pathway
+  FROM document WHERE resource_type_id = %s AND id %% 20 = 1 ORDER BY id
+"""
+
+
+def _guard(resource: "Resource", strategy: str, organizations: list[int]) -> "Guard":
+    from edfi_api.security.authorization import Rules, StrategiesGuard  # noqa: PLC0415  Django is set up by now
+    from edfi_api.security.tokens import AuthenticatedClient  # noqa: PLC0415
+
+    client = AuthenticatedClient(
+        row_id=1,
+        key="bench",
+        name="bench",
+        claim_set_name="",
+        claim_set_id=0,
+        claims_version=0,
+        education_organization_ids=tuple(organizations),
+        namespace_prefixes=(),
+        token_expires=datetime.now(UTC),
+    )
+    rules = Rules(resource, (strategy,), is_for_changes=strategy.endswith("IncludingDeletes"))
+    return StrategiesGuard(rules, client, "default")
+
+
+def _applies(resource: "Resource", strategy: str) -> bool:
+    from edfi_api.security.exceptions import StrategyNotApplicable  # noqa: PLC0415  Django is set up by now
+
+    try:
+        _guard(resource, strategy, [])
+    except StrategyNotApplicable:
+        return False
+    return True
+
+
+def _clients() -> Clients:
     """Agencies stand in the order of their schools' documents."""
     from edfi_api.models import OrganizationClosure  # noqa: PLC0415  Django is set up by now
 
@@ -70,9 +219,16 @@ def _clients() -> dict[str, list[int]]:
     }
 
 
-def _shortest(action: Callable[[], object], times: int = 20) -> float:
-    durations = []
-    for _ in range(times):
+def _newest() -> int:
+    from edfi_api.models import Document  # noqa: PLC0415  Django is set up by now
+
+    return Document.objects.order_by("-id").values_list("change_version", flat=True)[0]
+
+
+def _shortest(action: Callable[[], object]) -> float:
+    """Of up to twenty times, as many as a second has, two at least."""
+    durations: list[float] = []
+    while len(durations) < 2 or (len(durations) < 20 and sum(durations) < _LONGEST_SECONDS):
         started = time.perf_counter()
         action()
         durations.append(time.perf_counter() - started)
@@ -83,11 +239,20 @@ def main() -> None:
     """The command line; see the module's text."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("resource", nargs="*", default=_RESOURCES)
-    names = parser.parse_args().resource
+    parser.add_argument("--json", type=Path, help="write the result to this file too")
+    options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     django.setup()
-    for line in measure(names):
-        print(line)
+    rows = []
+    for row in measure(options.resource):
+        rows.append(row)
+        print(
+            f"{row.resource:28} {row.question:38} {row.client:26} {row.documents:>7} {row.milliseconds:9.2f} ms"
+            f" {row.unguarded:9.2f} {row.ratio:7.1f}x",
+            flush=True,
+        )
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) | {"ratio": row.ratio} for row in rows], indent=1))
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ class NamespaceBased:
     def sql(self, values: Values) -> str:
         return " AND ".join(_BEGINS.format(value=self._value(group, values)) for group in self._own())
 
-    def sql_for_many(self, values: Values) -> str:
+    def sql_for_many(self, values: Values, is_alone: bool) -> str:
         return self.sql(values)
 
     def candidates(self) -> Candidates:

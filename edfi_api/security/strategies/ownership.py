@@ -25,7 +25,7 @@ class OwnershipBased:
     def sql(self, values: Values) -> str:
         return f"{values.column(_CREATOR)} = %(owner)s::bigint" if values.is_stored else "true"
 
-    def sql_for_many(self, values: Values) -> str:
+    def sql_for_many(self, values: Values, is_alone: bool) -> str:
         return self.sql(values)
 
     def candidates(self) -> Candidates:

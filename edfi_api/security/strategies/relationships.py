@@ -46,6 +46,15 @@ SELECT r.id FROM unnest(%({pathway})s::smallint[]) association (type) CROSS JOIN
      ORDER BY r.document_id LIMIT %(looked_at)s
 ) r
 """
+_HELD_AGAINST_PEOPLE = """
+SELECT d.id FROM document d
+ WHERE d.resource_type_id = %(type)s AND d.organization IS NOT NULL AND d.id BETWEEN %(first)s AND %(last)s
+   AND {is_reached}
+"""
+_DOCUMENTS_OF_PEOPLE = f"""
+SELECT r.document_id FROM ({_BELOW}) o (id) JOIN reached_document r ON r.organization = o.id
+ WHERE r.resource_type_id = %(type)s AND r.association_type_id = ANY (%({{pathway}})s::smallint[])
+"""
 # In so many organizations the first documents are found as quickly as an unguarded page.
 _FEW = 32
 
@@ -135,9 +144,19 @@ class Relationship:
         asked = self._asked if values is STORED else self.checked
         return " AND ".join(self._is_reached(group, values) for group in asked)
 
-    def sql_for_many(self, values: Values) -> str:
+    def sql_for_many(self, values: Values, is_alone: bool) -> str:
+        """By OFFSET all people that are reached are worked out once, instead of looked for at each document."""
+        once = " OFFSET 0" if is_alone else ""
+
+        def is_among(value: str, reached: str) -> str:
+            return f"{value} IN ({reached}{once})"
+
         asked = self._asked if values is STORED else self.checked
-        return " AND ".join(f"{self._value(group, values)} IN ({self._reached(group[0].kind)})" for group in asked)
+        conditions = [is_among(self._value(group, values), self._reached(group[0].kind)) for group in asked]
+        if values is STORED and not self._has_organization:
+            pathway = self._pathway(asked[0][0].kind)
+            conditions[0] = is_among("d.id", _DOCUMENTS_OF_PEOPLE.replace("{pathway}", pathway.parameter))
+        return " AND ".join(conditions)
 
     def questions(self, values: Values) -> list[str]:
         asked = []
@@ -161,20 +180,29 @@ class Relationship:
         names = tuple(group[0].name for group in unrelated)
         return RelationshipFailure(self.name, tuple(missing), names, tuple(_distinct(map(self._hint, unrelated))))
 
-    def candidates(self) -> Candidates | None:
-        """By organization: its documents, or those of its people."""
-        kinds = [group[0].kind for group in self.checked]
-        if SecurableKind.ORGANIZATION in kinds:
-            reached, documents = self._all_reached, _OF_ORGANIZATION
-        elif all(group[0].kind is not SecurableKind.ORGANIZATION for group in self.groups):
-            reached, documents = _BELOW, _OF_ITS_PEOPLE.replace("{pathway}", self._pathway(kinds[0]).parameter)
-        else:
-            return None
+    def candidates(self) -> Candidates:
+        """By organization: its documents, or those of its people. Where a document has an organization that is not
+        asked for, no index leads from people to it: all of the resource are held against them, but in an index."""
+        kind = self.checked[0][0].kind
+        if kind is SecurableKind.ORGANIZATION:
+            return self._of_each(self._all_reached, _OF_ORGANIZATION)
+        of_people = self._of_each(_BELOW, _OF_ITS_PEOPLE.replace("{pathway}", self._pathway(kind).parameter))
+        if not self._has_organization:
+            return of_people
+        others = _HELD_AGAINST_PEOPLE.format(is_reached=f"d.{kind} IN ({self._reached(kind)} OFFSET 0)")
+        return replace(of_people, sql=f"({of_people.sql}) UNION ALL ({others})", are_many="true")
+
+    def _of_each(self, organizations: str, documents: str) -> Candidates:
         return Candidates(
-            f"SELECT d.id FROM ({reached} UNION {_CLAIMED}) o (id) CROSS JOIN LATERAL ({documents}) d",
-            f"(SELECT count(*) FROM (SELECT FROM ({reached}) o LIMIT {_FEW} + 1) o) > {_FEW}",
+            f"SELECT d.id FROM ({organizations} UNION {_CLAIMED}) o (id) CROSS JOIN LATERAL ({documents}) d",
+            f"(SELECT count(*) FROM (SELECT FROM ({organizations}) o LIMIT {_FEW} + 1) o) > {_FEW}",
             are_the_answer=len(self._asked) == 1,
         )
+
+    @property
+    def _has_organization(self) -> bool:
+        """Whether its documents are found by their organization, not by their people."""
+        return any(group[0].kind is SecurableKind.ORGANIZATION for group in self.groups)
 
     @property
     def _asked(self) -> list[Group]:

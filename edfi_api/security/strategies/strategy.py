@@ -20,8 +20,9 @@ class Strategy(Protocol):
     def sql(self, values: Values) -> str:
         """True where it allows; quick for one row."""
 
-    def sql_for_many(self, values: Values) -> str:
-        """The same, quick for many rows."""
+    def sql_for_many(self, values: Values, is_alone: bool) -> str:
+        """The same, quick for many rows: for all of a resource if it `is_alone`, otherwise for those that are found by
+        other conditions."""
 
     def candidates(self) -> Candidates | None:
         """The way to all that it may allow; None where no index leads there."""
