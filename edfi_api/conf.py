@@ -65,18 +65,12 @@ DEFAULTS: dict[str, Any] = {
 class ApiSettings:
     """Attribute access to `EDFI_API` over `DEFAULTS`."""
 
-    def __init__(self) -> None:
-        self._values: dict[str, Any] | None = None
-
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        """Asked for what is no attribute yet; with the first all values become attributes, which are read at once."""
+        if name not in DEFAULTS:
             raise AttributeError(name)
-        if self._values is None:
-            self._values = self._read()
-        try:
-            return self._values[name]
-        except KeyError:
-            raise AttributeError(name) from None
+        self.__dict__.update(self._read())
+        return self.__dict__[name]
 
     @staticmethod
     def _read() -> dict[str, Any]:
@@ -87,7 +81,7 @@ class ApiSettings:
 
     def reload(self) -> None:
         """Forget the values read, so that the next access reads the settings again."""
-        self._values = None
+        self.__dict__.clear()
 
     @property
     def data_standard(self) -> Path:

@@ -27,8 +27,9 @@ class CorrelationIdMiddleware:
         self._meta_name = "HTTP_" + api_settings.CORRELATION_HEADER.upper().replace("-", "_")
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        sent = _UNSAFE.sub("", request.META.get(self._meta_name, ""))[:_LONGEST_CORRELATION_ID]
-        request.correlation_id = sent or uuid4().hex
+        sent = request.META.get(self._meta_name)
+        harmless = _UNSAFE.sub("", sent)[:_LONGEST_CORRELATION_ID] if sent else ""
+        request.correlation_id = harmless or uuid4().hex
         token = _correlation_id.set(request.correlation_id)
         try:
             return self.get_response(request)

@@ -1,17 +1,22 @@
 """Requests for data and requests for the admin part here: each layer would cost time on every request."""
 
 from collections.abc import Callable
+from functools import cache, partial
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest, HttpResponse
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.security import SecurityMiddleware
 from django.template.response import SimpleTemplateResponse
-from django.urls import get_resolver
+from django.urls import URLPattern, get_resolver
 from django.utils.deprecation import MiddlewareMixin
+
+from edfi_api.viewsets.responses import FixedHeaders
 
 # Without an admin nothing is there.
 ADMIN_PREFIX = f"/{settings.ADMIN_PATH or 'admin'}/"
@@ -21,28 +26,66 @@ class DataRoutesMiddleware:
     """Hands requests for data to their view at once.
 
     What stands behind is for pages: static files, sessions, the layers of Django that resolve an address and prepare
-    a view. Together they took about as long as a document took from the database.
+    a view. Together they took about as long as a document took from the database. What Django's SecurityMiddleware adds
+    is the same for all data, so it is asked once.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+        self._security = SecurityMiddleware(get_response)
+        self._security_headers = {kind().scheme: self._headers_for(kind()) for kind in (HttpRequest, _HttpsRequest)}
+        self._safe_answer = convert_exception_to_response(self._answer)
+        # Clients send what they like as host, but these were found to be ours.
+        self._hosts: set[tuple[str | None, ...]] = set()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        data = get_resolver(settings.ROOT_URLCONF).url_patterns[0]
-        # The URL map of a test may have no data.
-        found = data.pattern.regex.match(request.path_info[1:]) if data.pattern.name == "data" else None
-        if found is None:
+        data = _data_pattern(settings.ROOT_URLCONF)
+        found = data.pattern.regex.match(request.path_info[1:]) if data else None
+        if data is None or found is None:
             return self.get_response(request)
-        request.get_host()  # Refuses hosts that are not ours.
-        response = data.callback(request, **found.groupdict())
-        if isinstance(response, SimpleTemplateResponse):
-            response.render()
+        request.answered_by = partial(data.callback, request, **found.groupdict())
+        response = self._security.process_request(request) or self._safe_answer(request)
         if "Content-Length" not in response.headers and response.status_code not in _WITHOUT_LENGTH:
             response.headers["Content-Length"] = str(len(response.content))
+        self._security_headers[request.scheme].add_to(response)
         return response
+
+    def _answer(self, request: HttpRequest) -> HttpResponse:
+        self._refuse_hosts_of_others(request)
+        response = request.answered_by()
+        if isinstance(response, SimpleTemplateResponse):
+            response.render()
+        return response
+
+    def _refuse_hosts_of_others(self, request: HttpRequest) -> None:
+        sent = tuple([request.META.get(name) for name in _HOST_HEADERS])
+        if sent not in self._hosts:
+            request.get_host()
+            if len(self._hosts) < _MOST_HOSTS:
+                self._hosts.add(sent)
+
+    def _headers_for(self, request: HttpRequest) -> FixedHeaders:
+        answer = HttpResponse()
+        del answer.headers["Content-Type"]
+        return FixedHeaders(self._security.process_response(request, answer).headers)
+
+
+class _HttpsRequest(HttpRequest):
+    def _get_scheme(self) -> str:
+        return "https"
+
+
+@cache
+def _data_pattern(urlconf: str) -> URLPattern | None:
+    """The URL map of a test may have no data."""
+    first = get_resolver(urlconf).url_patterns[0]
+    return first if first.pattern.name == "data" else None
 
 
 _WITHOUT_LENGTH = (204, 304)
+# All that Django works a host out of.
+_HOST_HEADERS = ("HTTP_X_FORWARDED_HOST", "HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "HTTP_X_FORWARDED_PROTO")
+_MOST_HOSTS = 100
 
 
 class AdminOnly:

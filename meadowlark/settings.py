@@ -119,8 +119,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "meadowlark.correlation.CorrelationIdMiddleware",
     "edfi_api.observability.middleware.RequestMetricsMiddleware",
-    "django.middleware.security.SecurityMiddleware",
     "meadowlark.middleware.DataRoutesMiddleware",
+    "django.middleware.security.SecurityMiddleware",
     # Style sheets and scripts of the admin and of /docs; without it only a proxy in front could serve them.
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Content-Length, without which every answer would go out in chunks.

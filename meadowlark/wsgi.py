@@ -5,13 +5,16 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from importlib import import_module
+from threading import local
+from time import monotonic
 from typing import Any
 
 from django.conf import settings
 from django.core.cache import close_caches
+from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections, connections, reset_queries
+from django.db import close_old_connections, connection, connections, reset_queries
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
@@ -21,12 +24,18 @@ _django = get_wsgi_application()
 
 import_module(settings.ROOT_URLCONF)
 
-# Whether a connection is too old is asked at the start of a request; that is enough. And there are no caches to close,
-# nor, but for debugging, queries to forget.
-request_finished.disconnect(close_old_connections)
+# There are no caches to close, nor, but for debugging, queries to forget; which URL map counts is said anew with each
+# request; and old connections are looked for below.
 request_finished.disconnect(close_caches)
+request_finished.disconnect(reset_urlconf)
+for signal in (request_started, request_finished):
+    signal.disconnect(close_old_connections)
 if not settings.DEBUG:
     request_started.disconnect(reset_queries)
+
+# In seconds, for each thread. A connection that has failed is looked at before the next request.
+_LOOK_FOR_OLD_CONNECTIONS_EVERY = 1.0
+_of_this_thread = local()
 
 # Requests may keep a thread and its locks for so long. They are many at once and short, so none is spread over several
 # processes of PostgreSQL: to start these took four milliseconds of each filtered page of a million documents. A pooler
@@ -48,6 +57,10 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     content_type = environ.get("CONTENT_TYPE", "")
     if "charset" in content_type.lower():
         environ["CONTENT_TYPE"] = _CHARSET.sub("", content_type)
+    now = monotonic()
+    if now >= getattr(_of_this_thread, "next_look", 0) or connection.errors_occurred:
+        _of_this_thread.next_look = now + _LOOK_FOR_OLD_CONNECTIONS_EVERY
+        close_old_connections()
     answer = _django(environ, start_response)
     if environ["REQUEST_METHOD"] != "HEAD":
         return answer

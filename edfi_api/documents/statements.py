@@ -150,6 +150,19 @@ def upsert(demands: Demands | None) -> str:
     return _guarded(_UPSERT, demands, _DENIED_UPSERT)
 
 
+_UNCHANGED = """
+SELECT d.document_uuid::text, d.change_version FROM alias a JOIN document d ON d.id = a.document_id
+ WHERE a.referential_id = %(referential_id)s AND d.body = %(body)s::jsonb{allowed}
+"""
+
+
+@lru_cache(maxsize=1024)
+def unchanged(demands: Demands | None) -> str:
+    """Answers id and version if an upsert would leave the document as it is. Takes a tenth of the time of that one,
+    which has to be ready for everything that it may have to write."""
+    return _UNCHANGED.format(allowed="" if demands is None else f" AND {demands.stored} AND {demands.proposed}")
+
+
 @lru_cache(maxsize=1024)
 def update(demands: Demands | None) -> str:
     """As `upsert`, but no row if there is no document."""

@@ -10,6 +10,7 @@ from .tokens import AuthenticatedClient, client_of_token
 
 # RFC 9110 §11.4: a scheme is an HTTP token; RFC 6750 §2.1: a bearer token is a b64token.
 _HEADER = re.compile(r"(?P<scheme>[\w!#$%&'*+.^`|~-]+)(?: +(?P<value>.*))?", re.ASCII)
+_USUAL_BEGINNING = "Bearer "
 _BEARER_TOKEN = re.compile(r"[\w.~+/-]+=*", re.ASCII)
 
 
@@ -30,6 +31,8 @@ class BearerTokenAuthentication(BaseAuthentication):
 
 def bearer_token(header: str) -> str:
     """The token in an `Authorization` header; `AuthenticationFailed` says why there is none."""
+    if header.startswith(_USUAL_BEGINNING) and _BEARER_TOKEN.fullmatch(header, len(_USUAL_BEGINNING)):
+        return header[len(_USUAL_BEGINNING) :]
     header = header.strip()
     if not header:
         raise AuthenticationFailed("Authorization header is missing.")

@@ -4,6 +4,8 @@ A claim's name is its URI without the beginning that all of them share: `ed-fi/s
 `domains/people`, `services/identity`.
 """
 
+from functools import cache
+
 from edfi_api.surface.naming import lower_camel
 from edfi_api.surface.resource import Resource
 
@@ -14,7 +16,12 @@ SERVICES = "services/"
 
 def claim_name(resource: Resource) -> str:
     """`ed-fi/student` for the resource Student of the core model."""
-    return f"{resource.project_endpoint}/{lower_camel(resource.name.resource)}"
+    return _claim_name(resource.project_endpoint, resource.name.resource)
+
+
+@cache
+def _claim_name(project_endpoint: str, name: str) -> str:
+    return f"{project_endpoint}/{lower_camel(name)}"
 
 
 def claim_uri(name: str) -> str:

@@ -4,6 +4,7 @@ import re
 from uuid import UUID
 
 from edfi_api.viewsets.exceptions import InvalidDocumentId
+from references.identity import uuid_of
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -12,4 +13,4 @@ def document_uuid(segment: str) -> UUID:
     """Only the form with hyphens is one; InvalidDocumentId otherwise."""
     if not _UUID.fullmatch(segment):
         raise InvalidDocumentId(segment)
-    return UUID(segment)
+    return uuid_of(int(segment.replace("-", ""), 16))

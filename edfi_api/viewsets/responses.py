@@ -17,7 +17,8 @@ class JsonTextResponse(HttpResponse):
     """Finished JSON."""
 
     def __init__(self, text: bytes, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        super().__init__(text, headers={"Content-Type": _JSON, "Content-Length": str(len(text)), **headers})
+        super().__init__(text, content_type=_JSON)
+        _add(self, {"Content-Length": str(len(text)), **headers})
 
 
 def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS) -> HttpResponseBase:
@@ -41,8 +42,9 @@ class EmptyResponse(HttpResponse):
     """A status without a body, and so without a Content-Type."""
 
     def __init__(self, status: int, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        super().__init__(status=status, headers={"Content-Type": "", **headers})
+        super().__init__(status=status, content_type="")
         del self.headers["Content-Type"]
+        _add(self, headers)
 
 
 class FixedHeaders:
@@ -53,3 +55,8 @@ class FixedHeaders:
 
     def add_to(self, response: HttpResponse) -> None:
         response.headers._store.update(self._entries)
+
+
+def _add(response: HttpResponse, headers: Mapping[str, str]) -> None:
+    """For values of our own making: Django's way looks for line breaks and other charsets in each."""
+    response.headers._store.update({name.lower(): (name, value) for name, value in headers.items()})

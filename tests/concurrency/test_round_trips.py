@@ -71,6 +71,20 @@ def test_a_request_is_this_many_statements(asked, tmp_path, name, expected):
     assert len(sent) == expected, sent
 
 
+def test_only_the_first_new_document_behind_repetitions_is_taken_for_another(asked, tmp_path):
+    asked["same again"]()
+    asked["same again"]()
+
+    with statements_sent(tmp_path) as repeated:
+        asked["same again"]()
+    with statements_sent(tmp_path) as first:
+        asked["insert"]()
+    with statements_sent(tmp_path) as second:
+        asked["insert"]()
+
+    assert [len(repeated), len(first), len(second)] == [1, 2, 1]
+
+
 def test_a_removal_is_one_statement_after_the_one_that_made_the_document(asked, tmp_path):
     with statements_sent(tmp_path) as sent:
         asked["delete"]()

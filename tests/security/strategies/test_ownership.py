@@ -37,6 +37,15 @@ def test_whoever_created_a_document_may_do_everything_with_it(world, owner, othe
     assert owner.delete(path).status_code == 204
 
 
+def test_a_repetition_is_denied_to_others_too(world, owner, other):
+    body = world.body("Student", studentUniqueId="S")
+    statuses = [owner.post("/students", body).status_code for _ in range(3)]
+
+    assert statuses == [201, 200, 200]
+    assert problem(other.post("/students", body)) == MISMATCH
+    assert owner.post("/students", body).status_code == 200
+
+
 def test_what_nobody_is_known_to_have_created_is_nobodys(world, owner):
     path = world.student("S")
     Document.objects.filter(document_uuid=path.rsplit("/", 1)[1]).update(created_by=None)
