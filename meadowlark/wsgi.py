@@ -9,29 +9,29 @@ from threading import local
 from time import monotonic
 from typing import Any
 
+import django
 from django.conf import settings
 from django.core.cache import close_caches
 from django.core.handlers.base import reset_urlconf
-from django.core.signals import request_finished, request_started
-from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections, connection, connections, reset_queries
+from django.core.signals import request_finished
+from django.db import close_old_connections, connection, connections
+
+from meadowlark.quick_handler import QuickHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
 _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 
-_django = get_wsgi_application()
+
+django.setup(set_prefix=False)
+_django = QuickHandler()
 
 import_module(settings.ROOT_URLCONF)
 
-# There are no caches to close, nor, but for debugging, queries to forget; which URL map counts is said anew with each
-# request; and old connections are looked for below.
-request_finished.disconnect(close_caches)
-request_finished.disconnect(reset_urlconf)
-for signal in (request_started, request_finished):
-    signal.disconnect(close_old_connections)
-if not settings.DEBUG:
-    request_started.disconnect(reset_queries)
+# What listens to the end of a request: there are no caches to close, the URL map is always the same, and for old
+# connections is looked below.
+for receiver in (close_caches, reset_urlconf, close_old_connections):
+    request_finished.disconnect(receiver)
 
 # In seconds, for each thread. A connection that has failed is looked at before the next request.
 _LOOK_FOR_OLD_CONNECTIONS_EVERY = 1.0
