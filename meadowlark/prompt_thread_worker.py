@@ -4,8 +4,9 @@ gunicorn's own hands each connection back to its main thread after each request,
 the next one comes; and it lets idle clients hold up a stop for graceful_timeout.
 
 It waits without end, with a thread, for the rest of a request: as many clients as there are threads, gone in the middle
-of one or meaning harm, and nobody is answered any more. And its main thread waits, two seconds for each connection that
-it closes, for a client that does not close its side.
+of one or meaning harm, and nobody is answered any more. A client that connects and says nothing, as browsers do on
+suspicion, has a thread for five seconds. And the main thread waits, two seconds for each connection that it closes, for
+a client that does not close its side.
 
 Nor does it do well by a client whose request was refused before its body was read. What came with the rest of that
 body, the next request maybe, it would keep without looking at it before something else came; and after 64 kB of such a
@@ -15,8 +16,10 @@ body it would close the connection without having said so.
 import math
 import select
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from socket import MSG_DONTWAIT, SHUT_WR, socket
 from types import FrameType
 from typing import Self
@@ -73,6 +76,8 @@ class PromptThreadWorker(ThreadWorker):
             return super().handle(conn)
         if not isinstance(conn.sock, PatientSocket):
             conn.sock = PatientSocket.instead_of(conn.sock)
+            # What says nothing at once goes to the poller.
+            conn.wait_for_data = partial(_wait_shortly, conn.wait_for_data)
         is_kept = self._handle_in_time(conn)
         while is_kept is True and self._is_next_near(conn):
             is_kept = self._handle_in_time(conn)
@@ -117,6 +122,10 @@ class _ThreadPool(ThreadPoolExecutor):
     @property
     def is_waited_for(self) -> bool:
         return not self._work_queue.empty()
+
+
+def _wait_shortly(wait: Callable[[float], bool], _: float) -> bool:
+    return wait(_LINGER)
 
 
 def _is_read_ahead(conn: TConn) -> bool:

@@ -134,6 +134,13 @@ def test_nobody_keeps_the_server_waiting(real_server, part):
         assert all_threads_answer(real_server, timeout=20)
 
 
+def test_clients_that_say_nothing_keep_nobody_waiting(real_server):
+    with ExitStack() as connections:
+        for _ in range(60):
+            connections.enter_context(socket.create_connection(("127.0.0.1", real_server.port)))
+        assert all_threads_answer(real_server, timeout=20)
+
+
 def test_clients_that_do_not_hang_up_keep_nobody_waiting(real_server):
     """Each is told the end at once, not when those before it have taken leave."""
     start = time.monotonic()
