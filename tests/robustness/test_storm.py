@@ -29,6 +29,7 @@ PASSING_SCHEDULES = [f"R{number}" for number in range(3)]
 SCHOOL = 4711
 _RECOVERY_SECONDS = 15
 _ROUND_SECONDS = 10
+_PATIENCE = 60
 _DATA = "/data/ed-fi"
 _STORED = """
 SELECT document_uuid::text, change_version, body FROM document d JOIN resource_type t ON t.id = d.resource_type_id
@@ -195,6 +196,7 @@ def test_after_a_storm_with_killed_workers_and_a_killed_database(school: RealSer
         try:
             for _ in range(rounds):
                 _let_disasters_happen(school, writers, quarter=seconds / rounds / 4)
+            _wait_for_removals_and_new_names(writers)
         finally:
             stop.set()
         for each in running:
@@ -204,8 +206,6 @@ def test_after_a_storm_with_killed_workers_and_a_killed_database(school: RealSer
     # 400 instead of 409: the name was taken when a schedule of both periods had to follow, and free a moment later.
     assert set(statuses) <= {200, 201, 204, 400, 404, 409, 503}
     assert min(statuses[status] for status in (201, 204, 409)) > 0
-    assert sum(len(writer.deleted) for writer in writers) > 10
-    assert sum(writer.renamed for writer in writers) > 10
     school.manage("verify_integrity")
     _assert_every_promise_is_kept(school, writers)
 
@@ -221,6 +221,14 @@ def _let_disasters_happen(server: RealServer, writers: list[Writer], quarter: fl
     server.workers()[-1].kill()
     time.sleep(quarter)
     _wait_for_success_after(restarted, writers)
+
+
+def _wait_for_removals_and_new_names(writers: list[Writer]) -> None:
+    """On a busy machine a short storm may not have had any."""
+    deadline = time.monotonic() + _PATIENCE
+    while min(sum(len(writer.deleted) for writer in writers), sum(writer.renamed for writer in writers)) < 10:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def _wait_for_success_after(moment: float, writers: list[Writer]) -> None:
