@@ -4,8 +4,10 @@
 
 Starts the server as `make run` does, in a temporary home. In the same run it posts new documents with 1 and with 16
 connections, and loads files of other new ones, then the same files again and with a change. A load is measured as its
-user sees it, from the start of the command to its end; `memory` is the most that it and its processes held together
-(proportional set size). A student has 1 descriptor, an association 2 references and 2 descriptors.
+user sees it, from the start of the command to its end, of which the first second is Python's; `memory` is the most that
+it and its processes held together (proportional set size). `cpu` is the processor time of a document, of all that is
+there for it: load generator, server or command, and PostgreSQL. On a machine that has other things to do it tells more
+than documents per second. A student has 1 descriptor, an association 2 references and 2 descriptors.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,7 @@ from typing import Any
 import psutil
 
 from tests.benchmarks import load
+from tests.benchmarks.costs import seconds, with_costs
 from tests.benchmarks.server import Server, meadowlark
 from tests.benchmarks.workloads import SCHOOLS, Workloads
 
@@ -38,18 +42,19 @@ _DESCRIPTORS = "uri://ed-fi.org"
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement; memory in megabytes, None where it is the server's."""
+    """One measurement; processor time in microseconds, memory in megabytes, None where it is the server's."""
 
     what: str
     documents: int
     per_second: float
+    cpu: float
     memory: float | None = None
 
 
 def main() -> int:
     """The command line; see the module's text."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bulk", description=__doc__.split("\n")[0])
-    parser.add_argument("--documents", type=int, default=100_000, help="students in a file, and as many associations")
+    parser.add_argument("--documents", type=int, default=200_000, help="students in a file, and as many associations")
     parser.add_argument("--seconds", type=float, default=5, help="how long the API is measured each time")
     parser.add_argument("--json", type=Path, help="write the result to this file too")
     options = parser.parse_args()
@@ -58,7 +63,7 @@ def main() -> int:
         with meadowlark(Path(folder) / "home") as server:
             rows = []
             for row in chain(_api(server, options.seconds), _loads(server, Path(folder), options.documents)):
-                print(f"{row.what}: {row.per_second:,.0f}/s", flush=True)
+                print(f"{row.what}: {row.per_second:,.0f}/s, {row.cpu:,.0f} us", flush=True)
                 rows.append(row)
     print(f"\n{_table(rows)}")
     if options.json:
@@ -66,7 +71,7 @@ def main() -> int:
     return 0
 
 
-def _api(server: Server, seconds: float) -> Iterable[Row]:
+def _api(server: Server, duration: float) -> Iterable[Row]:
     workloads = Workloads(server)
     workloads.seed(_SEEDED)
     news: dict[str, Callable[[int], list[bytes]]] = {
@@ -75,55 +80,77 @@ def _api(server: Server, seconds: float) -> Iterable[Row]:
     }
     for kind, new_requests in news.items():
         for connections in _CONNECTIONS:
-            requests = new_requests(round(_NEW_PER_SECOND * seconds))
-            measured = load.measure(server.port, requests, connections, seconds)
+            requests = new_requests(round(_NEW_PER_SECOND * duration))
+            measured = with_costs(
+                partial(load.measure, server.port, requests, connections, duration), server.gunicorn, server.postgres
+            )
             if measured.errors or measured.requests >= len(requests):
                 raise RuntimeError(f"not a measurement: {measured}")
-            yield Row(_posted(kind, connections), measured.requests, measured.per_second)
+            yield Row(_posted(kind, connections), measured.requests, measured.per_second, _cost(measured))
 
 
 def _posted(kind: str, connections: int) -> str:
     return f"POST {kind}, {connections} connection{'s' if connections > 1 else ''}"
 
 
+def _cost(measured: load.Measured) -> float:
+    generator = (measured.generator_share or 0) / measured.per_second * 1e6
+    return generator + (measured.server_cost or 0) + (measured.database_cost or 0)
+
+
 def _loads(server: Server, folder: Path, documents: int) -> Iterable[Row]:
     environment = os.environ | {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(folder / "home")}
     students, associations = folder / "students.jsonl", folder / "studentSchoolAssociations.jsonl"
+    measure = partial(_load, environment=environment, database=server.postgres)
     _write(students, map(_student, range(documents // 4)))
-    yield _load("load student, a quarter of them", students, documents // 4, environment)
+    yield measure("load student, a quarter of them", students, documents // 4)
     _write(students, map(_student, range(documents)))
-    yield _load("load student", students, documents, environment)
+    yield measure("load student", students, documents)
     _write(associations, map(_association, range(documents)))
-    yield _load("load association", associations, documents, environment)
-    yield _load("load association again", associations, documents, environment)
+    yield measure("load association", associations, documents)
+    yield measure("load association again", associations, documents)
     _write(associations, (_association(number) | {"primarySchool": False} for number in range(documents)))
-    yield _load("load association changed", associations, documents, environment)
+    yield measure("load association changed", associations, documents)
     subprocess.run([*_MANAGE, "verify_integrity"], cwd=_TOP, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
-def _load(what: str, file: Path, documents: int, environment: dict[str, str]) -> Row:
+def _load(what: str, file: Path, documents: int, environment: dict[str, str], database: psutil.Process) -> Row:
     report = file.with_suffix(".report")
     command = [*_MANAGE, "load_documents", str(file), "--report", str(report)]
+    before = seconds(database)
     start = time.perf_counter()
     with subprocess.Popen(command, cwd=_TOP, env=environment, stdout=subprocess.DEVNULL) as process:
-        memory = 0.0
+        memory, spent = 0.0, dict[int, float]()
         while process.poll() is None:
             memory = max(memory, _memory(process.pid))
+            spent |= _spent(process.pid)
             time.sleep(_BETWEEN_LOOKS)
-    seconds = time.perf_counter() - start
+    duration = time.perf_counter() - start
     if process.returncode or json.loads(report.read_text())["summary"]["total"]["refused"]:
         raise RuntimeError(f"{what} failed: {report.read_text()[:2000]}")
-    return Row(what, documents, documents / seconds, memory)
+    cpu = sum(spent.values()) + seconds(database) - before
+    return Row(what, documents, documents / duration, cpu / documents * 1e6, memory)
 
 
 def _memory(pid: int) -> float:
     """Of a process and those that it started; pages that several share are counted once."""
     try:
-        owner = psutil.Process(pid)
-        processes = [owner, *owner.children(recursive=True)]
-        return sum(process.memory_full_info().pss for process in processes) / 2**20
+        return sum(process.memory_full_info().pss for process in _family(pid)) / 2**20
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return 0
+
+
+def _spent(pid: int) -> dict[int, float]:
+    """Seconds of processor time of the same processes so far."""
+    try:
+        return {process.pid: sum(process.cpu_times()[:2]) for process in _family(pid)}
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return {}
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    owner = psutil.Process(pid)
+    return [owner, *owner.children(recursive=True)]
 
 
 def _write(path: Path, bodies: Iterable[dict[str, Any]]) -> None:
@@ -155,14 +182,16 @@ def _association(number: int) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    """Each row beside the API's of the same kind, with 1 and with 16 connections."""
-    rates = {row.what: row.per_second for row in rows}
-    lines = [f"{'':<34}{'documents':>12}{'per second':>12}{'memory MB':>12}{'x 1 conn.':>12}{'x 16 conn.':>12}"]
+    """Each row beside the API's of the same kind, with 1 and with 16 connections, and in processor time."""
+    posted = {row.what: row for row in rows}
+    titles = ("documents", "per second", "cpu us", "memory MB", "x 1 conn.", "x 16 conn.", "in cpu")
+    lines = [f"{'':<34}" + "".join(f"{title:>12}" for title in titles)]
     for row in rows:
-        line = f"{row.what:<34}{row.documents:>12,}{row.per_second:>12,.0f}"
+        line = f"{row.what:<34}{row.documents:>12,}{row.per_second:>12,.0f}{row.cpu:>12,.0f}"
         if row.memory is not None:
             kind = "student" if "student" in row.what else "association"
-            ratios = [row.per_second / rates[_posted(kind, connections)] for connections in _CONNECTIONS]
+            one, many = (posted[_posted(kind, connections)] for connections in _CONNECTIONS)
+            ratios = [row.per_second / one.per_second, row.per_second / many.per_second, many.cpu / row.cpu]
             line += f"{row.memory:>12,.0f}" + "".join(f"{ratio:>12.1f}" for ratio in ratios)
         lines.append(line)
     return "\n".join(lines)

@@ -12,9 +12,9 @@ def with_costs(
     operation: Callable[[], Measured], server: psutil.Process | None, database: psutil.Process | None
 ) -> Measured:
     """Measure, and tell what one request took of these two in microseconds; None stands for no server."""
-    before = [_seconds(process) for process in (server, database)]
+    before = [seconds(process) for process in (server, database)]
     measured = operation()
-    after = [_seconds(process) for process in (server, database)]
+    after = [seconds(process) for process in (server, database)]
     spent = [
         None if start is None or end is None else 1e6 * (end - start) / measured.requests
         for start, end in zip(before, after, strict=True)
@@ -22,7 +22,7 @@ def with_costs(
     return replace(measured, server_cost=spent[0], database_cost=spent[1])
 
 
-def _seconds(process: psutil.Process | None) -> float | None:
+def seconds(process: psutil.Process | None) -> float | None:
     """User and system time; a process has that of its children from when they have ended."""
     if process is None:
         return None
