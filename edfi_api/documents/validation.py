@@ -4,7 +4,7 @@ JSON Schema is checked by a validator compiled once per resource; decimals, equa
 of array items by small functions of their own, which only look at bodies that fit the schema.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -44,22 +44,27 @@ class Validator:
         self._decimals = [(limit, limit.path.steps) for limit in resource.decimals]
         self._equalities = [(rule, rule.source.steps, rule.target.steps) for rule in resource.equality_constraints]
         self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
+        # What a resource has no rules for is not asked.
+        self._checks_of_schema = [self._check_decimals] if self._decimals else []
+        self._checks_of_values = [
+            check
+            for rules, check in (
+                (self._equalities, self._check_equalities),
+                (self._unique_arrays, self._check_unique_arrays),
+            )
+            if rules
+        ]
 
     def validate_schema(self, body: dict[str, Any]) -> None:
         """Raise DataValidationFailed with everything that breaks the JSON schema, then with decimals out of range."""
         if not self._schema.is_valid(body):
             raise DataValidationFailed(_violations(list(self._schema.iter_errors(body))))
-        self._raise_first_kind(body, self._check_decimals)
+        _raise_first_kind(body, self._checks_of_schema)
 
     def validate_values(self, body: dict[str, Any]) -> None:
         """Of a body that fits the schema: DataValidationFailed for values that must be equal, then for items that
         must differ."""
-        self._raise_first_kind(body, self._check_equalities, self._check_unique_arrays)
-
-    def _raise_first_kind(self, body: dict[str, Any], *checks: Callable[[dict[str, Any]], Iterator[Violation]]) -> None:
-        for check in checks:
-            if found := list(check(body)):
-                raise DataValidationFailed(found)
+        _raise_first_kind(body, self._checks_of_values)
 
     def _check_decimals(self, body: dict[str, Any]) -> Iterator[Violation]:
         for limit, steps in self._decimals:
@@ -79,6 +84,12 @@ class Validator:
             for indexes, items in values_at(body, steps):
                 if position := _first_repetition(items, rule):
                     yield violations.duplicate_item(concrete(steps, indexes), position)
+
+
+def _raise_first_kind(body: dict[str, Any], checks: Iterable[Callable[[dict[str, Any]], Iterator[Violation]]]) -> None:
+    for check in checks:
+        if found := list(check(body)):
+            raise DataValidationFailed(found)
 
 
 def _with_integer_bounds(schema: dict[str, Any]) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _line(position: int, incoming: IncomingDocument, resource_type: int) -> str:
 
 
 def _uuid_array(ids: Iterable[UUID]) -> str:
-    return "{" + ",".join([each.hex for each in ids]) + "}"
+    return "{" + ",".join([f"{each.int:032x}" for each in ids]) + "}"
 
 
 def _securable_field(value: str | bool | int | list[int]) -> str:
