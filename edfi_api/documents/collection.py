@@ -141,7 +141,7 @@ _GUARDED = f"""{_NEAR}, candidate AS MATERIALIZED (
     SELECT DISTINCT c.id FROM ({{candidates}}) c
      WHERE (SELECT count(*) FROM near) < %(wanted)s{{only_if}} ORDER BY c.id LIMIT %(looked_at)s
 ), own AS MATERIALIZED (
-    SELECT c.id FROM (SELECT id FROM candidate ORDER BY id) c CROSS JOIN {{asked}} ORDER BY c.id LIMIT %(wanted)s
+    SELECT c.id FROM (SELECT id FROM candidate ORDER BY id) c CROSS JOIN {{remaining}} ORDER BY c.id LIMIT %(wanted)s
 ), found AS MATERIALIZED (
     SELECT (SELECT count(*) FROM near) >= %(wanted)s AS is_near,
            (SELECT count(*) FROM own) >= %(wanted)s
@@ -306,15 +306,23 @@ def _guarded(selection: Selection, way: Candidates) -> str:
     each_row = clauses["each_row"]
     parts = {"walk": selection.order.walk, "are_many": way.are_many, "candidates": way.sql, "each_row": each_row}
     if selection.order is Order.CHANGE_VERSION:
-        asked = _ASKED.format(each_row=f"{each_row} AND {_IN_WINDOW}")
+        asked = _ASKED.format(each_row=_remaining(selection, way))
         return _GUARDED_VERSIONS.format(**parts | {"candidates": all_candidates}, index=clauses["index"], asked=asked)
-    asked = _ASKED.format(each_row=each_row)
+    asked, remaining = _ASKED.format(each_row=each_row), _ASKED.format(each_row=_remaining(selection, way))
     if not _is_only_guarded(selection):
         others = _FOUND_BY_INDEX.format(index=_unguarded_index(selection))
-        return _GUARDED.format(**parts, others=others, only_if=f" AND NOT {way.are_many}", asked=asked)
-    if way.are_the_answer:
+        only_if = f" AND NOT {way.are_many}"
+        return _GUARDED.format(**parts, others=others, only_if=only_if, remaining=remaining, asked=asked)
+    if way.remaining is None:
         return _ONLY_GUARDED.format(**parts)
-    return _GUARDED.format(**parts, others=all_candidates, only_if="", asked=asked)
+    return _GUARDED.format(**parts, others=all_candidates, only_if="", remaining=remaining, asked=remaining)
+
+
+def _remaining(selection: Selection, way: Candidates) -> str:
+    """What is asked of the documents to which the guard has led."""
+    others = [each for each in selection.conditions if each.candidates is not way]
+    asked = [condition.sql for condition in others] + ([way.remaining] if way.remaining else [])
+    return " AND ".join(asked + ([] if selection.is_of_all_versions else [_IN_WINDOW])) or "true"
 
 
 def _way(selection: Selection) -> Candidates | None:
@@ -353,7 +361,7 @@ def _window_sizes(selection: Selection, wanted: int) -> dict[str, int]:
         return {"near": _NEAR_ROWS, "looked_at": max(_CANDIDATES, wanted)}
     way = _way(selection)
     several = max(_GUARDED_NEAR_ROWS, 2 * wanted)
-    return {"near": several, "looked_at": wanted if way and way.are_the_answer else several}
+    return {"near": several, "looked_at": several if way and way.remaining else wanted}
 
 
 def count(selection: Selection) -> int:

@@ -64,14 +64,14 @@ STORED, PROPOSED = RowValues("d"), ProposedValues()
 class Candidates:
     """A way to all documents for which a condition holds, which does not lead past the others.
 
-    `sql` is a query for their ids: the first `looked_at` at least, from `first` to `last`, in any order; the condition
-    may not hold for all of them unless they `are_the_answer`. `are_many` is SQL: true where the way has so many
-    branches that the documents next to each other are worth a look before it is taken.
+    `sql` is a query for their ids: the first `looked_at` at least, from `first` to `last`, in any order. `remaining` is
+    what still has to be asked of each, about a document `d`; None if nothing has to. `are_many` is SQL: true where the
+    way has so many branches that the documents next to each other are worth a look before it is taken.
     """
 
     sql: str
     are_many: str
-    are_the_answer: bool
+    remaining: str | None
 
 
 @dataclass(frozen=True, slots=True)

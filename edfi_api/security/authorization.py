@@ -140,8 +140,17 @@ class Rules:
         return Candidates(
             " UNION ALL ".join(f"({way.sql})" for way in ways),
             f"({' OR '.join(way.are_many for way in ways)})",
-            all(way.are_the_answer for way in ways) and leading == [*self.all_of, *self.relationships],
+            self._remaining(ways),
         )
+
+    def _remaining(self, ways: list[Candidates]) -> str | None:
+        """Of what one strategy leads to nothing has to be asked twice; where there are several, everything."""
+        if self.relationships and not self.all_of and all(way.remaining is None for way in ways):
+            return None
+        if len(self.relationships) + len(self.all_of) > 1:
+            return self.stored
+        remaining = ways[0].remaining
+        return remaining and f"coalesce({remaining}, false)"
 
 
 @dataclass(frozen=True)

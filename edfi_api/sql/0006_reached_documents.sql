@@ -64,7 +64,8 @@ TABLE student_path UNION ALL TABLE contact_path UNION ALL TABLE staff_path;
 
 -- Each statement after a lock sees what was committed while waiting for it. An enrollment, of which there are many, mostly
 -- finds nothing about the student but the student's own document, which is locked and written down in one statement.
-CREATE FUNCTION document_joins_paths() RETURNS trigger LANGUAGE plpgsql AS $$
+-- A plan is made once for a session; one that was made for an empty database must not be kept for a full one.
+CREATE FUNCTION document_joins_paths() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     IF NEW.student IS NOT NULL AND NEW.organization IS NOT NULL THEN
         INSERT INTO reached_document
@@ -122,7 +123,7 @@ END
 $$;
 
 -- Whoever joins the same people meanwhile has their lock, or sees what is gone.
-CREATE FUNCTION document_leaves_paths() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION document_leaves_paths() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     PERFORM FROM document d JOIN alias a ON a.document_id = d.id
       WHERE d.is_person AND d.student = OLD.student FOR NO KEY UPDATE OF a;

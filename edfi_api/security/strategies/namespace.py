@@ -6,7 +6,7 @@ Source: security.md §7.1.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edfi_api.documents.guards import Candidates, Values
+from edfi_api.documents.guards import STORED, Candidates, Values
 from edfi_api.documents.securables import SecurableKind
 
 from ..exceptions import (
@@ -56,7 +56,9 @@ class NamespaceBased:
         return self.sql(values)
 
     def candidates(self) -> Candidates:
-        return Candidates(_OF_NAMESPACES, are_many="true", are_the_answer=len(self._own()) == 1)
+        return Candidates(
+            _OF_NAMESPACES, are_many="true", remaining=None if len(self._own()) == 1 else self.sql(STORED)
+        )
 
     def questions(self, values: Values) -> list[str]:
         asked = []

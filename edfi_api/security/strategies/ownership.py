@@ -29,7 +29,7 @@ class OwnershipBased:
         return self.sql(values)
 
     def candidates(self) -> Candidates:
-        return Candidates(_OF_CLIENT, are_many="false", are_the_answer=True)
+        return Candidates(_OF_CLIENT, are_many="false", remaining=None)
 
     def questions(self, values: Values) -> list[str]:
         if not values.is_stored:

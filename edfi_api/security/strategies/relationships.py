@@ -46,6 +46,18 @@ SELECT r.id FROM unnest(%({pathway})s::smallint[]) association (type) CROSS JOIN
      ORDER BY r.document_id LIMIT %(looked_at)s
 ) r
 """
+# Documents of one organization mostly lie together: if the one that comes first fills the page, others are looked at
+# only as far as theirs lie between.
+_OF_EACH = """
+WITH branch AS MATERIALIZED (
+    SELECT o.id, d.id AS first_id FROM ({organizations}) o (id) CROSS JOIN LATERAL ({first}) d
+), bound AS MATERIALIZED (
+    SELECT CASE WHEN count(DISTINCT d.id) >= %(looked_at)s THEN max(d.id) ELSE %(last)s END AS id
+      FROM (SELECT id FROM branch ORDER BY first_id LIMIT 1) o CROSS JOIN LATERAL ({documents}) d
+)
+SELECT d.id FROM (SELECT DISTINCT id FROM branch WHERE first_id <= (SELECT id FROM bound)) o
+       CROSS JOIN LATERAL ({within_bound}) d
+"""
 _HELD_AGAINST_PEOPLE = """
 SELECT d.id FROM document d
  WHERE d.resource_type_id = %(type)s AND d.organization IS NOT NULL AND d.id BETWEEN %(first)s AND %(last)s
@@ -194,9 +206,14 @@ class Relationship:
 
     def _of_each(self, organizations: str, documents: str) -> Candidates:
         return Candidates(
-            f"SELECT d.id FROM ({organizations} UNION {_CLAIMED}) o (id) CROSS JOIN LATERAL ({documents}) d",
+            _OF_EACH.format(
+                organizations=f"{organizations} UNION {_CLAIMED}",
+                first=documents.replace("%(looked_at)s", "1"),
+                documents=documents,
+                within_bound=documents.replace("%(last)s", "(SELECT id FROM bound)"),
+            ),
             f"(SELECT count(*) FROM (SELECT FROM ({organizations}) o LIMIT {_FEW} + 1) o) > {_FEW}",
-            are_the_answer=len(self._asked) == 1,
+            " AND ".join(self._is_reached(group, STORED) for group in self._asked[1:]) or None,
         )
 
     @property
