@@ -35,8 +35,6 @@ class DataRoutesMiddleware:
         self._security = SecurityMiddleware(get_response)
         self._security_headers = {kind().scheme: self._headers_for(kind()) for kind in (HttpRequest, _HttpsRequest)}
         self._safe_answer = convert_exception_to_response(self._answer)
-        # Clients send what they like as host, but these were found to be ours.
-        self._hosts: set[tuple[str | None, ...]] = set()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         data = _data_pattern(settings.ROOT_URLCONF)
@@ -51,18 +49,11 @@ class DataRoutesMiddleware:
         return response
 
     def _answer(self, request: HttpRequest) -> HttpResponse:
-        self._refuse_hosts_of_others(request)
+        request.get_host()  # Refuses hosts that are not ours.
         response = request.answered_by()
         if isinstance(response, SimpleTemplateResponse):
             response.render()
         return response
-
-    def _refuse_hosts_of_others(self, request: HttpRequest) -> None:
-        sent = tuple([request.META.get(name) for name in _HOST_HEADERS])
-        if sent not in self._hosts:
-            request.get_host()
-            if len(self._hosts) < _MOST_HOSTS:
-                self._hosts.add(sent)
 
     def _headers_for(self, request: HttpRequest) -> FixedHeaders:
         answer = HttpResponse()
@@ -83,9 +74,6 @@ def _data_pattern(urlconf: str) -> URLPattern | None:
 
 
 _WITHOUT_LENGTH = (204, 304)
-# All that Django works a host out of.
-_HOST_HEADERS = ("HTTP_X_FORWARDED_HOST", "HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "HTTP_X_FORWARDED_PROTO")
-_MOST_HOSTS = 100
 
 
 class AdminOnly:
