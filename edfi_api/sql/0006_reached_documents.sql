@@ -17,6 +17,10 @@
 
 -- The document of a person, which is there before any other about that person, and goes after them.
 ALTER TABLE document ADD COLUMN is_person boolean;
+-- Documents that are there already: whatever the number of a person identifies, and not by a reference.
+UPDATE document SET is_person = true
+ WHERE organization IS NULL AND natural_key ~ '^NK#[^.=#]+='
+   AND substr(natural_key, strpos(natural_key, '=') + 1) IN (student, contact, staff);
 -- Serves the lock.
 CREATE INDEX document_person ON document (student, contact, staff) WHERE is_person;
 
@@ -61,6 +65,8 @@ SELECT d.resource_type_id, p.resource_type_id AS association_type_id, p.organiza
    AND d.organization IS NULL AND d.student IS NULL AND d.contact IS NULL;
 CREATE VIEW authorization_path AS
 TABLE student_path UNION ALL TABLE contact_path UNION ALL TABLE staff_path;
+
+INSERT INTO reached_document TABLE authorization_path;
 
 -- Each statement after a lock sees what was committed while waiting for it. An enrollment, of which there are many, mostly
 -- finds nothing about the student but the student's own document, which is locked and written down in one statement.

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from django.core.management import call_command
 from django.db import transaction
 
 from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
@@ -106,3 +107,22 @@ def test_a_storm_of_associations_leaves_what_remains(world):
     at_once(*(client(seed) for seed in range(4)))
 
     assert_is_what_documents_tell()
+
+
+@pytest.fixture
+def _all_applied_in_the_end(committing_api):
+    yield
+    call_command("migrate", verbosity=0)
+
+
+@pytest.mark.usefixtures("_all_applied_in_the_end")
+def test_what_was_there_before_the_table_is_reached_too(world):
+    world.enroll("S1", 11)
+    world.relate("S1", "C1")
+    event(world, "S1")
+    call_command("migrate", "edfi_api", "0005", verbosity=0)
+
+    call_command("migrate", verbosity=0)
+
+    assert len(reached_from(11)) == 4
+    call_command("verify_integrity")
