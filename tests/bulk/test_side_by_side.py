@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from edfi_api.documents.bulk import Candidate, batches, bulk_writer, pipeline, write_documents
 from edfi_api.documents.bulk.order import footprint
@@ -147,6 +147,13 @@ def deadlocks():
             "SELECT pg_stat_clear_snapshot(), deadlocks FROM pg_stat_database WHERE datname = current_database()"
         )
         return cursor.fetchone()[1]
+
+
+def test_a_connection_that_cannot_be_had_ends_the_load(load, district, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "PORT", "1")
+
+    with pytest.raises(OperationalError):
+        load(district.school(number) for number in range(1, 31))
 
 
 def test_a_transaction_of_the_caller_takes_everything_back(load, district):

@@ -135,7 +135,6 @@ class BulkWriter:
 
     def _work(self, batch: Batch) -> Work:
         numbers = resource_types.numbers(self._using)
-        # By name, but the names of one object are those of one resource, and are not looked at.
         parts = [list(part) for _, part in groupby(batch, key=_resource_name)]
         return Work(
             [

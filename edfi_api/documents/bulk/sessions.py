@@ -39,10 +39,10 @@ class WritingThreads:
     def __init__(self, count: int, using: str) -> None:
         self._using = using
         self._connections: list[BaseDatabaseWrapper] = []
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix="bulk", initializer=self._connect)
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="bulk")
 
     def begin(self, work: Callable[[], Result]) -> Future[Result]:
-        return self._pool.submit(work)
+        return self._pool.submit(self._run, work)
 
     def end(self) -> None:
         """Let what is being written end, and leave out what has not begun."""
@@ -50,9 +50,14 @@ class WritingThreads:
         for connection in self._connections:
             connection.close()
 
-    def _connect(self) -> None:
+    def _run(self, work: Callable[[], Result]) -> Result:
         connection = connections[self._using]
-        connection.inc_thread_sharing()  # It is closed by the thread that ends the others.
-        self._connections.append(connection)
+        if connection.connection is None:
+            self._begin_session(connection)
+        return work()
+
+    def _begin_session(self, connection: BaseDatabaseWrapper) -> None:
         with connection.cursor() as cursor:
             cursor.execute(_BEGIN)
+        connection.inc_thread_sharing()  # It is closed by the thread that ends the others.
+        self._connections.append(connection)
