@@ -43,12 +43,20 @@ WITH about AS (
      WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
        AND NOT EXISTS (SELECT FROM alias a WHERE a.referential_id = s.referential_id)
 ), people AS (
-    SELECT p.id FROM about JOIN document p ON p.is_person AND p.student = about.student
+    -- Each looked up by itself (OFFSET 0): where statistics are of a time before these people were loaded, the planner
+    -- takes them for few and compares all with all.
+    SELECT p.id FROM about CROSS JOIN LATERAL (
+        SELECT id FROM document WHERE is_person AND student = about.student OFFSET 0
+    ) p
      UNION ALL
-    SELECT p.id FROM about JOIN document p ON p.is_person AND p.student IS NULL AND p.contact = about.contact
+    SELECT p.id FROM about CROSS JOIN LATERAL (
+        SELECT id FROM document WHERE is_person AND student IS NULL AND contact = about.contact OFFSET 0
+    ) p
      UNION ALL
-    SELECT p.id FROM about JOIN document p
-        ON p.is_person AND p.student IS NULL AND p.contact IS NULL AND p.staff = about.staff
+    SELECT p.id FROM about CROSS JOIN LATERAL (
+        SELECT id FROM document
+         WHERE is_person AND student IS NULL AND contact IS NULL AND staff = about.staff OFFSET 0
+    ) p
 )
 SELECT FROM alias WHERE document_id IN (TABLE people) ORDER BY referential_id FOR NO KEY UPDATE
 """
