@@ -22,7 +22,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
 _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 
-
 django.setup(set_prefix=False)
 _django = QuickHandler()
 

@@ -35,13 +35,13 @@ linked AS MATERIALIZED (
            count(*) = cardinality(%(linked)s::uuid[]) AS are_there
       FROM {found}
 )"""
-_OLD = "linked"
-_OLD_OR_NEW = """(
+_STORED = "linked"
+_STORED_OR_NEW = """(
         TABLE linked UNION ALL
         SELECT place, %(resource_type)s::smallint, %(document_uuid)s::uuid
           FROM unnest(%(linked)s::uuid[]) WITH ORDINALITY AS l (alias_id, place)
          WHERE alias_id = ANY (%(aliases)s::uuid[]) AND NOT EXISTS (SELECT FROM existing)
-      ) old_or_new"""
+      ) stored_or_new"""
 
 # Where the written row comes from differs between upsert and update; the rest of a write is one text.
 _WRITE = """
@@ -84,7 +84,7 @@ WITH {{proposed}}existing AS (
            coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected{{is_allowed}}
       FROM alias a JOIN document d ON d.id = a.document_id
      WHERE a.referential_id = %(referential_id)s
-), {_LINKED.format(found=_OLD_OR_NEW)}, inserted AS (
+), {_LINKED.format(found=_STORED_OR_NEW)}, inserted AS (
     INSERT INTO document (document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
                           created_by, last_modified_by, {{securables}})
     SELECT %(document_uuid)s::uuid, %(resource_type)s::smallint, %(natural_key)s::text, %(body)s::jsonb, types, ids,
@@ -106,7 +106,7 @@ WITH {{proposed}}existing AS (
            coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version AS is_expected{{is_allowed}}
       FROM document d
      WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
-), {_LINKED.format(found=_OLD)}, inserted AS (
+), {_LINKED.format(found=_STORED)}, inserted AS (
     SELECT id, document_uuid, change_version FROM existing WHERE false
 ), {_WRITE}
 """
@@ -308,7 +308,7 @@ RETURNING a.document_id
 """
 
 # For the document itself, whose references may be others than before; its aliases have been moved.
-LINKS = f"WITH {_LINKED.format(found=_OLD)} SELECT types, ids, are_there FROM links"
+LINKS = f"WITH {_LINKED.format(found=_STORED)} SELECT types, ids, are_there FROM links"
 
 # The securables of a document travel as one JSON object each: an array of arrays would have to be rectangular. What
 # follows the root refers to the same documents as before.
