@@ -5,8 +5,9 @@
 for the database that `DATABASE_URL` names, filled by `make bench-data`. Each question is asked without a guard, and for
 each client with the guard of a strategy. Times are those of the statement with reading its rows, in milliseconds, the
 shortest of several; what counts are the ratios within one run. Where nothing is said, the strategy is
-RelationshipsWithEdOrgsAndPeople and the page has 25 documents. For deletes and key changes some documents are removed
-and changed in a transaction that is rolled back.
+RelationshipsWithEdOrgsAndPeople and the page has 25 documents. "GET" is the whole request, through Django in this
+process, of a client with the claim set SISVendor beside one with EdFiSandbox. For deletes and key changes some
+documents are removed and changed in a transaction that is rolled back.
 """
 
 import argparse
@@ -18,9 +19,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import django
 from django.http import QueryDict
+from django.test import Client
 
 from tests.benchmarks import district
 
@@ -64,6 +67,7 @@ def measure(names: list[str]) -> Iterator[Row]:
         resource = current_surface().by_name[ResourceName("Ed-Fi", name)]
         for question, (strategy, ask) in _questions(resource).items():
             yield from _rows(resource, question, strategy, ask)
+        yield from _requests(resource)
         yield from _changes(resource)
 
 
@@ -74,6 +78,37 @@ def _rows(resource: "Resource", question: str, strategy: str, ask: "Callable[[Gu
         documents = ask(guard)
         taken = _shortest(lambda guard=guard: ask(guard))
         yield Row(resource.name.resource, question, who, documents, taken, unguarded)
+
+
+def _requests(resource: "Resource") -> Iterator[Row]:
+    from edfi_api.security.models import ApiClient, Application, Vendor  # noqa: PLC0415  Django is set up by now
+
+    http = Client()
+
+    def ask(token: str) -> Callable[[], int]:
+        path, headers = f"/data{resource.url_path}", {"authorization": f"Bearer {token}"}
+        return lambda: len(json.loads(http.get(path, headers=headers).content))
+
+    try:
+        unguarded = _shortest(ask(_token(http, "EdFiSandbox", [])))
+        for who, organizations in _clients().items():
+            if organizations:
+                of_client = ask(_token(http, "SISVendor", organizations))
+                yield Row(resource.name.resource, "GET", who, of_client(), _shortest(of_client), unguarded)
+    finally:
+        for model in (ApiClient, Application, Vendor):
+            model.objects.filter(name__startswith=_OURS).delete()
+
+
+def _token(http: Client, claim_set: str, organizations: list[int]) -> str:
+    from edfi_api.security.clients import create_client  # noqa: PLC0415  Django is set up by now
+
+    client = create_client(f"{_OURS} {uuid4()}", claim_set, organizations)
+    form = {"grant_type": "client_credentials", "client_id": client.key, "client_secret": client.secret}
+    return http.post("/oauth/token", form, content_type="application/json").json()["access_token"]
+
+
+_OURS = "benchmark of guarded pages"
 
 
 def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[Guard | None], int]]]":
