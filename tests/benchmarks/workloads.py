@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from http.client import HTTPConnection
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 from tests.benchmarks.server import ADDRESS, Server
@@ -21,6 +21,7 @@ class Workloads:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._students = count(1)
+        self._new_associations = (_association(n, entryDate=date) for date in _dates() for n in self.seeded)
 
     def seed(self, documents: int) -> None:
         """Schools, and students with an association each: what is repeated, changed and read."""
@@ -37,10 +38,9 @@ class Workloads:
         return [self._request("POST", "/students", _student(next(self._students))) for _ in range(documents)]
 
     def new_associations(self, documents: int) -> list[bytes]:
-        """Second associations of the seeded students, at other dates: the key is student, school and date."""
-        dates = _dates()
-        bodies = (_association(n, entryDate=date) for date in dates for n in self.seeded)
-        return [self._request("POST", "/studentSchoolAssociations", next(bodies)) for _ in range(documents)]
+        """Further associations of the seeded students, at ever new dates: the key is student, school and date."""
+        bodies = islice(self._new_associations, documents)
+        return [self._request("POST", "/studentSchoolAssociations", body) for body in bodies]
 
     def same_associations(self) -> list[bytes]:
         return [self._request("POST", "/studentSchoolAssociations", _association(n)) for n in self.seeded]
