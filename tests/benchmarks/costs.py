@@ -1,7 +1,9 @@
 """Processor time of a server: of a process with all that it started, those that ended among them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import psutil
 
@@ -27,6 +29,13 @@ def seconds(process: psutil.Process | None) -> float | None:
     if process is None:
         return None
     own = process.cpu_times()
-    living = [child.cpu_times() for child in process.children(recursive=True)]
+    living = list(_times(process.children(recursive=True)))
     of_the_living = sum(times.user + times.system for times in living)
     return own.user + own.system + own.children_user + own.children_system + of_the_living
+
+
+def _times(processes: Iterable[psutil.Process]) -> Iterator[Any]:
+    """Without those that end meanwhile, as workers of autovacuum do."""
+    for each in processes:
+        with suppress(psutil.NoSuchProcess):
+            yield each.cpu_times()
