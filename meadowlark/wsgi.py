@@ -5,8 +5,6 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from importlib import import_module
-from threading import local
-from time import monotonic
 from typing import Any
 
 import django
@@ -14,7 +12,7 @@ from django.conf import settings
 from django.core.cache import close_caches
 from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished
-from django.db import close_old_connections, connection, connections
+from django.db import close_old_connections, connections
 
 from meadowlark.quick_handler import QuickHandler
 
@@ -27,14 +25,10 @@ _django = QuickHandler()
 
 import_module(settings.ROOT_URLCONF)
 
-# What listens to the end of a request: there are no caches to close, the URL map is always the same, and for old
-# connections is looked below.
+# What listens to the end of a request: there are no caches to close, the URL map is always the same, and old
+# connections are looked for at the beginning of the next.
 for receiver in (close_caches, reset_urlconf, close_old_connections):
     request_finished.disconnect(receiver)
-
-# In seconds, for each thread. A connection that has failed is looked at before the next request.
-_LOOK_FOR_OLD_CONNECTIONS_EVERY = 1.0
-_of_this_thread = local()
 
 # Requests may keep a thread and its locks for so long. They are many at once and short, so none is spread over several
 # processes of PostgreSQL: to start these took four milliseconds of each filtered page of a million documents. A pooler
@@ -56,10 +50,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     content_type = environ.get("CONTENT_TYPE", "")
     if "charset" in content_type.lower():
         environ["CONTENT_TYPE"] = _CHARSET.sub("", content_type)
-    now = monotonic()
-    if now >= getattr(_of_this_thread, "next_look", 0) or connection.errors_occurred:
-        _of_this_thread.next_look = now + _LOOK_FOR_OLD_CONNECTIONS_EVERY
-        close_old_connections()
+    close_old_connections()  # With this, what asks next sees whether its connection still stands.
     answer = _django(environ, start_response)
     if environ["REQUEST_METHOD"] != "HEAD":
         return answer
