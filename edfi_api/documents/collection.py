@@ -268,8 +268,8 @@ def page(selection: Selection, size: int, offset: int) -> Iterator[StoredDocumen
     parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
     parameters |= _window_sizes(selection, size + offset)
     rest = yield from _documents(_PAGE.format(found=_found(selection)), parameters, selection)
-    still = _REST.format(each_row=_clauses(selection)["each_row"] or "true")
     while rest:
+        still = _REST.format(each_row=_clauses(selection)["each_row"] or "true")
         rest = yield from _documents(still, parameters | {"rows": rest}, selection)
 
 
@@ -294,16 +294,15 @@ def _found(selection: Selection) -> str:
         return _UNFILTERED.format(walk=order.walk, by=order.column)
     if any(each.finds_few for each in selection.conditions):
         return _FEW.format(by=order.column, **clauses)
-    guard = _way(selection)
-    if guard is None:
+    way = _way(selection)
+    if way is None:
         return _FILTERED.format(walk=order.walk, by=order.column, **clauses)
-    return _planned_once(_guarded(selection, guard))
+    return _planned_once(_guarded(selection, way, clauses))
 
 
-def _guarded(selection: Selection, way: Candidates) -> str:
+def _guarded(selection: Selection, way: Candidates, clauses: Mapping[str, str]) -> str:
     """The page of a guard that knows a way to its documents."""
-    clauses, all_candidates = _clauses(selection), way.sql.replace("%(looked_at)s", "NULL")
-    each_row = clauses["each_row"]
+    each_row, all_candidates = clauses["each_row"], way.sql.replace("%(looked_at)s", "NULL")
     parts = {"walk": selection.order.walk, "are_many": way.are_many, "candidates": way.sql, "each_row": each_row}
     if selection.order is Order.CHANGE_VERSION:
         asked = _ASKED.format(each_row=_remaining(selection, way))

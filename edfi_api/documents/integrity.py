@@ -71,7 +71,7 @@ class _Row(NamedTuple):
 
 
 # Type and id of a document.
-_Link = list[Any]
+_Link = tuple[int, UUID]
 
 
 def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
@@ -122,7 +122,7 @@ def _links(batch: list[_Row], using: str) -> dict[UUID, _Link]:
     wanted = {alias for stored in batch for alias in stored.references if alias}
     targets = Alias.objects.using(using).filter(pk__in=wanted)
     found = targets.values_list("referential_id", "document__resource_type_id", "document__document_uuid")
-    return {alias: link for alias, *link in found}
+    return {alias: (type_, id_) for alias, type_, id_ in found}
 
 
 def _rows(query: str, using: str) -> list[tuple[Any, ...]]:
@@ -150,7 +150,5 @@ def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iter
     if surplus := references - targets:
         yield f"{len(surplus)} row(s) of references are not in the body"
     meant = [links.get(alias) for alias in understood.linked]
-    if not missing and meant != [
-        list(link) for link in zip(stored.linked_types or [], stored.linked_ids or [], strict=True)
-    ]:
+    if not missing and meant != list(zip(stored.linked_types or [], stored.linked_ids or [], strict=True)):
         yield "its links do not lead to what its references mean"

@@ -227,7 +227,7 @@ SELECT id FROM document
    FOR NO KEY UPDATE
 """
 
-# The columns of `stored_document`.
+# The fields of `StoredDocument`.
 STORED_COLUMNS = """
 d.id, d.document_uuid::text, {text}, d.change_version, d.last_modified_at, d.linked_types::text, d.linked_ids::text
 """.strip()
@@ -241,7 +241,7 @@ SELECT {STORED_COLUMNS.format(text="d.body::text")}{{is_allowed}}
 
 @lru_cache(maxsize=1024)
 def get(demands: Demands | None) -> str:
-    """The columns of `stored_document`; behind them whether it may be read, if that is asked."""
+    """The fields of `StoredDocument`; behind them whether it may be read, if that is asked."""
     return _GET.format(is_allowed=f", {demands.stored} AS is_allowed" if demands is not None else "")
 
 

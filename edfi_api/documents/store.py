@@ -240,9 +240,8 @@ def _change_identity(
         # What is wrong with the document itself comes before what is wrong with its referrers.
         _raise_unresolved(incoming, using)
         raise
-    except (IntegrityError, MetConcurrentWrite) as error:
-        _raise_unresolved(incoming, using)
-        raise MetConcurrentWrite from error
+    except IntegrityError as error:
+        raise MetConcurrentWrite from error  # or a reference leads nowhere: `update` asks
     stored = get(incoming.resource, parameters["document_uuid"], using=using)
     if stored is None:
         raise MetConcurrentWrite

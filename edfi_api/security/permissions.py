@@ -31,8 +31,7 @@ class ClaimSetPermission(BasePermission):
     """Asks the client's claim set about views of a resource; of all others it wants an authenticated client.
 
     What it demands of documents becomes the view's `guard`, and whom it lets read what, for names of other documents,
-    its `may_read`. The refusals of `claims.strategies` say more than False,
-    and leave as they are.
+    its `may_read`. The refusals of `claims.strategies` say more than False, and leave as they are.
     """
 
     def has_permission(self, request: Request, view: View) -> bool:

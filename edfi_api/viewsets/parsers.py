@@ -22,7 +22,7 @@ class EdFiJsonParser(BaseParser):
     media_type = "application/json"
 
     def parse(self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
-        """The body as a JSON object; an exception of `viewsets.exceptions` says why it is none."""
+        """The body as a JSON object; what it raises says why it is none."""
         if not _is_json(stream.META.get("CONTENT_TYPE", "")):
             raise UnsupportedMediaType
         return json_object.parse(_read(stream).removeprefix(_BYTE_ORDER_MARK))

@@ -17,10 +17,7 @@ def world(committing_api, documents):
     found.district(1)
     for school in (11, 12):
         found.school(school, 1)
-    for student in ("S1", "S2"):
-        found.student(student)
-    for contact in ("C1", "C2"):
-        found.contact(contact)
+    found.people(("S1", "S2"), ("C1", "C2"))
     for name in ("StudentSchoolAssociation", f"Student{found.contact_name}Association", "PostSecondaryEvent"):
         found.body(name)
     return found

@@ -19,12 +19,7 @@ def world(api_without_check, documents):
     found.district(1)
     for school in SCHOOLS:
         found.school(school, 1)
-    for student in STUDENTS:
-        found.student(student)
-    for contact in CONTACTS:
-        found.contact(contact)
-    for staff in STAFF:
-        found.staff(staff)
+    found.people(STUDENTS, CONTACTS, STAFF)
     return found
 
 

@@ -93,12 +93,7 @@ def populated(api, documents):
     found = World(api, documents)
     for district in DISTRICTS:
         found.district(district)
-    for student in STUDENTS:
-        found.student(student)
-    for contact in CONTACTS:
-        found.contact(contact)
-    for staff in STAFF:
-        found.staff(staff)
+    found.people(STUDENTS, CONTACTS, STAFF)
     # What each example takes back is not what these need.
     for name in (
         "School",

@@ -1,5 +1,6 @@
 """A small world to authorize in: organizations, people, and what brings these under those; by number and name."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -61,6 +62,12 @@ class World:
 
     def contact(self, name: str) -> str:
         return self.post(self.contact_name, **self._contact_key(name))
+
+    def people(self, students: Iterable[str], contacts: Iterable[str], staff: Iterable[str] = ()) -> None:
+        """All of them, related to nobody."""
+        for write, names in ((self.student, students), (self.contact, contacts), (self.staff, staff)):
+            for name in names:
+                write(name)
 
     def enrollment(self, student: str, school: int) -> dict[str, Any]:
         return self.body("StudentSchoolAssociation", **_student(student), schoolReference={"schoolId": school})
