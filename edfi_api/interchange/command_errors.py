@@ -24,6 +24,8 @@ def as_command_errors() -> Iterator[None]:
     except (OperationalError, InterfaceError) as error:
         raise CommandError(f"the database cannot be reached or failed: {error}") from error
     except sqlite3.Error as error:
-        raise CommandError(f"the temporary database that documents wait in failed: {error}") from error
+        raise CommandError(
+            f"the temporary database that documents wait in, in the folder of TMPDIR, failed: {error}"
+        ) from error
     except OSError as error:
         raise CommandError(f"{error.filename}: {error.strerror}") from error

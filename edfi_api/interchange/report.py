@@ -9,7 +9,8 @@ from typing import Any, Self, TextIO
 import orjson
 
 from edfi_api.interchange.exceptions import StoppedAtRefusal
-from edfi_api.interchange.results import COLUMNS, LoadResult, Refused
+from edfi_api.interchange.files import named_in_errors
+from edfi_api.interchange.results import COLUMNS, LoadResult, Refused, printable
 from edfi_api.surface.resource import ResourceName
 
 _SHOWN = 50
@@ -55,11 +56,13 @@ class RefusalLog:
             self._screen.write(f"... and {self.count - _SHOWN} more refusals\n")
         self._write('],\n"summary": ' + _json(self._summary) + "}\n")
         if self._report is not None:
-            self._report.close()
+            with named_in_errors(self._report.name):
+                self._report.close()
 
     def _write(self, text: str) -> None:
         if self._report is not None:
-            self._report.write(text)
+            with named_in_errors(self._report.name):
+                self._report.write(text)
 
 
 def table(result: LoadResult) -> Iterator[str]:
@@ -74,7 +77,7 @@ def table(result: LoadResult) -> Iterator[str]:
 
 def _facts(refused: Refused) -> dict[str, Any]:
     return {
-        "file": refused.file,
+        "file": printable(refused.file),
         "line": refused.line,
         "resource": refused.resource.resource if refused.resource else None,
         "reason": refused.reason,

@@ -17,7 +17,13 @@ from references.exceptions import MissingTarget, UnresolvedReference
 REFUSED = "refused"
 COLUMNS = {"created": Outcome.INSERTED, "updated": Outcome.UPDATED, "unchanged": Outcome.UNCHANGED, "refused": REFUSED}
 
+_NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+
+
+def printable(text: str) -> str:
+    """What repeats names of files and parts of documents may have anything in it, which a terminal would obey."""
+    return _NOT_PRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,8 @@ class Refused:
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return ": ".join([place, *([self.resource.resource] if self.resource else []), self.reason])
+        text = ": ".join([place, *([self.resource.resource] if self.resource else []), self.reason])
+        return printable(text)
 
 
 @dataclass(slots=True)

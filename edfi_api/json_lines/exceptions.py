@@ -20,6 +20,13 @@ class UnreadableFile(Exception):
 
 
 @dataclass
+class UnreadableLine(Exception):
+    """A line that does not say what it is a document of; the next one may be fine."""
+
+    reason: str
+
+
+@dataclass
 class NoLinesFound(Exception):
     """There is no file of JSON Lines at any of these paths."""
 

@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
+from edfi_api.interchange.files import named_in_errors
 from edfi_api.json_lines.snapshot import Snapshot, snapshot
 from edfi_api.surface.resource import Resource, ResourceName, Surface
 
@@ -53,7 +55,8 @@ def _counted(
         yield page
 
 
-def into_stream(stream: BinaryIO) -> WriteResource:
+@contextmanager
+def into_stream(stream: BinaryIO, name: str = "standard output") -> Iterator[WriteResource]:
     """Each line carries its resource."""
 
     def write(resource: Resource, pages: Iterable[Sequence[str]]) -> None:
@@ -61,28 +64,39 @@ def into_stream(stream: BinaryIO) -> WriteResource:
         for page in pages:
             stream.write("".join([f"{beginning}{body}}}\n" for body in page]).encode())
 
-    return write
-
-
-def into_folder(folder: Path) -> WriteResource:
-    """A compressed file for each resource, named after it; each line is a body."""
-
-    def write(resource: Resource, pages: Iterable[Sequence[str]]) -> None:
-        with whole_file(folder, resource, ".jsonl.gz") as path, gzip.open(path, "wb", _GZIP_LEVEL) as file:
-            for page in pages:
-                file.write("".join([f"{body}\n" for body in page]).encode())
-
-    return write
+    with named_in_errors(name):
+        yield write
+        stream.flush()
 
 
 @contextmanager
-def whole_file(folder: Path, resource: Resource, suffix: str) -> Iterator[Path]:
-    """A path to write to; the file gets its name when it is complete, until then an older one of that name stays."""
+def into_folder(folder: Path, resources: Iterable[Resource]) -> Iterator[WriteResource]:
+    """A compressed file for each resource, named after it; each line is a body."""
+
+    def write(resource: Resource, pages: Iterable[Sequence[str]]) -> None:
+        with gzip.open(growing(resource), "wb", _GZIP_LEVEL) as file:
+            for page in pages:
+                file.write("".join([f"{body}\n" for body in page]).encode())
+
+    with whole_files(folder, resources, ".jsonl.gz") as growing:
+        yield write
+
+
+@contextmanager
+def whole_files(folder: Path, resources: Iterable[Resource], suffix: str) -> Iterator[Callable[[Resource], Path]]:
+    """Where to write the file of a resource. All get their names at the end; until then, and if there is none, what
+    an earlier export has left stays as it was. Then nothing of it stays: not of resources without documents either.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    final = folder / f"{resource.project_endpoint}.{resource.endpoint}{suffix}"
-    growing = final.with_name(f".{final.name}.part")
-    try:
+    with named_in_errors(folder), TemporaryDirectory(prefix=".export-", dir=folder) as hidden:
+
+        def growing(resource: Resource) -> Path:
+            return Path(hidden, f"{resource.project_endpoint}.{resource.endpoint}{suffix}.part")
+
         yield growing
-        growing.replace(final)
-    finally:
-        growing.unlink(missing_ok=True)
+        for path in map(growing, resources):
+            final = folder / path.stem
+            if path.exists():
+                path.replace(final)
+            else:
+                final.unlink(missing_ok=True)

@@ -5,12 +5,13 @@ needs every digit has them in JSON Lines. Needs pyarrow, which is not installed 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from edfi_api.json_lines.exceptions import PyArrowMissing
-from edfi_api.json_lines.exporting import WriteResource, whole_file
+from edfi_api.json_lines.exporting import WriteResource, whole_files
 from edfi_api.surface.resource import Resource
 
 try:
@@ -23,21 +24,20 @@ except ImportError:
 _ROW_GROUP_BYTES = 32 * 1024 * 1024
 
 
-def into_parquet(folder: Path) -> WriteResource:
+@contextmanager
+def into_parquet(folder: Path, resources: Iterable[Resource]) -> Iterator[WriteResource]:
     """A file for each resource, named after it; PyArrowMissing if that cannot be."""
     if pyarrow is None:
         raise PyArrowMissing
 
     def write(resource: Resource, pages: Iterable[Sequence[str]]) -> None:
         read, stored = (pyarrow.schema(_fields(resource.json_schema, type_of)) for type_of in (_read_as, _stored_as))
-        with (
-            whole_file(folder, resource, ".parquet") as path,
-            pyarrow.parquet.ParquetWriter(path, stored, compression="zstd") as file,
-        ):
+        with pyarrow.parquet.ParquetWriter(growing(resource), stored, compression="zstd") as file:
             for text in _row_groups(pages):
                 file.write_table(_table(text, read).cast(stored))
 
-    return write
+    with whole_files(folder, resources, ".parquet") as growing:
+        yield write
 
 
 def _table(text: bytes, schema: Any) -> Any:

@@ -8,14 +8,18 @@ from dataclasses import dataclass
 
 import msgspec
 
-from edfi_api.documents.exceptions import MalformedJson
-from edfi_api.interchange.results import REFUSED, LoadResult, Refused, reason_in_words
-from edfi_api.json_lines.exceptions import UnknownResource, UnreadableFile
+from edfi_api.interchange.results import REFUSED, LoadResult, Refused
+from edfi_api.json_lines.exceptions import UnknownResource, UnreadableFile, UnreadableLine
 from edfi_api.json_lines.lines import lines
 from edfi_api.json_lines.sources import Source, resource_called
 from edfi_api.surface.resource import Resource, Surface
 
 OnRefusal = Callable[[Refused], None]
+
+_NO_RESOURCE = (
+    'neither the line, by {"resource": "/ed-fi/students", "body": {...}}, nor the name of the file says what it is a '
+    "document of"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,8 @@ class SourceReader:
             try:
                 wrapped = _wrapped(text)
                 resource = resource_called(self.surface, wrapped.resource)
-            except MalformedJson as error:
-                self.refuse(number, line, None, reason_in_words(error))
+            except UnreadableLine as error:
+                self.refuse(number, line, None, error.reason)
             except UnknownResource as error:
                 self.refuse(number, line, None, f"the API offers no {error.name}")
             else:
@@ -86,5 +90,7 @@ class _Wrapped(msgspec.Struct):
 def _wrapped(text: bytes) -> _Wrapped:
     try:
         return msgspec.json.decode(text, type=_Wrapped)
-    except msgspec.DecodeError as error:
-        raise MalformedJson('{"resource": "/ed-fi/students", "body": {...}} is expected') from error
+    except msgspec.ValidationError as error:
+        raise UnreadableLine(_NO_RESOURCE) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnreadableLine(f"not JSON: {error}") from error

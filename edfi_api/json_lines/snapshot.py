@@ -10,7 +10,8 @@ from psycopg import ServerCursor
 from edfi_api.documents import resource_types
 from edfi_api.surface.resource import Resource, ResourceName
 
-_PAGE = 1_000
+# A document may be of megabytes.
+_PAGE = 100
 _PRESENT = "SELECT id FROM resource_type t WHERE EXISTS (SELECT FROM document d WHERE d.resource_type_id = t.id)"
 _BODIES = "SELECT body::text FROM document WHERE resource_type_id = %s ORDER BY id"
 

@@ -5,15 +5,16 @@ that name; each line is a body. Any other name, and standard input: each line ca
 `{"resource": "/ed-fi/students", "body": {...}}`.
 """
 
+import errno
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
-from edfi_api.interchange.exceptions import NoSuchPath
+from edfi_api.interchange.files import files_at
 from edfi_api.json_lines.exceptions import NoLinesFound, UnknownResource
 from edfi_api.surface.resource import ProjectFacts, Resource, Surface
 
@@ -34,10 +35,16 @@ class Source:
     @contextmanager
     def open(self) -> Iterator[BufferedReader]:
         if self.path is None:
-            yield sys.stdin.buffer
+            yield _standard_input()
         else:
             with self.path.open("rb") as file:
                 yield file
+
+
+def _standard_input() -> BufferedReader:
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    return sys.stdin.buffer
 
 
 def sources(surface: Surface, paths: Iterable[str], resource: Resource | None = None) -> list[Source]:
@@ -68,16 +75,8 @@ def _core_first(surface: Surface) -> list[ProjectFacts]:
     return sorted(surface.projects, key=lambda facts: facts.is_extension)
 
 
-def _paths(named: str) -> Iterator[Path | None]:
-    path = Path(named)
-    if named == STANDARD_INPUT:
-        yield None
-    elif path.is_dir():
-        yield from sorted(file for file in path.rglob("*") if _SUFFIX.search(file.name) and file.is_file())
-    elif path.exists():
-        yield path
-    else:
-        raise NoSuchPath(path)
+def _paths(named: str) -> Sequence[Path | None]:
+    return [None] if named == STANDARD_INPUT else files_at(Path(named), _SUFFIX.search)
 
 
 def _resource_in_name(surface: Surface, path: Path | None) -> Resource | None:

@@ -1,9 +1,12 @@
 """`manage.py export_documents`: what it writes can be loaded, and is what the database held at one moment."""
 
 import datetime
+import errno
 import gzip
 import io
 import json
+from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
 
 import orjson
@@ -15,8 +18,9 @@ from edfi_api.documents import resource_types
 from edfi_api.documents.bulk import Candidate, write_documents
 from edfi_api.documents.integrity import disagreements
 from edfi_api.documents.store import Outcome
-from edfi_api.json_lines.exporting import export_documents, into_stream
+from edfi_api.json_lines.exporting import export_documents, into_folder, into_stream
 from edfi_api.models import Document, ResourceType
+from edfi_api.startup import current_surface
 from tests.bulk.both_ways import stored
 from tests.concurrency.together import in_background
 
@@ -117,7 +121,6 @@ def test_numbers_keep_every_digit(written, district, capfdbinary):
 def test_an_export_is_one_moment_of_a_database_that_goes_on(written, district, surface):
     written(district.school(1), district.period("one"))
     stream = io.BytesIO()
-    write_line = into_stream(stream)
 
     def write_while_others_write(resource, pages):
         if resource.endpoint == "schools":
@@ -125,28 +128,56 @@ def test_an_export_is_one_moment_of_a_database_that_goes_on(written, district, s
             in_background(lambda: list(write_documents(writing))).result(timeout=30)
         write_line(resource, pages)
 
-    export_documents(surface.resources, write_while_others_write)
+    with into_stream(stream) as write_line:
+        export_documents(surface.resources, write_while_others_write)
 
     bodies = [line["body"] for line in map(json.loads, stream.getvalue().splitlines())]
     assert bodies[-2:] == [district.school(1).body, district.period("one").body]
     assert Document.objects.filter(natural_key="NK#schoolId=2").exists()
 
 
-def test_a_file_that_did_not_become_complete_leaves_the_old_one(written, district, tmp_path, monkeypatch):
-    old = tmp_path / "ed-fi.schools.jsonl.gz"
-    old.write_bytes(b"old")
+def test_an_export_that_did_not_become_complete_leaves_the_old_one(written, district, tmp_path):
+    """Of all resources, those that would have been complete among them."""
     written(district.school(1))
-    monkeypatch.setattr("gzip.GzipFile.write", _no_space)
+    call_command("export_documents", output=str(tmp_path))
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    written(district.school(2), district.agency(3))
 
-    with pytest.raises(CommandError, match="No space left"):
-        call_command("export_documents", output=str(tmp_path), resource=["schools"])
+    def fail_at_schools(resource, pages):
+        write(resource, pages)
+        if resource.endpoint == "schools":
+            raise OSError(errno.ENOSPC, "No space left on device")
 
-    assert [path.name for path in tmp_path.iterdir()] == [old.name]
-    assert old.read_bytes() == b"old"
+    resources = current_surface().resources
+    with (
+        pytest.raises(OSError, match=f"No space left on device: '{tmp_path}'"),
+        into_folder(tmp_path, resources) as write,
+    ):
+        export_documents(resources, fail_at_schools)
+
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def _no_space(*_):
-    raise OSError(28, "No space left on device", "schools")
+def test_an_export_replaces_an_older_one_whole(written, district, tmp_path):
+    written(district.school(1), district.agency(2))
+    call_command("export_documents", output=str(tmp_path))
+    (tmp_path / "notes.txt").touch()
+    Document.objects.filter(natural_key="NK#schoolId=1").delete()
+
+    call_command("export_documents", output=str(tmp_path))
+
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names >= {"ed-fi.localEducationAgencies.jsonl.gz", "notes.txt"}
+    assert "ed-fi.schools.jsonl.gz" not in names
+
+
+def test_a_full_disk_behind_standard_output_is_told_of(written, district, monkeypatch):
+    written(district.school(1))
+    with suppress(OSError), Path("/dev/full").open("wb") as full:  # Closing it fails once more.
+        monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=full))
+
+        with pytest.raises(CommandError, match=r"^standard output: No space left on device$"):
+            call_command("export_documents", resource=["schools"])
 
 
 def test_an_unknown_resource_is_said_in_a_line(db):

@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import orjson
@@ -11,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from edfi_api.documents.bulk import write_documents
 from edfi_api.documents.integrity import disagreements
+from edfi_api.interchange.files import files_at
 from edfi_api.models import Document
 
 
@@ -158,8 +161,30 @@ def test_lines_without_a_known_resource_are_refused(load, write, district):
     told = load().err.splitlines()
 
     assert told[0] == f"{path}:1: the API offers no /ed-fi/dragons"
-    assert told[1].startswith(f"{path}:2: $.: ")
-    assert told[2].startswith(f"{path}:3: $.: ")
+    assert told[1].startswith(f"{path}:2: neither the line, by {{")
+    assert told[2].startswith(f"{path}:3: neither the line, by {{")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"resource": "\xff", "body": {}}',
+        b'{"resource": "\\ud800", "body": {}}',
+        '{"resource": "/ed-fi/schools", "body": {}}'.encode("utf-16"),
+        b'{"resource": "/ed-fi/schools", "body": {',
+    ],
+)
+def test_lines_that_are_no_json_are_refused(load, write, district, line):
+    path = write("x.jsonl", line, *wrapped(district.school(1)))
+
+    assert load().err.startswith(f"{path}:1: not JSON: ")
+    assert schools() == [1]
+
+
+def test_what_a_line_says_does_not_reach_the_terminal_as_a_command(load, write):
+    path = write("x.jsonl", {"resource": "clear\n\x1b[2J", "body": {}})
+
+    assert load().err == f"{path}:1: the API offers no clear\\n\\x1b[2J\n"
 
 
 def test_a_line_longer_than_a_request_may_be_is_refused(load, write, district, settings):
@@ -168,6 +193,50 @@ def test_a_line_longer_than_a_request_may_be_is_refused(load, write, district, s
 
     assert load().err == f"{path}:1: School: longer than 1000 bytes\n"
     assert schools() == [2]
+
+
+def test_a_closed_standard_input_is_told_of(load, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+
+    with pytest.raises(CommandError, match=r"^1 of 1 files could not be read to their end$"):
+        load("-")
+
+
+def test_less_than_no_process_is_refused(load):
+    with pytest.raises(CommandError, match="'-1' is no number of processes"):
+        load("-", "--processes=-1")
+
+
+def test_a_report_may_name_any_file(load, write, tmp_path):
+    """Names are bytes, which need not be a text."""
+    write(os.fsdecode(b"\xff.jsonl"), b"{")
+
+    load(report=tmp_path / "report.json")
+
+    [told] = json.loads((tmp_path / "report.json").read_text())["refusals"]
+    assert told["file"] == f"{tmp_path}/\\udcff.jsonl"
+
+
+def test_a_link_that_leads_nowhere_is_told_of(load, tmp_path, write, district):
+    write("schools.jsonl", district.school(1).body)
+    (tmp_path / "students.jsonl").symlink_to("/no/such")
+
+    with pytest.raises(CommandError, match=r"^1 of 2 files could not be read to their end$"):
+        load()
+
+    assert schools() == [1]
+
+
+def test_a_folder_that_may_not_be_looked_into_is_not_passed_over(tmp_path):
+    (tmp_path / "locked").mkdir(mode=0)
+    account = os.geteuid()
+    if account == 0:
+        os.seteuid(65534)
+    try:
+        with pytest.raises(PermissionError):
+            files_at(tmp_path, str)
+    finally:
+        os.seteuid(account)
 
 
 def test_what_waits_in_vain_is_refused_with_its_reason(load, write, district):
@@ -238,6 +307,7 @@ def test_a_damaged_file_is_read_as_far_as_it_goes_and_fails_the_command(load, tm
         (["/no/such"], {}, "/no/such does not exist"),
         (["{}"], {}, "no .jsonl or .jsonl.gz file in {}"),
         (["-"], {"resource": "dragons"}, "the API offers no dragons"),
+        (["-"], {"report": Path("/dev/full")}, "/dev/full: No space left on device"),
     ],
 )
 def test_what_cannot_be_begun_is_said_in_a_line(load, tmp_path, paths, options, complaint):

@@ -1,6 +1,7 @@
 """A load that is killed has left whole batches; run again, it goes over what is there and writes the rest."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -36,11 +37,11 @@ def written_periods():
     return Document.objects.filter(resource_type__name="ClassPeriod").count()
 
 
-def load_in_a_process(path):
+def load_in_a_process(path, **streams):
     server = os.environ.get("DATABASE_URL") or embedded_postgres.url(embedded_postgres.default_home())
     url = urlsplit(server)._replace(path="/" + connection.settings_dict["NAME"]).geturl()
     command = [sys.executable, "manage.py", "load_documents", path]
-    return subprocess.Popen(command, cwd=_TOP, env=os.environ | {"DATABASE_URL": url})
+    return subprocess.Popen(command, cwd=_TOP, env=os.environ | {"DATABASE_URL": url}, **streams)
 
 
 def test_a_load_that_is_killed_can_be_run_again(periods, preparers, capsys):
@@ -58,6 +59,16 @@ def test_a_load_that_is_killed_can_be_run_again(periods, preparers, capsys):
     assert _ALONE < before < _PERIODS
     assert (created, updated, unchanged, refused) == (_PERIODS - before, 0, before, 0)
     assert list(disagreements(preparers, "default")) == []
+
+
+def test_ctrl_c_ends_a_load_with_a_line(transactional_db, tmp_path):
+    path = tmp_path / "students.jsonl"
+    os.mkfifo(path)
+    with load_in_a_process(path, stderr=subprocess.PIPE, text=True) as load, path.open("w"):
+        load.send_signal(signal.SIGINT)  # Opening the pipe has waited until the load began to read.
+        told = load.stderr.read()
+
+    assert (load.returncode, told) == (130, "Stopped. The command may be run again.\n")
 
 
 def wait_until_nobody_else_writes(deadline):

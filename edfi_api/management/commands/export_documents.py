@@ -3,6 +3,7 @@
 import sys
 import time
 from argparse import ArgumentParser
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ class Command(BaseCommand):
     help = (
         "Writes documents out as they stand at one moment, in the order that references need: as JSON Lines that "
         "load_documents reads, or as Parquet for analytics. Into a folder goes a file for each resource that has "
-        "documents; on standard output each line carries its resource. The ids that clients see are not part of it; "
-        "a database that loads an export gives new ones."
+        "documents, instead of what an earlier export has left of it there, and only when all of them are complete; "
+        "on standard output each line carries its resource. The ids that clients see are not part of it; a database "
+        "that loads an export gives new ones."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,7 +37,9 @@ class Command(BaseCommand):
         started = time.monotonic()
         surface = current_surface()
         with as_command_errors():
-            counts = export_documents(_chosen(surface, resource), _writer(output, format))
+            chosen = _chosen(surface, resource)
+            with _writer(output, format, chosen) as write:
+                counts = export_documents(chosen, write)
         seconds = time.monotonic() - started
         self.stderr.write(f"{counts.total()} documents of {len(counts)} resources in {seconds:.1f} s")
         if resource is None and (left_out := resources_left_out(surface)):
@@ -52,9 +56,9 @@ def _chosen(surface: Surface, names: list[str] | None) -> list[Resource]:
     return [resource for resource in surface.resources if resource.name in wanted]
 
 
-def _writer(output: str, format: str) -> WriteResource:
+def _writer(output: str, format: str, resources: list[Resource]) -> AbstractContextManager[WriteResource]:
     if format == "parquet" and output == _STANDARD_OUTPUT:
         raise CommandError("Parquet goes into a folder: --output FOLDER")
     if format == "parquet":
-        return into_parquet(Path(output))
-    return into_stream(sys.stdout.buffer) if output == _STANDARD_OUTPUT else into_folder(Path(output))
+        return into_parquet(Path(output), resources)
+    return into_stream(sys.stdout.buffer) if output == _STANDARD_OUTPUT else into_folder(Path(output), resources)

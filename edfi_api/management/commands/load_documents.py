@@ -1,7 +1,7 @@
 """`manage.py load_documents students.jsonl exports/`, `... | manage.py load_documents -`"""
 
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         parser.add_argument("--report", type=Path, metavar="FILE", help="write all refusals and the counts as JSON")
         parser.add_argument(
             "--processes",
-            type=int,
+            type=_count,
             metavar="N",
             help="processes that prepare documents, and connections that write them; default: one for each processor",
         )
@@ -68,3 +68,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(files)} files in {time.monotonic() - started:.1f} s")
         if result.unreadable:
             raise CommandError(f"{len(result.unreadable)} of {len(files)} files could not be read to their end")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is no number of processes")
+    return int(text)

@@ -1,0 +1,39 @@
+"""`manage.py` with a database that is no good: a line that says why, and no traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from meadowlark import embedded_postgres
+
+_TOP = Path(__file__).parents[2]
+
+
+def run(database_url: str, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"DATABASE_URL": database_url}
+    return subprocess.run(
+        [sys.executable, "manage.py", *command], cwd=_TOP, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_database_that_does_not_answer() -> None:
+    ended = run("postgresql://nobody@127.0.0.1:1/nothing", "verify_integrity")
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("The database cannot be used: connection failed: ")
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("command", ["export_documents", "verify_integrity"])
+def test_a_database_without_tables(command: str) -> None:
+    server = os.environ.get("DATABASE_URL") or embedded_postgres.url(embedded_postgres.default_home())
+
+    ended = run(urlsplit(server)._replace(path="/postgres").geturl(), command)
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("The database lacks what this version needs: relation ")
+    assert ended.stderr.endswith("Has `manage.py migrate` been run?\n")
