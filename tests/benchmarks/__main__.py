@@ -12,6 +12,7 @@ responder, which is no more than a loop of recv and send, tells how fast it woul
 not the bottleneck while it is far below both. `server` and `database` are the microseconds of processor time that one
 request took in all processes of gunicorn and of PostgreSQL. "Association" is a studentSchoolAssociation (2 references,
 2 descriptors), a student has 1 descriptor; "again" repeats a document as it is stored, "changed" alternates a member.
+Below the table stands what follows: whether the targets were met, and whether the generator was fast enough to tell.
 
 Behind these the section `queries` tells how long each kind of query takes in databases of two sizes; see queries.py.
 """
@@ -59,19 +60,34 @@ def main() -> int:
     """The command line; see the module's text."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one short round, for a first look")
-    parser.add_argument("--json", type=Path, help="write the result to this file too")
-    parser.add_argument("--baseline", type=Path, help="compare with a file that --json wrote")
+    parser.add_argument("--json", type=_new_file, help="write the result to this file too")
+    parser.add_argument("--baseline", type=_baseline, help="compare with a file that --json wrote")
     options = parser.parse_args()
     plan = QUICK if options.quick else FULL
     with tempfile.TemporaryDirectory(prefix="meadowlark-bench-") as folder, ExitStack() as running:
         rounds = _measure(Path(folder), running, plan)
-    asked = queries.measure(plan.sizes, plan.seconds)
     found, against = report.rows(rounds), report.ratios(rounds, MOST)
-    print(f"\nload generator: {load.name()}\n\n{report.text(found, against, options.baseline)}")
+    print(f"\n{report.text(found, against, options.baseline or {})}\n")
+    print(f"{report.conclusions(found, against, load.name())}\n", flush=True)
+    asked = queries.measure(plan.sizes, plan.seconds)
     print(f"\nqueries\n{queries.table(asked)}")
     if options.json:
         options.json.write_text(report.as_json(found, against, load.name(), asked))
-    return 1 if any(row.errors for row in found) else 0
+    return 1 if any(row.errors for row in [*found, *asked]) else 0
+
+
+# Both are looked at before minutes are spent on measuring.
+def _new_file(name: str) -> Path:
+    if not Path(name).parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {Path(name).parent}")
+    return Path(name)
+
+
+def _baseline(name: str) -> report.Baseline:
+    try:
+        return report.baseline(Path(name))
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise argparse.ArgumentTypeError(f"{name} is not what --json wrote: {error}") from error
 
 
 def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:

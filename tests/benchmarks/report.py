@@ -1,7 +1,7 @@
 """Measurements → a table, ratios to the ceilings, JSON, and the comparison with an earlier run."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -57,6 +57,12 @@ RATIOS: list[tuple[str, str, float | None]] = [
 
 # Rounds of one operation with one number of connections.
 Rounds = Mapping[tuple[str, int], list[Measured]]
+# Rates by operation and connections, ratios by operation and ceiling.
+Baseline = Mapping[tuple[str, int | str], float]
+
+# A generator below both of these had time to spare.
+_MOST_OF_A_CORE = 0.8
+_LEAST_MARGIN = 2
 
 
 def rows(rounds: Rounds) -> list[Row]:
@@ -73,16 +79,47 @@ def ratios(rounds: Rounds, connections: int) -> list[Ratio]:
     return found
 
 
-def text(found: Iterable[Row], against: Iterable[Ratio], baseline: Path | None) -> str:
+def text(found: Iterable[Row], against: Iterable[Ratio], before: Baseline) -> str:
     """For a person; with a baseline, how each figure compares with it."""
-    before = _baseline(baseline) if baseline else {}
-    lines = [_HEAD]
+    lines = [_HEAD + (f"{'change':>8}" if before else "")]
     lines += [_line(row) + _change(before.get((row.operation, row.connections)), row.per_second) for row in found]
     lines += ["", f"{'':28}{'':28}{'ratio':>7}{'least':>8}{'most':>7}{'target':>8}"]
     lines += [
         _ratio_line(ratio) + _change(before.get((ratio.operation, ratio.ceiling)), ratio.value) for ratio in against
     ]
     return "\n".join(lines)
+
+
+def conclusions(found: Sequence[Row], against: Iterable[Ratio], generator: str) -> str:
+    """What a person is to make of it."""
+    return "\n".join([_about_generator(found, generator), _about_targets(against), _about_errors(found)])
+
+
+def _about_generator(found: Sequence[Row], generator: str) -> str:
+    served = [row for row in found if row.generator_share is not None and row.operation != RESPONDER]
+    share = max(row.generator_share or 0 for row in served)
+    alone = {row.connections: row.per_second for row in found if row.operation == RESPONDER}
+    margin = min(alone[row.connections] / row.per_second for row in served)
+    is_fast = share < _MOST_OF_A_CORE and margin > _LEAST_MARGIN
+    verdict = "it was not the bottleneck" if is_fast else "IT MAY HAVE BEEN THE BOTTLENECK: do not trust the rates"
+    return (
+        f"Load generator: {generator}. It took {share:.0%} of a core at most, and is at least {margin:.1f} times as "
+        f"fast where the server costs nothing; {verdict}."
+    )
+
+
+def _about_targets(against: Iterable[Ratio]) -> str:
+    missed = [
+        f"{ratio.operation} has {ratio.value:.2f} of {ratio.target:.2f}"
+        for ratio in against
+        if ratio.target is not None and ratio.value < ratio.target
+    ]
+    return f"Targets missed: {', '.join(missed)}." if missed else "All targets are met."
+
+
+def _about_errors(found: Iterable[Row]) -> str:
+    failed = [f"{row.operation} ({row.errors})" for row in found if row.errors]
+    return f"REQUESTS FAILED: {', '.join(failed)}." if failed else "No request failed."
 
 
 def as_json(found: Iterable[Row], against: Iterable[Ratio], generator: str, asked: Iterable[queries.Row]) -> str:
@@ -115,7 +152,8 @@ def _median(values: list[float | None]) -> float | None:
     return median(known) if known else None
 
 
-def _baseline(file: Path) -> dict[tuple[str, int | str], float]:
+def baseline(file: Path) -> Baseline:
+    """Rates and ratios of an earlier run; ValueError, LookupError or TypeError if the file is something else."""
     document = json.loads(file.read_text())
     figures = {(row["operation"], row["connections"]): row["per_second"] for row in document["rows"]}
     return figures | {(ratio["operation"], ratio["ceiling"]): ratio["value"] for ratio in document["ratios"]}
