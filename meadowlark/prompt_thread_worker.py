@@ -5,15 +5,20 @@ the next one comes; and it lets idle clients hold up a stop for graceful_timeout
 
 It waits without end, with a thread, for the rest of a request: as many clients as there are threads, gone in the middle
 of one or meaning harm, and nobody is answered any more. A client that connects and says nothing, as browsers do on
-suspicion, has a thread for five seconds. And the main thread waits, two seconds for each connection that it closes, for
-a client that does not close its side.
+suspicion, has a thread for five seconds. A client that does not read its answer, if that is larger than the system's
+buffers, has one for ever. And the main thread waits, two seconds for each connection that it closes, for a client that
+does not close its side.
+
+As many clients as a worker may have connections, saying nothing, keep all others out until it loses patience with them.
 
 Nor does it do well by a client whose request was refused before its body was read. What came with the rest of that
 body, the next request maybe, it would keep without looking at it before something else came; and after 64 kB of such a
 body it would close the connection without having said so.
 """
 
+import errno
 import math
+import os
 import select
 import time
 from collections.abc import Callable
@@ -22,7 +27,7 @@ from contextlib import suppress
 from functools import partial
 from socket import MSG_DONTWAIT, SHUT_WR, socket
 from types import FrameType
-from typing import Self
+from typing import IO, Self
 
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
@@ -36,9 +41,12 @@ _LEAVE_SECONDS = 2
 
 
 class PatientSocket(socket):
-    """A connection to a client. What has not come by its deadline is not waited for: as if the client had ended."""
+    """A connection to a client. What has not come by its deadline is not waited for: as if the client had ended.
+    Nor is a client that makes no room for more of its answer within `send_seconds`: a third of the system's buffer,
+    which has some megabytes at most. Who reads more slowly than that is taken for one who does not read."""
 
     deadline = math.inf
+    send_seconds: float | None = None
     is_over = False
 
     @classmethod
@@ -57,10 +65,40 @@ class PatientSocket(socket):
             self.is_over = not self.is_readable_within(left)
         return b"" if self.is_over else super().recv(size, flags)
 
+    def sendall(self, data: bytes, flags: int = 0) -> None:
+        if self.gettimeout() is not None:
+            return super().sendall(data, flags)
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[super().send(rest, flags | MSG_DONTWAIT) :]
+            except BlockingIOError:
+                if self.send_seconds is not None and not self._is_ready(select.POLLOUT, self.send_seconds):
+                    raise self._given_up() from None
+        return None
+
+    def sendfile(self, file: IO[bytes], offset: int = 0, count: int | None = None) -> int:
+        """With a timeout the standard library's waits so long for each piece, not for the whole."""
+        self.settimeout(self.send_seconds)
+        try:
+            return super().sendfile(file, offset, count)
+        except TimeoutError:
+            raise self._given_up() from None
+        finally:
+            self.settimeout(None)
+
     def is_readable_within(self, seconds: float) -> bool:
+        return self._is_ready(select.POLLIN, seconds)
+
+    def _is_ready(self, event: int, seconds: float) -> bool:
         waiting = select.poll()
-        waiting.register(self, select.POLLIN)
+        waiting.register(self, event)
         return bool(waiting.poll(max(0, seconds) * 1000 if math.isfinite(seconds) else None))
+
+    def _given_up(self) -> OSError:
+        """As if the client had gone."""
+        self.is_over = True
+        return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
 
 
 class PromptThreadWorker(ThreadWorker):
@@ -71,11 +109,27 @@ class PromptThreadWorker(ThreadWorker):
     def get_thread_pool(self) -> "_ThreadPool":
         return _ThreadPool(max_workers=self.cfg.threads)
 
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        super().wait_for_and_dispatch_events(timeout)
+        if self.nr_conns >= self.worker_connections:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Who has been silent for longest gives way, those first who have said nothing at all."""
+        for silent, close_expired in (
+            (self.pending_conns, self.murder_pending),
+            (self.keepalived_conns, self.murder_keepalived),
+        ):
+            if silent:
+                silent[0].timeout = 0
+                return close_expired()
+
     def handle(self, conn: TConn) -> object:
         if self.cfg.is_ssl:
             return super().handle(conn)
         if not isinstance(conn.sock, PatientSocket):
             conn.sock = PatientSocket.instead_of(conn.sock)
+            conn.sock.send_seconds = self.request_seconds
             # What says nothing at once goes to the poller.
             conn.wait_for_data = partial(_wait_shortly, conn.wait_for_data)
         is_kept = self._handle_in_time(conn)

@@ -34,7 +34,16 @@ HOME = Path(
 env.declare("MEADOWLARK_PORT", 8000, "port of `make run`")
 env.declare("MEADOWLARK_WORKERS", 2, "gunicorn's processes")
 env.declare("MEADOWLARK_THREADS", 8, "threads in each of them; each keeps a database connection")
-env.declare("MEADOWLARK_REQUEST_SECONDS", 60, "in which a request has to arrive; nobody waits for the rest")
+env.declare(
+    "MEADOWLARK_REQUEST_SECONDS",
+    60,
+    "in which a request has to arrive, and a client has to take some of a large answer; nobody waits for the rest",
+)
+env.declare(
+    "MEADOWLARK_KEEPALIVE_SECONDS",
+    75,
+    "for how long connections stay open without a request; longer than a proxy before it keeps its own",
+)
 env.declare("MEADOWLARK_DATABASE_WAIT", 60, "seconds that a container waits for its database")
 
 DEBUG = env.bool("MEADOWLARK_DEBUG", default=False, meaning="Django's debug pages; never in production")

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,11 +56,12 @@ def meadowlark(home: Path) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def constant_view(home: Path) -> Iterator[tuple[int, psutil.Process]]:
-    """Runs gunicorn, with Meadowlark's settings, on the constant view; its port and process are yielded."""
+def constant_view(home: Path, within: Sequence[str] = ()) -> Iterator[tuple[int, psutil.Process]]:
+    """Runs gunicorn, with Meadowlark's settings, on the constant view; its port and process are yielded. `within` is a
+    command that becomes the one it is given, as `prlimit` does."""
     port = _free_port()
     settings = ["--config", "python:meadowlark.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
-    command = [sys.executable, "-m", "gunicorn", *settings, "tests.benchmarks.constant:application"]
+    command = [*within, sys.executable, "-m", "gunicorn", *settings, "tests.benchmarks.constant:application"]
     log = home.with_suffix(".constant.log")
     with _running(command, dict(os.environ), log) as process:
         _wait(process, log, lambda: _is_answering(port))

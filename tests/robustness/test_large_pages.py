@@ -1,7 +1,11 @@
 """A page of large documents is one answer, and no server holds it in memory as a whole."""
 
+import http.client
 import json
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -9,6 +13,7 @@ import psycopg
 import pytest
 
 from tests.robustness.real_server import RealServer
+from tests.robustness.test_real_http import all_threads_answer
 
 DOCUMENTS, BYTES = 500, 200_000
 # Beside what a worker has anyway: the largest reading in several forms, and the answer up to where it goes to disk.
@@ -49,6 +54,37 @@ def test_memory_does_not_grow_with_the_page(real_server, page):
     assert [document["codeValue"] for document in documents] == [f"Large {number + 1}" for number in range(DOCUMENTS)]
     assert all(len(document["description"]) == BYTES for document in documents)
     assert max(growth) < MOST_GROWTH, growth
+
+
+@pytest.mark.parametrize("documents", [30, 60], ids=["from memory", "from a file"])
+def test_clients_that_do_not_read_keep_nobody_waiting(real_server, page, documents):
+    """With more of them than there are threads."""
+    request = (
+        f"GET {page.replace(str(DOCUMENTS), str(documents))} HTTP/1.1\r\nAuthorization: Bearer {real_server.token}"
+    )
+    with ExitStack() as connections:
+        for _ in range(9):
+            deaf = connections.enter_context(socket.socket())
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect(("127.0.0.1", real_server.port))
+            deaf.sendall(f"{request}\r\nHost: localhost\r\n\r\n".encode())
+        time.sleep(1)
+        assert all_threads_answer(real_server, timeout=20)
+
+
+def test_a_client_that_reads_slowly_gets_all(real_server, page):
+    connection = http.client.HTTPConnection("127.0.0.1", real_server.port)
+    headers = {"Authorization": f"Bearer {real_server.token}"}
+    connection.request("GET", page.replace(str(DOCUMENTS), "60"), headers=headers)
+    answer = connection.getresponse()
+    received = 0
+    start = time.monotonic()
+    while part := answer.read(1_000_000):
+        received += len(part)
+        time.sleep(0.3)
+
+    assert received == int(answer.headers["Content-Length"])
+    assert time.monotonic() - start > real_server.REQUEST_SECONDS
 
 
 def _forget_the_most(worker: psutil.Process) -> int:

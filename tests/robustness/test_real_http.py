@@ -3,6 +3,7 @@
 import gzip
 import http.client
 import json
+import shutil
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,8 @@ from functools import partial
 
 import httpx
 import pytest
+
+from tests.benchmarks.server import constant_view
 
 BODY = b'{"studentUniqueId": "http", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}'
 
@@ -139,6 +142,19 @@ def test_clients_that_say_nothing_keep_nobody_waiting(real_server):
         for _ in range(60):
             connections.enter_context(socket.create_connection(("127.0.0.1", real_server.port)))
         assert all_threads_answer(real_server, timeout=20)
+
+
+@pytest.mark.skipif(not shutil.which("prlimit"), reason="nothing here limits the files of a process")
+@pytest.mark.parametrize("words", [b"", b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"], ids=["silent", "kept alive"])
+def test_any_number_of_idle_connections_keeps_nobody_out(tmp_path, words):
+    """More than a worker may have files open, too, without which it would die with all its requests."""
+    with constant_view(tmp_path / "home", within=["prlimit", "--nofile=200"]) as (port, _), ExitStack() as idle:
+        for _ in range(450):
+            idle.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(words)
+        answers = {httpx.get(f"http://127.0.0.1:{port}/x", timeout=20).status_code for _ in range(20)}
+
+    assert answers == {200}
+    assert (tmp_path / "home.constant.log").read_text() == ""
 
 
 def test_clients_that_do_not_hang_up_keep_nobody_waiting(real_server):
