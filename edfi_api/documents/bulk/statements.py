@@ -12,7 +12,7 @@ from edfi_api.documents.statements import SECURABLES
 STAGE = f"""
 CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     position integer PRIMARY KEY,
-    document_uuid uuid UNIQUE,
+    document_uuid uuid NOT NULL,
     resource_type_id smallint NOT NULL,
     natural_key text NOT NULL,
     referential_id uuid NOT NULL,
@@ -33,32 +33,26 @@ FROM STDIN
 """
 
 # Without it the planner takes the table for a handful of rows and joins by nested loops.
-ANALYZE = "ANALYZE staged_document (position, document_uuid, referential_id, superclass_id, wave)"
+ANALYZE = "ANALYZE staged_document (position, referential_id, superclass_id, wave)"
 
 # The people of new documents that the triggers of sql/0006_reached_documents.sql will look at. Triggers lock one after
 # the other as rows come, so that two batches could wait for each other; here all are locked before, in one order.
+# They are looked up by arrays and not by joins: where statistics are of a time before these people were loaded, the
+# planner takes them for few and would compare all with all.
 LOCK_PEOPLE = """
-WITH about AS (
-    SELECT DISTINCT student, contact, staff FROM staged_document s
+WITH about AS MATERIALIZED (
+    SELECT student, contact, staff FROM staged_document s
      WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
        AND NOT EXISTS (SELECT FROM alias a WHERE a.referential_id = s.referential_id)
-), people AS (
-    -- Each looked up by itself (OFFSET 0): where statistics are of a time before these people were loaded, the planner
-    -- takes them for few and compares all with all.
-    SELECT p.id FROM about CROSS JOIN LATERAL (
-        SELECT id FROM document WHERE is_person AND student = about.student OFFSET 0
-    ) p
-     UNION ALL
-    SELECT p.id FROM about CROSS JOIN LATERAL (
-        SELECT id FROM document WHERE is_person AND student IS NULL AND contact = about.contact OFFSET 0
-    ) p
-     UNION ALL
-    SELECT p.id FROM about CROSS JOIN LATERAL (
-        SELECT id FROM document
-         WHERE is_person AND student IS NULL AND contact IS NULL AND staff = about.staff OFFSET 0
-    ) p
 )
-SELECT FROM alias WHERE document_id IN (TABLE people) ORDER BY referential_id FOR NO KEY UPDATE
+SELECT FROM alias WHERE document_id = ANY (ARRAY(
+    SELECT id FROM document WHERE is_person AND student = ANY (ARRAY(SELECT student FROM about))
+     UNION ALL
+    SELECT id FROM document WHERE is_person AND student IS NULL AND contact = ANY (ARRAY(SELECT contact FROM about))
+     UNION ALL
+    SELECT id FROM document
+     WHERE is_person AND student IS NULL AND contact IS NULL AND staff = ANY (ARRAY(SELECT staff FROM about))
+)) ORDER BY referential_id FOR NO KEY UPDATE
 """
 
 NOT_STORED = """
@@ -116,17 +110,16 @@ WITH existing AS (
     HAVING bool_and(t.referential_id IS NOT NULL)
      UNION ALL
     SELECT position, NULL, NULL FROM to_write WHERE linked = '{{}}'
+), new AS MATERIALIZED (
+    SELECT nextval('document_id_seq') AS id, ready.*
+      FROM (SELECT * FROM to_insert JOIN links USING (position) ORDER BY position) ready
 ), inserted AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
+    INSERT INTO document (id, document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
                           created_by, last_modified_by, {SECURABLES})
-    SELECT document_uuid, resource_type_id, natural_key, body, types, ids, %(client)s::bigint, %(client)s::bigint,
+    OVERRIDING SYSTEM VALUE
+    SELECT id, document_uuid, resource_type_id, natural_key, body, types, ids, %(client)s::bigint, %(client)s::bigint,
            {SECURABLES}
-      FROM to_insert JOIN links USING (position)
-     ORDER BY position
-    RETURNING id, document_uuid
-), new AS (
-    SELECT i.id, s.resource_type_id, s.position, s.referential_id, s.superclass_id, s.targets
-      FROM inserted i JOIN staged_document s ON s.document_uuid = i.document_uuid
+      FROM new
 ), updated AS (
     -- As in UPSERT: a row that changed since the snapshot is left alone, and appears in no outcome.
     UPDATE document d

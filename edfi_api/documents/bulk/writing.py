@@ -133,7 +133,8 @@ def _judged(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], 
     not_stored: dict[int, set[bytes]] = {}
     for position, target in _rows(cursor, statements.NOT_STORED):
         not_stored.setdefault(position, set()).add(target.bytes)
-    taken = {position for (position,) in _rows(cursor, statements.TAKEN)}
+    have_superclass = any(len(ids) > 1 for ids in aliases.values())
+    taken = {position for (position,) in _rows(cursor, statements.TAKEN)} if have_superclass else set()
     judgement = judge(aliases, not_stored, taken)
     _set_waves(cursor, judgement)
     return judgement
