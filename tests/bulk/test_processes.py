@@ -29,6 +29,7 @@ if __name__ == "__main__":
 @pytest.fixture
 def many_small_batches(monkeypatch):
     monkeypatch.setattr(batches, "MOST_DOCUMENTS", 3)
+    monkeypatch.setattr(pipeline, "_ENOUGH_FOR_THREADS", 3)
     monkeypatch.setattr(pipeline, "_TOO_FEW_FOR_PROCESSES", 5)
 
 

@@ -20,6 +20,7 @@ INSERTED, UPDATED, UNCHANGED = Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHAN
 def load(transactional_db, district, preparers, monkeypatch):
     """Results of candidates, behind the district's descriptors, by so many processes; all rows must agree then."""
     monkeypatch.setattr(batches, "MOST_DOCUMENTS", 3)
+    monkeypatch.setattr(pipeline, "_ENOUGH_FOR_THREADS", 3)
     monkeypatch.setattr(pipeline, "_TOO_FEW_FOR_PROCESSES", 5)
     list(write_documents(district.descriptors()))
 

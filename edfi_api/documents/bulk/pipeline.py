@@ -28,6 +28,8 @@ from edfi_api.documents.bulk.sessions import WritingThreads, bulk_session
 from edfi_api.documents.bulk.writing import BatchWriter, Results
 from edfi_api.documents.processes import process_pool
 
+# Behind a full batch there mostly is another, which is prepared while the first is being written.
+_ENOUGH_FOR_THREADS = MOST_DOCUMENTS
 # A process takes about as long to start as this process takes to prepare so many documents.
 _TOO_FEW_FOR_PROCESSES = 3 * MOST_DOCUMENTS
 
@@ -88,19 +90,21 @@ class BulkWriter:
         ahead: deque[_UnderWay] = deque()
         for batch in cut:
             self._seen += len(batch)
-            if self._processes is None and self._count and self._seen > _TOO_FEW_FOR_PROCESSES:
-                self._start()
+            self._start_what_is_needed()
             ahead.append(self._begin(batch, tuple(ahead)))
-            while len(ahead) > (2 * self._count if self._processes is not None else 0):
+            while len(ahead) > (2 * self._count if self._threads or self._processes else 0):
                 yield ahead.popleft()
         while ahead:
             yield ahead.popleft()
 
-    def _start(self) -> None:
-        self._processes = process_pool(self._count)
-        self._first_is_up = self._processes.submit(os.getpid)
-        if not connections[self._using].in_atomic_block:
+    def _start_what_is_needed(self) -> None:
+        if not self._count:
+            return
+        if self._threads is None and self._seen >= _ENOUGH_FOR_THREADS and not connections[self._using].in_atomic_block:
             self._threads = WritingThreads(self._count, self._using)
+        if self._processes is None and self._seen > _TOO_FEW_FOR_PROCESSES:
+            self._processes = process_pool(self._count)
+            self._first_is_up = self._processes.submit(os.getpid)
 
     def _begin(self, batch: Batch, earlier: Sequence[_UnderWay]) -> _UnderWay:
         work = self._work(batch)
