@@ -35,7 +35,8 @@ class IncomingDocument:
     @property
     def targets(self) -> list[UUID]:
         """The ids referred to, each once."""
-        return list({reference.referential_id for reference in self.references})
+        # By their numbers: to hash a UUID, and to compare two, are functions of Python.
+        return list({reference.referential_id.int: reference.referential_id for reference in self.references}.values())
 
     @property
     def linked(self) -> list[UUID]:

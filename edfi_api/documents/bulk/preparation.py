@@ -14,6 +14,7 @@ from uuid_utils import uuid7
 from edfi_api.documents import json_object
 from edfi_api.documents.bulk.candidates import REFUSALS, Refusal
 from edfi_api.documents.incoming import IncomingDocument, Preparer
+from edfi_api.documents.paths import Path
 from edfi_api.surface.resource import Resource, ResourceName
 
 # What ends a field, a line or an escape in COPY's text format, and how it is written there.
@@ -70,6 +71,7 @@ class Preparation:
     def prepare(self, work: Work) -> Prepared:
         prepared = Prepared()
         lines = []
+        found: dict[tuple[Path, str], UUID] = {}
         for position, (part, text) in enumerate(work.texts()):
             preparer = self._preparer(part.resource)
             try:
@@ -81,8 +83,8 @@ class Preparation:
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
             for reference in (*incoming.references, *preparer.extractor.key_descriptors(incoming.body)):
                 if reference.value is not None:
-                    id_ = reference.referential_id
-                    prepared.spellings.add((id_, work.spellings.get(id_, reference.value)))
+                    found[reference.steps, reference.value] = reference.referential_id
+        prepared.spellings = {(id_, work.spellings.get(id_, value)) for (_, value), id_ in found.items()}
         prepared.lines = "".join(lines).encode()
         return prepared
 
