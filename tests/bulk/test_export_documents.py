@@ -13,6 +13,7 @@ import orjson
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from pyarrow import parquet
 
 from edfi_api.documents import resource_types
 from edfi_api.documents.bulk import Candidate, write_documents
@@ -186,8 +187,6 @@ def test_an_unknown_resource_is_said_in_a_line(db):
 
 
 def test_parquet_has_typed_columns(documents_of_every_resource, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, an optional extra, is not installed")
-
     call_command("export_documents", format="parquet", output=str(tmp_path))
 
     [row, *_] = parquet.read_table(tmp_path / "ed-fi.studentSchoolAssociations.parquet").to_pylist()
