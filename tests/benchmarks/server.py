@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -15,8 +14,8 @@ import httpx
 import psutil
 
 from meadowlark import embedded_postgres
+from tests.ports import ADDRESS, free_port, is_answering
 
-ADDRESS = "127.0.0.1"
 _TOP = Path(__file__).parents[2]
 _START_SECONDS = 180
 
@@ -46,7 +45,7 @@ class Server:
 @contextlib.contextmanager
 def meadowlark(home: Path) -> Iterator[Server]:
     """Runs `python -m meadowlark.run` with PostgreSQL's usual durability until the block ends."""
-    port = _free_port()
+    port = free_port()
     inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     ours = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_PORT": str(port), "MEADOWLARK_TOKEN_SECONDS": "86400"}
     log = home.with_suffix(".log")
@@ -59,12 +58,12 @@ def meadowlark(home: Path) -> Iterator[Server]:
 def constant_view(home: Path, within: Sequence[str] = ()) -> Iterator[tuple[int, psutil.Process]]:
     """Runs gunicorn, with Meadowlark's settings, on the constant view; its port and process are yielded. `within` is a
     command that becomes the one it is given, as `prlimit` does."""
-    port = _free_port()
+    port = free_port()
     settings = ["--config", "python:meadowlark.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
     command = [*within, sys.executable, "-m", "gunicorn", *settings, "tests.benchmarks.constant:application"]
     log = home.with_suffix(".constant.log")
     with _running(command, dict(os.environ), log) as process:
-        _wait(process, log, lambda: _is_answering(port))
+        _wait(process, log, lambda: is_answering(port))
         yield port, psutil.Process(process.pid)
 
 
@@ -92,14 +91,3 @@ def _token(port: int, told: str) -> str:
     [secret] = re.findall(r"^  secret +(\S+)$", told, re.MULTILINE)
     form = {"grant_type": "client_credentials"}
     return httpx.post(f"http://{ADDRESS}:{port}/oauth/token", auth=(key, secret), data=form).json()["access_token"]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((ADDRESS, 0))
-        return probe.getsockname()[1]
-
-
-def _is_answering(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((ADDRESS, port)) == 0

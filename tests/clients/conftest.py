@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.test_make_run import Run
+from tests.ports import free_port
 
 HERE = Path(__file__).parent
 
@@ -44,7 +44,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Programs]:
     folder = os.environ.get("MEADOWLARK_CLIENTS")
     if not folder:
         pytest.skip("needs the programs that `make test-clients` installs")
-    run = Run(tmp_path_factory.mktemp("clients") / "home", _free_port(), MEADOWLARK_DATA_STANDARD="5.2")
+    run = Run(tmp_path_factory.mktemp("clients") / "home", free_port(), MEADOWLARK_DATA_STANDARD="5.2")
     try:
         run.wait_until_served()
         yield Programs(Path(folder), _environment(run))
@@ -57,9 +57,3 @@ def _environment(run: Run) -> dict[str, str]:
     [secret] = re.findall(r"^  secret +(\S+)$", run.told, re.MULTILINE)
     told = {"BASE_URL": run.address, "API_KEY": key, "API_SECRET": secret}
     return {"PATH": os.environ["PATH"], **told}
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

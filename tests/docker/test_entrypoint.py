@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ import pytest
 
 from meadowlark.prepare import PREPARING
 from tests.docker.conftest import Database
+from tests.ports import free_port
 
 TOP = Path(__file__).parents[2]
 NOBODY_LISTENS = "postgresql://meadowlark:hidden@127.0.0.1:1/meadowlark"
@@ -26,7 +26,7 @@ class Container:
     """What a container runs, as a process of this machine."""
 
     def __init__(self, output: Path, **variables: str) -> None:
-        self.address = f"http://127.0.0.1:{_free_port()}"
+        self.address = f"http://127.0.0.1:{free_port()}"
         self._output = output
         with output.open("w") as file:
             self.process = psutil.Popen(
@@ -182,9 +182,3 @@ def _current_school_years(database: Database) -> list[tuple[int]]:
 def _end(container: Container) -> None:
     if container.process.poll() is None:
         container.stop()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

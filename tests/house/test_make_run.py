@@ -12,6 +12,8 @@ from pathlib import Path
 import httpx
 import psutil
 
+from tests.ports import free_port
+
 TOP = Path(__file__).parents[2]
 SCHOOL = {
     "schoolId": 122,
@@ -76,7 +78,7 @@ class Client:
 def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path) -> None:
     home = tmp_path / "home"
 
-    first = Run(home, _free_port())
+    first = Run(home, free_port())
     first.wait_until_served()
     [key] = re.findall(r"^  key +(\S+)$", first.told, re.MULTILINE)
     [secret] = re.findall(r"^  secret +(\S+)$", first.told, re.MULTILINE)
@@ -85,8 +87,8 @@ def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path) -> 
     assert client.post("schools", SCHOOL) == 201
     assert first.stop(signal.SIGTERM) == 0
 
-    second = Run(home, _free_port())
-    beside = Run(tmp_path / "beside", _free_port())
+    second = Run(home, free_port())
+    beside = Run(tmp_path / "beside", free_port())
     second.wait_until_served()
     beside.wait_until_served()
     client = Client(second.address, key, secret)
@@ -112,7 +114,7 @@ def test_a_taken_port_is_a_reason_not_a_traceback(tmp_path: Path) -> None:
 
 
 def test_an_unreachable_database_is_a_reason_not_a_traceback(tmp_path: Path) -> None:
-    run = Run(tmp_path / "home", _free_port(), DATABASE_URL="postgresql://nobody:hidden@127.0.0.1:1/nothing")
+    run = Run(tmp_path / "home", free_port(), DATABASE_URL="postgresql://nobody:hidden@127.0.0.1:1/nothing")
 
     assert run.process.wait(60) == 1
     assert "The database cannot be used" in run.told
@@ -125,9 +127,3 @@ def test_an_impossible_port_is_refused(tmp_path: Path) -> None:
 
     assert run.process.wait(60) == 1
     assert run.told == "MEADOWLARK_PORT is '0'; it must be a port number, 1 to 65535.\n"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

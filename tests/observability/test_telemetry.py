@@ -10,7 +10,8 @@ from threading import Thread
 import httpx
 import pytest
 
-from tests.house.test_make_run import Run, _free_port
+from tests.house.test_make_run import Run
+from tests.ports import free_port
 
 pytest.importorskip("opentelemetry.instrumentation.wsgi", reason="needs requirements.telemetry.txt")
 
@@ -45,7 +46,7 @@ def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path
         "OTEL_SERVICE_NAME": "meadowlark-under-test",
         "OTEL_BSP_SCHEDULE_DELAY": "100",
     }
-    run = Run(tmp_path / "home", _free_port(), **told)
+    run = Run(tmp_path / "home", free_port(), **told)
     try:
         run.wait_until_served()
         httpx.get(f"{run.address}/health", headers={"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"})

@@ -4,10 +4,8 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -17,6 +15,8 @@ import psutil
 import psycopg
 
 from meadowlark.embedded_postgres import EmbeddedPostgres
+from tests.ports import free_port, is_answering
+from tests.robustness.patience import wait_until
 
 TOP = Path(__file__).parents[2]
 _START_SECONDS = 60
@@ -42,7 +42,7 @@ class RealServer:
     def __init__(self, home: Path, **environment: str) -> None:
         self.home = home
         self._own_environment = environment
-        self.port = _free_port()
+        self.port = free_port()
         self.log = home / "gunicorn.log"
         self.token = ""
         self.credentials: dict[str, str] = {}
@@ -125,12 +125,11 @@ class RealServer:
             process.wait(30)
 
     def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + _START_SECONDS
-        with socket.socket() as probe:
-            while probe.connect_ex(("127.0.0.1", self.port)):
-                assert process.poll() is None, self.log.read_text()
-                assert time.monotonic() < deadline, self.log.read_text()
-                time.sleep(0.05)
+        def answers() -> bool:
+            assert process.poll() is None, self.log.read_text()
+            return is_answering(self.port)
+
+        wait_until(answers, _START_SECONDS)
 
     def _environment(self) -> dict[str, str]:
         own = {"DATABASE_URL": self.database_url, "MEADOWLARK_HOME": str(self.home)}
@@ -168,9 +167,3 @@ class RealClient:
 
     def close(self) -> None:
         self._connection.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -11,6 +10,7 @@ from typing import Any, Self
 import psycopg
 
 from meadowlark.embedded_postgres import EmbeddedPostgres, binaries, url
+from tests.robustness.patience import wait_until
 
 _PROGRAM = "pg_basebackup"
 
@@ -73,7 +73,4 @@ class StreamingReplica:
         self._wait_for(f"SELECT pg_last_wal_replay_lsn() >= '{log}'::pg_lsn")
 
     def _wait_for(self, condition: str) -> None:
-        deadline = time.monotonic() + 30
-        while not self.execute(condition):
-            assert time.monotonic() < deadline, condition
-            time.sleep(0.02)
+        wait_until(lambda: self.execute(condition), 30, condition)

@@ -15,6 +15,7 @@ import psutil
 import psycopg
 import pytest
 
+from tests.robustness.patience import wait_until
 from tests.robustness.real_server import Answer, RealClient, RealServer
 
 STUDENTS = "/data/ed-fi/students"
@@ -54,19 +55,35 @@ def assert_is_told_to_come_again(answer: Answer) -> None:
 
 def assert_is_answered_again(server: RealServer, request: Request, status: int) -> None:
     """By every thread of every worker, within seconds and without anybody's help."""
-    deadline = time.monotonic() + _RECOVERY_SECONDS
     with ExitStack() as open_clients:
         clients = [open_clients.enter_context(server.client()) for _ in range(8)]
-        while (answers := {request(client).status for client in clients}) != {status}:
+
+        def all_answer() -> bool:
+            answers = {request(client).status for client in clients}
             assert answers <= {status, 503}
-            assert time.monotonic() < deadline, answers
-            time.sleep(0.2)
+            return answers == {status}
+
+        wait_until(all_answer, _RECOVERY_SECONDS)
 
 
 @contextmanager
 def administrator(server: RealServer) -> Iterator[psycopg.Connection]:
     with psycopg.connect(server.database_url, autocommit=True) as connection:
         yield connection
+
+
+@contextmanager
+def before_each_insert(server: RealServer, statement: str) -> Iterator[None]:
+    """What PostgreSQL does before it writes a new document."""
+    with administrator(server) as connection:
+        connection.execute(
+            f"CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {statement}; END $$;"
+            "CREATE TRIGGER meddle BEFORE INSERT ON document EXECUTE FUNCTION meddle()"
+        )
+        try:
+            yield
+        finally:
+            connection.execute("DROP FUNCTION meddle CASCADE")
 
 
 @pytest.fixture
@@ -136,17 +153,10 @@ def test_a_lock_that_somebody_keeps(real_server: RealServer, client: RealClient)
 
 
 def test_a_statement_that_takes_too_long(real_server: RealServer, client: RealClient) -> None:
-    with administrator(real_server) as connection:
-        connection.execute(
-            "CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); END $$;"
-            "CREATE TRIGGER dawdle BEFORE INSERT ON document EXECUTE FUNCTION dawdle()"
-        )
-        try:
-            start = time.monotonic()
-            assert_is_told_to_come_again(write(client))
-            assert time.monotonic() - start < 3 * real_server.STATEMENT_SECONDS
-        finally:
-            connection.execute("DROP FUNCTION dawdle CASCADE")
+    with before_each_insert(real_server, "PERFORM pg_sleep(60)"):
+        start = time.monotonic()
+        assert_is_told_to_come_again(write(client))
+        assert time.monotonic() - start < 3 * real_server.STATEMENT_SECONDS
 
     assert_is_answered_again(real_server, write, 201)
 
@@ -165,16 +175,8 @@ def test_a_process_of_the_database_is_killed(real_server: RealServer, client: Re
 
 
 def test_a_database_that_runs_out_of_memory(real_server: RealServer, client: RealClient) -> None:
-    with administrator(real_server) as connection:
-        connection.execute(
-            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS "
-            "$$ BEGIN RAISE EXCEPTION USING ERRCODE = 'out_of_memory'; END $$;"
-            "CREATE TRIGGER fail BEFORE INSERT ON document EXECUTE FUNCTION fail()"
-        )
-        try:
-            assert_is_told_to_come_again(write(client))
-        finally:
-            connection.execute("DROP FUNCTION fail CASCADE")
+    with before_each_insert(real_server, "RAISE EXCEPTION USING ERRCODE = 'out_of_memory'"):
+        assert_is_told_to_come_again(write(client))
 
     assert_is_answered_again(real_server, write, 201)
 

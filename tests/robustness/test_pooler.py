@@ -2,11 +2,9 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -15,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port, is_answering
+from tests.robustness.patience import wait_until
 from tests.robustness.real_server import TOP, RealServer
 
 # Fewer connections to PostgreSQL than the server has threads, so that they are really shared.
@@ -37,7 +37,7 @@ class PooledServer(RealServer):
 
     def start_database(self) -> None:
         super().start_database()
-        port = _free_port()
+        port = free_port()
         configuration = self.home / "pgbouncer.ini"
         configuration.write_text(CONFIGURATION.format(socket=self.home / "postgres", port=port))
         command = ["pgbouncer", "--quiet", str(configuration)]
@@ -45,7 +45,7 @@ class PooledServer(RealServer):
         pooler = subprocess.Popen([*command[:1], *account, *command[1:]])
         self._database.callback(pooler.wait)
         self._database.callback(pooler.terminate)
-        _wait_for(port)
+        wait_until(lambda: is_answering(port), 10)
         self.database_url = f"postgresql://meadowlark@127.0.0.1:{port}/meadowlark"
 
     def _environment(self) -> dict[str, str]:
@@ -98,17 +98,3 @@ def test_commands_run(server: PooledServer) -> None:
 
     assert b'{"resource": "/ed-fi/schoolYearTypes"' in server.manage("export_documents")
     assert b"documents agree" in server.manage("verify_integrity")
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 10
-    with socket.socket() as probe:
-        while probe.connect_ex(("127.0.0.1", port)):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -12,6 +12,8 @@ from threading import Event
 
 import pytest
 
+from tests.robustness.patience import wait_until
+
 STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 WRITERS = 6
 _WRITES_EACH = 20
@@ -66,17 +68,11 @@ def writing(server, name):
 def wait_for_writes_of_each(writers):
     """Each writer has as many more acknowledged as it takes to be sure that it is served; a few were under way."""
     wanted = {writer: len(writer.acknowledged) + _WRITES_EACH for writer in writers}
-    deadline = time.monotonic() + _PATIENCE
-    while lagging := [writer.name for writer in writers if len(writer.acknowledged) < wanted[writer]]:
-        assert time.monotonic() < deadline, f"not served any more: {lagging}"
-        time.sleep(0.02)
+    wait_until(lambda: all(len(writer.acknowledged) >= wanted[writer] for writer in writers), _PATIENCE)
 
 
 def wait_for_refusals_of_each(writers):
-    deadline = time.monotonic() + _PATIENCE
-    while not all(writer.refusals for writer in writers):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: all(writer.refusals for writer in writers), _PATIENCE)
 
 
 def statuses_of(writers):
