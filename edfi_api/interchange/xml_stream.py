@@ -66,6 +66,8 @@ class _TreeBuilder:
             self._failure = UnreadableFile(error.lineno, f"malformed XML: {expat.ErrorString(error.code)}")
         except UnreadableFile as failure:
             self._failure = failure
+        except (LookupError, ValueError) as error:  # An encoding that Python has not, or not for expat.
+            self._failure = self._unreadable(str(error))
         complete, self._complete = self._complete, []
         return complete
 

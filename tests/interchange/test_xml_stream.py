@@ -103,6 +103,14 @@ def test_a_document_type_declaration_ends_the_reading_before_any_document(declar
     assert failure.value == UnreadableFile(2, "a document type declaration is not accepted")
 
 
+@pytest.mark.parametrize("encoding", ["no-such", "gbk", "rot13", "cp037"])
+def test_an_encoding_that_cannot_be_read_ends_the_reading(encoding: str) -> None:
+    with pytest.raises(UnreadableFile) as failure:
+        read(f"<?xml version='1.0' encoding='{encoding}'?><InterchangeStudent/>")
+
+    assert "encoding" in failure.value.reason
+
+
 def test_an_entity_that_nobody_declared_is_malformed_xml() -> None:
     with pytest.raises(UnreadableFile) as failure:
         read(interchange("<Student>&file;</Student>"))
