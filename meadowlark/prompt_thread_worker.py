@@ -38,6 +38,8 @@ from edfi_api.conf import api_settings
 _LINGER = 0.002
 # For how long a client that is still sending may take notice that it was answered.
 _LEAVE_SECONDS = 2
+# As a plain number: an IntFlag takes longer to combine than a small answer takes to send.
+_AT_ONCE = int(MSG_DONTWAIT)
 
 
 class PatientSocket(socket):
@@ -59,7 +61,7 @@ class PatientSocket(socket):
         timeout = self.gettimeout()
         if timeout is None:
             with suppress(BlockingIOError):
-                return super().recv(size, flags | MSG_DONTWAIT)
+                return super().recv(size, flags | _AT_ONCE)
         left = self.deadline - time.monotonic()
         if timeout is None or timeout > left:
             self.is_over = not self.is_readable_within(left)
@@ -68,10 +70,10 @@ class PatientSocket(socket):
     def sendall(self, data: bytes, flags: int = 0) -> None:
         if self.gettimeout() is not None:
             return super().sendall(data, flags)
-        rest = memoryview(data)
-        while rest:
+        sent = 0
+        while sent < len(data):
             try:
-                rest = rest[super().send(rest, flags | MSG_DONTWAIT) :]
+                sent += super().send(memoryview(data)[sent:] if sent else data, flags | _AT_ONCE)
             except BlockingIOError:
                 if self.send_seconds is not None and not self._is_ready(select.POLLOUT, self.send_seconds):
                     raise self._given_up() from None
