@@ -16,7 +16,7 @@ from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.paths import Path, concrete, values_at
 from edfi_api.documents.values import as_text
 from edfi_api.documents.violations import Violation
-from edfi_api.surface.resource import ArrayUniqueness, DecimalLimit, EqualityConstraint, Resource
+from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, DecimalLimit, EqualityConstraint, Resource
 
 _JSON_TYPES: dict[type, str] = {
     str: "string",
@@ -42,7 +42,9 @@ class Validator:
             formats={"date": is_date, "date-time": is_date_time, "time": is_time},
         )
         self._decimals = [(limit, limit.path.steps) for limit in resource.decimals]
-        self._equalities = [(rule, rule.source.steps, rule.target.steps) for rule in resource.equality_constraints]
+        self._equalities = [
+            (rule, rule.source.steps, rule.target.steps, _are_single(rule)) for rule in resource.equality_constraints
+        ]
         self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
         # What a resource has no rules for is not asked.
         self._checks_of_schema = [self._check_decimals] if self._decimals else []
@@ -74,7 +76,9 @@ class Validator:
                     yield violations.out_of_decimal_range(concrete(steps, indexes), str(bound))
 
     def _check_equalities(self, body: dict[str, Any]) -> Iterator[Violation]:
-        for rule, source, target in self._equalities:
+        for rule, source, target, are_single in self._equalities:
+            if are_single and (source[0] not in body or target[0] not in body):
+                continue  # Nothing to compare with, as mostly.
             values = _distinct(body, source, target)
             if len(values) > 1:
                 yield from _unequal(rule, values)
@@ -153,6 +157,11 @@ _WORDING: dict[str, Callable[[str, Any, Any], Violation]] = {
 def _largest(limit: DecimalLimit) -> Decimal:
     """999.99 for five digits of which two are decimal places."""
     return (Decimal(10) ** limit.total_digits - 1).scaleb(-limit.decimal_places)
+
+
+def _are_single(rule: EqualityConstraint) -> bool:
+    """Whether there is one value at most at each end."""
+    return ALL_ITEMS not in (*rule.source.steps, *rule.target.steps)
 
 
 def _distinct(body: dict[str, Any], *paths: Path) -> list[Any]:
