@@ -25,6 +25,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from operator import attrgetter
 from socket import MSG_DONTWAIT, SHUT_WR, socket
 from types import FrameType
 from typing import IO, Self
@@ -117,14 +118,12 @@ class PromptThreadWorker(ThreadWorker):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Who has been silent for longest gives way, those first who have said nothing at all."""
-        for silent, close_expired in (
-            (self.pending_conns, self.murder_pending),
-            (self.keepalived_conns, self.murder_keepalived),
-        ):
-            if silent:
-                silent[0].timeout = 0
-                return close_expired()
+        """Who has been silent for longest gives way."""
+        longest = [connections[0] for connections in (self.pending_conns, self.keepalived_conns) if connections]
+        if longest:
+            min(longest, key=attrgetter("timeout")).timeout = 0
+            self.murder_pending()
+            self.murder_keepalived()
 
     def handle(self, conn: TConn) -> object:
         if self.cfg.is_ssl:
