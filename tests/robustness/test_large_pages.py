@@ -69,7 +69,7 @@ def test_clients_that_do_not_read_keep_nobody_waiting(real_server, page, documen
             deaf.connect(("127.0.0.1", real_server.port))
             deaf.sendall(f"{request}\r\nHost: localhost\r\n\r\n".encode())
         time.sleep(1)
-        assert all_threads_answer(real_server, timeout=20)
+        assert all_threads_answer(real_server, timeout=60)
 
 
 def test_a_client_that_reads_slowly_gets_all(real_server, page):

@@ -134,14 +134,14 @@ def test_nobody_keeps_the_server_waiting(real_server, part):
             address = ("127.0.0.1", real_server.port)
             slow = connections.enter_context(socket.create_connection(address))
             slow.sendall(head[:60] if part == "head" else head)
-        assert all_threads_answer(real_server, timeout=20)
+        assert all_threads_answer(real_server, timeout=60)
 
 
 def test_clients_that_say_nothing_keep_nobody_waiting(real_server):
     with ExitStack() as connections:
         for _ in range(60):
             connections.enter_context(socket.create_connection(("127.0.0.1", real_server.port)))
-        assert all_threads_answer(real_server, timeout=20)
+        assert all_threads_answer(real_server, timeout=60)
 
 
 @pytest.mark.skipif(not shutil.which("prlimit"), reason="nothing here limits the files of a process")
@@ -173,7 +173,7 @@ def test_clients_that_do_not_hang_up_keep_nobody_waiting(real_server):
         answers = [b"".join(iter(partial(each.recv, 65536), b"")) for each in quiet]
 
     assert all(answer.startswith(b"HTTP/1.1 200 ") for answer in answers)
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 60
 
 
 def all_threads_answer(server, timeout):
