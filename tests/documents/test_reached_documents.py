@@ -14,13 +14,18 @@ STUDENTS, CONTACTS, STAFF, SCHOOLS = ("S1", "S2"), ("C1", "C2"), ("T1",), (11, 1
 
 
 @pytest.fixture
-def world(api_without_check, documents):
+def deserted_world(api_without_check, documents):
     found = World(api_without_check, documents)
     found.district(1)
     for school in SCHOOLS:
         found.school(school, 1)
-    found.people(STUDENTS, CONTACTS, STAFF)
     return found
+
+
+@pytest.fixture
+def world(deserted_world):
+    deserted_world.people(STUDENTS, CONTACTS, STAFF)
+    return deserted_world
 
 
 def assert_is_what_documents_tell():
@@ -34,6 +39,13 @@ def reached_from(organization):
     """Natural keys without their beginning, of the documents that an organization reaches."""
     rows = ReachedDocument.objects.filter(organization=organization).values("document_id")
     return {key.partition("=")[2] for key in Document.objects.filter(pk__in=rows).values_list("natural_key", flat=True)}
+
+
+def rows_read():
+    """Documents looked at through an index, in this transaction so far."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'document'")
+        return cursor.fetchone()[0]
 
 
 def test_an_enrollment_reaches_the_student_and_those_who_came_before_it(world):
@@ -124,3 +136,23 @@ def test_any_sequence_of_writes(world):
             case "delete" if paths:
                 assert world.api.delete(paths.pop()).status_code == 204
         assert_is_what_documents_tell()
+
+
+def test_a_document_about_one_student_does_not_read_those_about_others(deserted_world):
+    """Not even when all came behind PostgreSQL's last look at the table, as in a load of everything."""
+    world, students = deserted_world, [f"M{number}" for number in range(600)]
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE document")
+    for bodies in (
+        [("Student", world.body("Student", studentUniqueId=student)) for student in students],
+        [("StudentSchoolAssociation", world.enrollment(student, 11)) for student in students],
+    ):
+        written = list(write_documents([Candidate.of(world.resource(name), body, name) for name, body in bodies]))
+        assert not [each for each in written if isinstance(each.result, Exception)]
+    event = world.body("PostSecondaryEvent", studentReference={"studentUniqueId": "M7"})
+
+    before = rows_read()
+    world.post("PostSecondaryEvent", **event)
+
+    assert rows_read() - before < 100
+    assert_is_what_documents_tell()
