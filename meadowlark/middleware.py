@@ -1,7 +1,7 @@
 """Requests for data and requests for the admin part here: each layer would cost time on every request."""
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -41,7 +41,7 @@ class DataRoutesMiddleware:
         found = data.pattern.regex.match(request.path_info[1:]) if data else None
         if data is None or found is None:
             return self.get_response(request)
-        request.answered_by = partial(data.callback, request, **found.groupdict())
+        request.data_view = data.callback, found.groupdict()
         response = self._security.process_request(request) or self._safe_answer(request)
         if "Content-Length" not in response.headers and response.status_code not in _WITHOUT_LENGTH:
             response.headers["Content-Length"] = str(len(response.content))
@@ -50,7 +50,8 @@ class DataRoutesMiddleware:
 
     def _answer(self, request: HttpRequest) -> HttpResponse:
         request.get_host()  # Refuses hosts that are not ours.
-        response = request.answered_by()
+        view, values = request.data_view
+        response = view(request, **values)
         if isinstance(response, SimpleTemplateResponse):
             response.render()
         return response

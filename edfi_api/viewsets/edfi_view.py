@@ -23,6 +23,8 @@ class EdFiRequest(Request):
 
     def __init__(self, request: HttpRequest, **steps: Any) -> None:
         super().__init__(request, **steps)
+        # A circle, which would keep the request and its answer until the garbage collector comes by. No parser asks.
+        del self.parser_context["request"]
         self.META = request.META
         self.method = request.method
 
@@ -40,7 +42,6 @@ class EdFiView(GenericAPIView):
             parsers=_instances(tuple(self.parser_classes)),
             authenticators=self.get_authenticators(),
             negotiator=self.get_content_negotiator(),
-            parser_context={"view": self},
         )
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
