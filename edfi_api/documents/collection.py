@@ -60,7 +60,7 @@ SELECT d.id, rest.place FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY AS rest 
 # Each document of a page is looked up, for which OFFSET 0 leaves no other way: a prepared statement does not know how
 # few they are. Bodies come until they are `_BYTES_AT_ONCE`, as they are stored; the others are asked for again.
 _DOCUMENTS = f"""
-SELECT {STORED_COLUMNS.format(text="CASE WHEN d.bytes_before < %(bytes_at_once)s THEN d.body::text END")}
+SELECT {STORED_COLUMNS.format(body="CASE WHEN d.bytes_before < %(bytes_at_once)s THEN d.body END")}
   FROM (
     SELECT d.*, page.place,
            sum(pg_column_size(d.body)) OVER (ORDER BY page.place) - pg_column_size(d.body) AS bytes_before

@@ -97,11 +97,14 @@ class Extractor:
                 found += descriptor.find(body)
         return found
 
-    def reference_objects(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def reference_objects(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         """Every reference object in the body itself, in the order of `references`."""
-        for reference in self._references:
-            if reference.first_step in body:
-                yield from reference.objects(body)
+        return [
+            found
+            for reference in self._references
+            if reference.first_step in body
+            for _, found in values_at(body, reference.steps)
+        ]
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
         """Rewrite, in place, every reference to a target whose identity moved; `moved` has its new key values."""
@@ -124,26 +127,23 @@ class Extractor:
 class _ReferenceKey:
     def __init__(self, reference: ReferencePath) -> None:
         self.first_step = reference.path.steps[0]
-        self._steps = reference.path.steps
+        self.steps = reference.path.steps
         self._target = reference.target
-        depth = len(self._steps)
+        depth = len(self.steps)
         # In the order of the target's own paths, for both ends to build one and the same natural key.
         self._members = sorted((pair.there.without_root(), pair.here.steps[depth]) for pair in reference.identity)
         self._names = [member for _, member in self._members]
         self._identities = _Identities(reference.target, [path for path, _ in self._members])
 
     def find(self, body: dict[str, Any]) -> Iterator[DocumentReference]:
-        for indexes, reference in values_at(body, self._steps):
+        for indexes, reference in values_at(body, self.steps):
             if missing := [name for name in self._names if name not in reference]:
-                path = concrete(self._steps, indexes)
+                path = concrete(self.steps, indexes)
                 raise DataValidationFailed([violations.required(f"{path}.{member}") for member in missing])
-            yield DocumentReference(self._steps, indexes, self._target, self._referential_id(reference))
-
-    def objects(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        return (reference for _, reference in values_at(body, self._steps))
+            yield DocumentReference(self.steps, indexes, self._target, self._referential_id(reference))
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
-        for reference in self.objects(body):
+        for _, reference in values_at(body, self.steps):
             if key := moved.get(self._referential_id(reference)):
                 reference.update({member: key[name] for name, member in self._members})
 

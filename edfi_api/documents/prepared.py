@@ -31,7 +31,8 @@ _SUCCEEDED = (int(ExecStatus.TUPLES_OK), int(ExecStatus.COMMAND_OK))
 _LAST_WORDS = (b"FATAL", b"PANIC")
 _NAMED_PARAMETER = re.compile(r"%\((\w+)\)s")
 
-_prepared: WeakKeyDictionary[Connection[Any], OrderedDict[bytes, bytes]] = WeakKeyDictionary()
+# How each column of a result is read.
+_Readers = list[tuple[int, Callable[[bytes], Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +43,34 @@ class _Statement:
     names: tuple[str, ...]
 
 
+@dataclass(slots=True)
+class _Prepared:
+    """A statement as one connection knows it. Its results have the same columns each time."""
+
+    name: bytes
+    readers: _Readers | None = None
+
+
+# By their SQL.
+_prepared: WeakKeyDictionary[Connection[Any], OrderedDict[bytes, _Prepared]] = WeakKeyDictionary()
+
+
 def run(statement: str, parameters: Mapping[str, Any], connection: Connection[Any]) -> list[Row]:
     """The rows of a statement that returns some. Raises psycopg's errors; knows nothing of transactions."""
-    compiled = _compiled(statement)
-    name = _name(compiled, connection)
-    result = _checked(connection.pgconn.exec_prepared(name, _values(compiled, parameters)), connection.pgconn)
-    return _rows(result)
+    compiled, pgconn = _compiled(statement), connection.pgconn
+    prepared = _prepared_on(connection, compiled)
+    result = _checked(pgconn.exec_prepared(prepared.name, _values(compiled, parameters)), pgconn)
+    if prepared.readers is None:
+        prepared.readers = _readers(result)
+    return _rows(result, prepared.readers)
 
 
 def run_unprepared(statement: str, parameters: Mapping[str, Any], connection: Connection[Any]) -> list[Row]:
     """The same for a connection whose other end changes from one transaction to the next: it can keep nothing."""
     compiled = _compiled(statement)
     pgconn = connection.pgconn
-    return _rows(_checked(pgconn.exec_params(compiled.sql, _values(compiled, parameters)), pgconn))
+    result = _checked(pgconn.exec_params(compiled.sql, _values(compiled, parameters)), pgconn)
+    return _rows(result, _readers(result))
 
 
 def forget(connection: Connection[Any]) -> None:
@@ -73,32 +89,32 @@ def _values(compiled: _Statement, parameters: Mapping[str, Any]) -> list[bytes |
     return [_WRITERS[type(value := parameters[name])](value) for name in compiled.names]
 
 
-def _name(compiled: _Statement, connection: Connection[Any]) -> bytes:
-    """The name under which the connection knows the statement, which is prepared if it is new there. Statements whose
-    parameters have other names are one and the same to the server."""
+def _prepared_on(connection: Connection[Any], compiled: _Statement) -> _Prepared:
+    """The statement as the connection knows it; it is prepared if it is new there. Statements whose parameters have
+    other names are one and the same to the server."""
     known = _prepared.get(connection)
     if known is None:
         known = _prepared[connection] = OrderedDict()
-    name = known.get(compiled.sql)
-    if name is None:
-        name = known[compiled.sql] = _prepare(compiled, connection.pgconn)
+    prepared = known.get(compiled.sql)
+    if prepared is None:
+        prepared = known[compiled.sql] = _prepare(compiled, connection.pgconn)
         _forget_the_oldest(known, connection.pgconn)
     else:
         known.move_to_end(compiled.sql)
-    return name
+    return prepared
 
 
-def _prepare(compiled: _Statement, pgconn: PGconn) -> bytes:
+def _prepare(compiled: _Statement, pgconn: PGconn) -> _Prepared:
     """Named after its text: behind a pooler that nobody told us of, a name must never mean another's statement."""
     name = b"meadowlark_" + blake2b(compiled.sql, digest_size=16).hexdigest().encode()
     _checked(pgconn.prepare(name, compiled.sql), pgconn)
-    return name
+    return _Prepared(name)
 
 
-def _forget_the_oldest(known: OrderedDict[bytes, bytes], pgconn: PGconn) -> None:
+def _forget_the_oldest(known: OrderedDict[bytes, _Prepared], pgconn: PGconn) -> None:
     if len(known) > _MOST_PREPARED:
-        _, name = known.popitem(last=False)
-        _checked(pgconn.exec_(b"DEALLOCATE " + name), pgconn)
+        _, oldest = known.popitem(last=False)
+        _checked(pgconn.exec_(b"DEALLOCATE " + oldest.name), pgconn)
 
 
 def _checked(result: PGresult, pgconn: PGconn) -> PGresult:
@@ -112,8 +128,11 @@ def _checked(result: PGresult, pgconn: PGconn) -> PGresult:
     raise error_from_result(result)
 
 
-def _rows(result: PGresult) -> list[Row]:
-    readers = [(column, _READERS[result.ftype(column)]) for column in range(result.nfields)]
+def _readers(result: PGresult) -> _Readers:
+    return [(column, _READERS[result.ftype(column)]) for column in range(result.nfields)]
+
+
+def _rows(result: PGresult, readers: _Readers) -> list[Row]:
     value = result.get_value
     return [
         tuple([None if (text := value(row, column)) is None else read(text) for column, read in readers])
@@ -185,4 +204,5 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
     1184: _read_moment,  # timestamptz
     2950: _read_uuid,
     2951: _array_of(_read_uuid),
+    3802: bytes,  # jsonb, as it came
 }

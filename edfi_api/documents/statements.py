@@ -229,11 +229,13 @@ SELECT id FROM document
 
 # The fields of `StoredDocument`.
 STORED_COLUMNS = """
-d.id, d.document_uuid::text, {text}, d.change_version, d.last_modified_at, d.linked_types::text, d.linked_ids::text
+d.id, d.document_uuid::text, {body}, d.change_version,
+       to_char(d.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+       d.linked_types::text, d.linked_ids::text
 """.strip()
 
 _GET = f"""
-SELECT {STORED_COLUMNS.format(text="d.body::text")}{{is_allowed}}
+SELECT {STORED_COLUMNS.format(body="d.body")}{{is_allowed}}
   FROM document d
  WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
 """

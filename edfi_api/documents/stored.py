@@ -1,12 +1,11 @@
 """A document as the database has it: read, or just written."""
 
-from datetime import datetime
 from typing import NamedTuple
 
 
 class StoredDocument(NamedTuple):
     """The columns of `statements.STORED_COLUMNS`: the envelope, `text` with the body's JSON, and `row`, the place in
-    the collection.
+    the collection. `last_modified` is what clients see: 2026-11-21T19:29:42Z.
 
     What its reference objects mean stands in two parallel arrays as PostgreSQL writes them, in the order of
     `Extractor.reference_objects`; None if there are none.
@@ -14,9 +13,9 @@ class StoredDocument(NamedTuple):
 
     row: int
     document_uuid: str
-    text: str
+    text: bytes
     change_version: int
-    last_modified_at: datetime
+    last_modified: str
     linked_types: str | None
     linked_ids: str | None
 

@@ -109,7 +109,7 @@ def _page(asked: Asked, readable: Sequence[Readable], allowed: str, using: str) 
         allowed=allowed,
         found=" UNION ALL ".join(found) or "SELECT NULL::bigint AS id WHERE false",
         order=order,
-        columns=STORED_COLUMNS.format(text="d.body::text" if asked.with_bodies else "''"),
+        columns=STORED_COLUMNS.format(body="d.body" if asked.with_bodies else "NULL::jsonb"),
     )
     return statement, parameters
 

@@ -17,18 +17,18 @@ class Linker:
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
 
-    def linked_text(self, document: StoredDocument, extractor: Extractor) -> str:
+    def linked_text(self, document: StoredDocument, extractor: Extractor) -> bytes:
         """The body's JSON with a link behind the key of every reference object; as stored if it has none."""
         if document.linked_types is None or document.linked_ids is None:
             return document.text
-        body = json_text.loads(document.text.encode())
+        body = json_text.loads(document.text)
         types, ids = _items(document.linked_types), _items(document.linked_ids)
         for reference, type_, id_ in zip(extractor.reference_objects(body), types, ids, strict=True):
             # The database may have documents of resources that are not served any more.
             if type_ in self._starts:
                 rel, start = self._starts[type_]
                 reference["link"] = {"rel": rel, "href": start + id_}
-        return json_text.dumps(body).decode()
+        return json_text.dumps(body)
 
     @cached_property
     def _starts(self) -> dict[str, tuple[str, str]]:

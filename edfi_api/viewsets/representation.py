@@ -13,9 +13,6 @@ from edfi_api.documents.stored import StoredDocument, WrittenDocument
 from edfi_api.viewsets.links import Linker
 from edfi_api.viewsets.responses import MOST_IN_MEMORY
 
-# 2026-11-21T19:29:42; connections of Django are at UTC.
-_TO_THE_SECOND = 19
-
 
 def etag(document: StoredDocument | WrittenDocument) -> str:
     """The bare value: the change version, which moves with every change of the body and with nothing else.
@@ -35,10 +32,9 @@ class Representation:
     def document(self, document: StoredDocument) -> bytes:
         """One document; its stored text is a non-empty object, since every resource has an identity."""
         text = self.linker.linked_text(document, self.extractor) if api_settings.LINKS else document.text
-        return (
-            f'{{"id":"{document.document_uuid}",{text[1:-1]},'
-            f'"_etag":"{etag(document)}","_lastModifiedDate":"{document.last_modified_at.isoformat()[:_TO_THE_SECOND]}Z"}}'
-        ).encode()
+        front = f'{{"id":"{document.document_uuid}",'
+        behind = f',"_etag":"{etag(document)}","_lastModifiedDate":"{document.last_modified}"}}'
+        return b"%b%b%b" % (front.encode(), text[1:-1], behind.encode())
 
     def collection(self, documents: Iterable[StoredDocument]) -> "CollectionText":
         """A JSON array of documents."""
