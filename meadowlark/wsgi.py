@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Collection, Iterable
 from contextlib import closing
 from importlib import import_module
 from typing import Any
@@ -13,6 +14,8 @@ from django.core.cache import close_caches
 from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished
 from django.db import close_old_connections, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 
 from meadowlark.quick_handler import QuickHandler
 
@@ -40,6 +43,20 @@ for database in connections.databases.values():
         told.append("-c max_parallel_workers_per_gather=0")
         database["OPTIONS"]["options"] = " ".join([database["OPTIONS"].get("options", ""), *told]).strip()
 
+_thread = threading.local()
+
+
+def _remember_connection(connection: BaseDatabaseWrapper, **_: object) -> None:
+    """For the thread that has it, which need not look through all databases for those that it has opened."""
+    _thread.connections = {*_opened(), connection}
+
+
+def _opened() -> Collection[BaseDatabaseWrapper]:
+    return getattr(_thread, "connections", ())
+
+
+connection_created.connect(_remember_connection)
+
 if settings.TELEMETRY:
     _django = import_module("meadowlark.telemetry").traced(_django)
 
@@ -50,7 +67,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     content_type = environ.get("CONTENT_TYPE", "")
     if "charset" in content_type.lower():
         environ["CONTENT_TYPE"] = _CHARSET.sub("", content_type)
-    close_old_connections()  # With this, what asks next sees whether its connection still stands.
+    for connection in _opened():  # Whatever asks next sees whether its connection still stands.
+        connection.close_if_unusable_or_obsolete()
     answer = _django(environ, start_response)
     if environ["REQUEST_METHOD"] != "HEAD":
         return answer

@@ -35,8 +35,8 @@ class ClaimSetPermission(BasePermission):
     """
 
     def has_permission(self, request: Request, view: View) -> bool:
-        resource = getattr(view, "resource", None)
+        client, resource = request.user, getattr(view, "resource", None)
         if resource is not None:
-            view.guard = guard(request.user, resource, ACTIONS[view.action])
-            view.may_read = partial(readable, request.user, getattr(view, "preparers", {}))
-        return isinstance(request.user, AuthenticatedClient)
+            view.guard = guard(client, resource, ACTIONS[view.action])
+            view.may_read = partial(readable, client, getattr(view, "preparers", {}))
+        return isinstance(client, AuthenticatedClient)
