@@ -13,9 +13,11 @@ from django.conf import settings
 from django.db import connections
 from gunicorn import util
 from gunicorn.arbiter import Arbiter
+from gunicorn.http import wsgi
 from gunicorn.workers.base import Worker
 
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+from meadowlark.prompt_response import PromptResponse
 from meadowlark.prompt_thread_worker import PromptThreadWorker
 
 
@@ -33,8 +35,9 @@ def write_problem(client: socket, status: int, reason: str, message: str) -> Non
     util.write_nonblock(client, f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
 
 
-# Its own is a page of HTML, and there is no setting for another one.
+# Its own error is a page of HTML, its own response takes two packets; and there are no settings for others.
 util.write_error = write_problem
+wsgi.Response = PromptResponse
 
 
 def _count(name: str, default: str) -> int:
@@ -87,6 +90,8 @@ keepalive = _count("MEADOWLARK_KEEPALIVE_SECONDS", default="75")
 # Of each worker. Beyond that the connection that has been idle for longest gives way to a new one.
 worker_connections = min(1000, _open_files() - 100 - 3 * threads)
 graceful_timeout = 20
+# A response that holds its headers back for its body cannot hand a file to the system; the application never does.
+sendfile = False
 # The longest that gunicorn allows to be set: queries name many fields.
 limit_request_line = 8190
 limit_request_fields = 100

@@ -54,7 +54,17 @@ class PatientSocket(socket):
 
     @classmethod
     def instead_of(cls, other: socket) -> Self:
-        return cls(fileno=other.detach())
+        patient = cls(fileno=other.detach())
+        socket.setblocking(patient, True)  # As it believes to be.
+        return patient
+
+    def settimeout(self, seconds: float | None) -> None:
+        """Only if it is another one: each time it would be a call of the system, and another thread's turn."""
+        if seconds != self.gettimeout():
+            super().settimeout(seconds)
+
+    def setblocking(self, is_blocking: bool) -> None:
+        self.settimeout(None if is_blocking else 0)
 
     def recv(self, size: int, flags: int = 0) -> bytes:
         if self.is_over:
@@ -156,11 +166,15 @@ class PromptThreadWorker(ThreadWorker):
         is_kept = super().handle_request(req, conn)
         if self.cfg.is_ssl:
             return is_kept
-        deadline = time.monotonic() + DEFAULT_WORKER_DATA_TIMEOUT
-        is_read = conn.parser.finish_body(deadline, max_bytes=api_settings.MAX_BODY_BYTES + 1)
+        conn.sock.deadline = time.monotonic() + DEFAULT_WORKER_DATA_TIMEOUT
+        is_read = conn.parser.finish_body(max_bytes=api_settings.MAX_BODY_BYTES + 1)
         # Who has run out of time has sent nothing more, which is not the end.
         conn.is_whole = is_read and not conn.sock.is_over
         return is_kept and conn.is_whole
+
+    def _keepalive_after(self, conn: TConn, keepalive: bool) -> bool:
+        """What gunicorn would do now, `handle_request` has done."""
+        return super()._keepalive_after(conn, keepalive) if self.cfg.is_ssl else keepalive
 
     def handle_exit(self, number: int, frame: FrameType | None) -> None:
         super().handle_exit(number, frame)
