@@ -17,6 +17,7 @@ from gunicorn.http import wsgi
 from gunicorn.workers.base import Worker
 
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+from meadowlark import connection_counts
 from meadowlark.prompt_response import PromptResponse
 from meadowlark.prompt_thread_worker import PromptThreadWorker
 
@@ -121,6 +122,12 @@ def when_ready(server: Arbiter) -> None:
 def pre_fork(server: Arbiter, worker: Worker) -> None:
     """No worker inherits a database connection: two processes would speak on one line."""
     connections.close_all()
+    worker.place = connection_counts.take_place({each.place for each in server.WORKERS.values()})
+
+
+def child_exit(server: Arbiter, worker: Worker) -> None:
+    """However it ended."""
+    connection_counts.leave_place(worker.place)
 
 
 def post_fork(server: Arbiter, worker: Worker) -> None:

@@ -32,7 +32,7 @@ class PromptResponse(Response):
     def send_headers(self) -> None:
         """With the first block of the body; `close` sends them if there is none."""
         if not self.headers_sent:
-            lines = [*self.default_headers(), *["%s: %s\r\n" % header for header in self.headers], "\r\n"]
+            lines = [*self.default_headers(), *[f"{name}: {value}\r\n" for name, value in self.headers], "\r\n"]
             self._head = util.to_bytestring("".join(lines), "latin-1")
             self.headers_sent = True
 

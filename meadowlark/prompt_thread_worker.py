@@ -3,121 +3,51 @@
 gunicorn's own hands each connection back to its main thread after each request, which hands it to another thread when
 the next one comes; and it lets idle clients hold up a stop for graceful_timeout.
 
-It waits without end, with a thread, for the rest of a request: as many clients as there are threads, gone in the middle
-of one or meaning harm, and nobody is answered any more. A client that connects and says nothing, as browsers do on
-suspicion, has a thread for five seconds. A client that does not read its answer, if that is larger than the system's
-buffers, has one for ever. And the main thread waits, two seconds for each connection that it closes, for a client that
-does not close its side.
-
-As many clients as a worker may have connections, saying nothing, keep all others out until it loses patience with them.
+A client that connects and says nothing, as browsers do on suspicion, has a thread for five seconds. As many clients as
+a worker may have connections, saying nothing, keep all others out until it loses patience with them. And the main
+thread waits, two seconds for each connection that it closes, for a client that does not close its side. Of clients that
+stop midway, see `patient_socket`; of those that all come to one worker, see `connection_counts`.
 
 Nor does it do well by a client whose request was refused before its body was read. What came with the rest of that
 body, the next request maybe, it would keep without looking at it before something else came; and after 64 kB of such a
 body it would close the connection without having said so.
 """
 
-import errno
-import math
-import os
-import select
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from operator import attrgetter
-from socket import MSG_DONTWAIT, SHUT_WR, socket
+from socket import SHUT_WR, socket
 from types import FrameType
-from typing import IO, Self
 
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
 
 from edfi_api.conf import api_settings
+from meadowlark import connection_counts
+from meadowlark.patient_socket import PatientSocket
 
 # For how many seconds a thread waits for the next request of the connection it has just answered.
 _LINGER = 0.002
 # For how long a client that is still sending may take notice that it was answered.
 _LEAVE_SECONDS = 2
-# As a plain number: an IntFlag takes longer to combine than a small answer takes to send.
-_AT_ONCE = int(MSG_DONTWAIT)
-
-
-class PatientSocket(socket):
-    """A connection to a client. What has not come by its deadline is not waited for: as if the client had ended.
-    Nor is a client that makes no room for more of its answer within `send_seconds`: a third of the system's buffer,
-    which has some megabytes at most. Who reads more slowly than that is taken for one who does not read."""
-
-    deadline = math.inf
-    send_seconds: float | None = None
-    is_over = False
-
-    @classmethod
-    def instead_of(cls, other: socket) -> Self:
-        patient = cls(fileno=other.detach())
-        socket.setblocking(patient, True)  # As it believes to be.
-        return patient
-
-    def settimeout(self, seconds: float | None) -> None:
-        """Only if it is another one: each time it would be a call of the system, and another thread's turn."""
-        if seconds != self.gettimeout():
-            super().settimeout(seconds)
-
-    def setblocking(self, is_blocking: bool) -> None:
-        self.settimeout(None if is_blocking else 0)
-
-    def recv(self, size: int, flags: int = 0) -> bytes:
-        if self.is_over:
-            return b""
-        timeout = self.gettimeout()
-        if timeout is None:
-            with suppress(BlockingIOError):
-                return super().recv(size, flags | _AT_ONCE)
-        left = self.deadline - time.monotonic()
-        if timeout is None or timeout > left:
-            self.is_over = not self.is_readable_within(left)
-        return b"" if self.is_over else super().recv(size, flags)
-
-    def sendall(self, data: bytes, flags: int = 0) -> None:
-        if self.gettimeout() is not None:
-            return super().sendall(data, flags)
-        sent = 0
-        while sent < len(data):
-            try:
-                sent += super().send(memoryview(data)[sent:] if sent else data, flags | _AT_ONCE)
-            except BlockingIOError:
-                if self.send_seconds is not None and not self._is_ready(select.POLLOUT, self.send_seconds):
-                    raise self._given_up() from None
-        return None
-
-    def sendfile(self, file: IO[bytes], offset: int = 0, count: int | None = None) -> int:
-        """With a timeout the standard library's waits so long for each piece, not for the whole."""
-        self.settimeout(self.send_seconds)
-        try:
-            return super().sendfile(file, offset, count)
-        except TimeoutError:
-            raise self._given_up() from None
-        finally:
-            self.settimeout(None)
-
-    def is_readable_within(self, seconds: float) -> bool:
-        return self._is_ready(select.POLLIN, seconds)
-
-    def _is_ready(self, event: int, seconds: float) -> bool:
-        waiting = select.poll()
-        waiting.register(self, event)
-        return bool(waiting.poll(max(0, seconds) * 1000 if math.isfinite(seconds) else None))
-
-    def _given_up(self) -> OSError:
-        """As if the client had gone."""
-        self.is_over = True
-        return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+# For how long a worker leaves a new connection to those that have fewer.
+_COURTESY = 0.001
 
 
 class PromptThreadWorker(ThreadWorker):
     """See the module. Where gunicorn itself speaks TLS, with a socket of another kind, it does all in its own way."""
 
     request_seconds: int
+    # In `connection_counts`; given to it before it is forked.
+    place: int
+
+    def accept(self, listener: socket) -> None:
+        if connection_counts.somebody_has_fewer_than(self.nr_conns):
+            time.sleep(_COURTESY)
+        super().accept(listener)
 
     def get_thread_pool(self) -> "_ThreadPool":
         return _ThreadPool(max_workers=self.cfg.threads)
@@ -126,6 +56,10 @@ class PromptThreadWorker(ThreadWorker):
         super().wait_for_and_dispatch_events(timeout)
         if self.nr_conns >= self.worker_connections:
             self._make_room()
+        if self.alive:
+            connection_counts.tell(self.place, self.nr_conns)
+        else:  # It takes no more.
+            connection_counts.leave_place(self.place)
 
     def _make_room(self) -> None:
         """Who has been silent for longest gives way."""
