@@ -94,12 +94,15 @@ def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
     home = folder / "home"
     print("Starting the servers ...", flush=True)
     server = running.enter_context(meadowlark(home))
-    constant = running.enter_context(constant_view(home))
+    ceilings = {
+        report.CONSTANT: running.enter_context(constant_view(home)),
+        report.PLAIN_CONSTANT: running.enter_context(constant_view(home, "tests.benchmarks.plain_gunicorn")),
+    }
     responder_port = running.enter_context(trivial_responder())
     workloads = Workloads(server)
     print(f"Seeding {2 * plan.seeded} documents ...", flush=True)
     workloads.seed(plan.seeded)
-    operations = _operations(server, workloads, constant, responder_port)
+    operations = _operations(server, workloads, ceilings, responder_port)
     rounds = defaultdict(list)
     load.measure(server.port, workloads.association_by_id(), MOST, 1)  # Each thread gets its database connection.
     for number in range(plan.rounds):
@@ -114,11 +117,10 @@ Operation = Callable[[int, float], Measured]
 
 
 def _operations(
-    server: Server, workloads: Workloads, constant: tuple[int, psutil.Process], responder_port: int
+    server: Server, workloads: Workloads, ceilings: dict[str, tuple[int, psutil.Process]], responder_port: int
 ) -> dict[str, Operation]:
     """By name, in the order of measurement: what is compared stands side by side."""
     gunicorn, postgres = server.gunicorn, server.postgres
-    constant_port, constant_gunicorn = constant
 
     def measured_here(requests: list[bytes], connections: int, seconds: float) -> Measured:
         return with_costs(lambda: load.measure(server.port, requests, connections, seconds), gunicorn, postgres)
@@ -129,9 +131,12 @@ def _operations(
     def responder(connections: int, seconds: float) -> Measured:
         return load.measure(responder_port, workloads.association_by_id(), connections, seconds)
 
-    def constant_(connections: int, seconds: float) -> Measured:
+    def constant(ceiling: str) -> Operation:
+        port, process = ceilings[ceiling]
         requests = workloads.association_by_id()
-        return with_costs(lambda: load.measure(constant_port, requests, connections, seconds), constant_gunicorn, None)
+        return lambda connections, seconds: with_costs(
+            lambda: load.measure(port, requests, connections, seconds), process, None
+        )
 
     def statement(connections: int, seconds: float) -> Measured:
         return with_costs(lambda: bare_statement(server.database_url, connections, seconds), None, postgres)
@@ -158,7 +163,8 @@ def _operations(
         "POST association changed": again_and_again(workloads.changed_associations()),
         "PUT association changed": again_and_again(workloads.replaced_associations()),
         "GET association by id": again_and_again(workloads.association_by_id()),
-        report.CONSTANT: constant_,
+        report.CONSTANT: constant(report.CONSTANT),
+        report.PLAIN_CONSTANT: constant(report.PLAIN_CONSTANT),
         "GET student by id": again_and_again(workloads.student_by_id()),
         "GET association by query": again_and_again(workloads.association_by_student()),
         "GET page of 25 associations": again_and_again(workloads.page_of_associations()),

@@ -11,6 +11,7 @@ from tests.benchmarks.load import Measured
 
 STATEMENT = "bare statement (pgbench)"
 CONSTANT = "constant Django view"
+PLAIN_CONSTANT = "constant in plain gunicorn"
 RESPONDER = "trivial responder"
 
 
@@ -51,6 +52,7 @@ RATIOS: list[tuple[str, str, float | None]] = [
     ("POST association", STATEMENT, 0.40),
     ("POST student", STATEMENT, None),
     ("GET association by id", CONSTANT, 0.55),
+    ("GET association by id", PLAIN_CONSTANT, None),
     ("GET student by id", CONSTANT, 0.55),
     ("POST association again", "POST association", 1.5),
 ]

@@ -55,13 +55,15 @@ def meadowlark(home: Path) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def constant_view(home: Path, within: Sequence[str] = ()) -> Iterator[tuple[int, psutil.Process]]:
-    """Runs gunicorn, with Meadowlark's settings, on the constant view; its port and process are yielded. `within` is a
-    command that becomes the one it is given, as `prlimit` does."""
+def constant_view(
+    home: Path, settings: str = "meadowlark.gunicorn_conf", within: Sequence[str] = ()
+) -> Iterator[tuple[int, psutil.Process]]:
+    """Runs gunicorn, with these settings, on the constant view; its port and process are yielded. `within` is a command
+    that becomes the one it is given, as `prlimit` does."""
     port = free_port()
-    settings = ["--config", "python:meadowlark.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
-    command = [*within, sys.executable, "-m", "gunicorn", *settings, "tests.benchmarks.constant:application"]
-    log = home.with_suffix(".constant.log")
+    options = ["--config", f"python:{settings}", "--bind", f"{ADDRESS}:{port}"]
+    command = [*within, sys.executable, "-m", "gunicorn", *options, "tests.benchmarks.constant:application"]
+    log = home.with_suffix(f".{settings}.log")
     with _running(command, dict(os.environ), log) as process:
         _wait(process, log, lambda: is_answering(port))
         yield port, psutil.Process(process.pid)
