@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from django.core.handlers.wsgi import WSGIHandler, WSGIRequest, get_script_name
+from django.core.handlers.wsgi import LimitedStream, WSGIHandler, WSGIRequest, get_script_name
 from django.urls import set_script_prefix
 
 # All that Django works a host out of.
@@ -13,7 +13,22 @@ _our_hosts: dict[tuple[str | None, ...], str] = {}
 
 
 class QuickRequest(WSGIRequest):
-    """Remembers hosts that were found to be ours; clients may send any number of others."""
+    """Takes a path that needs no decoding as it is, and remembers hosts that were found to be ours; clients may send
+    any number of others."""
+
+    def __init__(self, environ: dict[str, Any]) -> None:
+        path = environ["PATH_INFO"]
+        if environ.get("SCRIPT_NAME") or not path.startswith("/") or not path.isascii():
+            super().__init__(environ)
+            return
+        environ["SCRIPT_NAME"] = ""
+        self.environ = self.META = environ
+        self.path = self.path_info = path
+        self.method = environ["REQUEST_METHOD"].upper()
+        self._set_content_type_params(environ)
+        self._stream = LimitedStream(environ["wsgi.input"], _content_length(environ))
+        self._read_started = False
+        self.resolver_match = None
 
     def get_host(self) -> str:
         sent = tuple([self.META.get(name) for name in _HOST_HEADERS])
@@ -23,6 +38,12 @@ class QuickRequest(WSGIRequest):
             if len(_our_hosts) < _MOST_HOSTS:
                 _our_hosts[sent] = host
         return host
+
+
+def _content_length(environ: dict[str, Any]) -> int:
+    """0 if there is none, or no number."""
+    sent = environ.get("CONTENT_LENGTH", "")
+    return int(sent) if sent.isdecimal() else 0
 
 
 class QuickHandler(WSGIHandler):

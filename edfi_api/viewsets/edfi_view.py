@@ -57,6 +57,9 @@ class EdFiView(GenericAPIView):
                 return
         request.user = request.auth = None
 
+    def get_content_negotiator(self) -> Any:
+        return _instances((self.content_negotiation_class,))[0]
+
     def get_authenticators(self) -> tuple[Any, ...]:
         return _instances(tuple(self.authentication_classes))
 

@@ -1,10 +1,12 @@
 """Answers that need no renderer: JSON that is finished already, and nothing at all; and what many have in common."""
 
 from collections.abc import Iterator, Mapping
+from http.cookies import SimpleCookie
 from typing import IO
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase, ResponseHeaders
+from rest_framework.status import HTTP_200_OK
 
 _JSON = "application/json; charset=utf-8"
 # Longer answers wait on disk until they are sent.
@@ -13,12 +15,26 @@ _BLOCK = 65_536
 _NO_HEADERS: Mapping[str, str] = {}
 
 
-class JsonTextResponse(HttpResponse):
+class FinishedResponse(HttpResponse):
+    """Django's response around a body and headers of our own making: nothing in them is to be encoded or checked. What
+    Django's constructors give a response is given here, since they would do that to all."""
+
+    def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
+        self.headers = ResponseHeaders({})
+        self.headers._store.update({name.lower(): (name, value) for name, value in headers.items()})
+        self.status_code = status
+        self.cookies = SimpleCookie()
+        self.closed = False
+        self._container = [body]
+        self._resource_closers = []
+        self._charset = self._handler_class = self._reason_phrase = None
+
+
+class JsonTextResponse(FinishedResponse):
     """Finished JSON."""
 
     def __init__(self, text: bytes, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        super().__init__(text, content_type=_JSON)
-        _add(self, {"Content-Length": str(len(text)), **headers})
+        super().__init__(text, HTTP_200_OK, {"Content-Type": _JSON, "Content-Length": str(len(text)), **headers})
 
 
 def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS) -> HttpResponseBase:
@@ -38,13 +54,11 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
             yield block
 
 
-class EmptyResponse(HttpResponse):
+class EmptyResponse(FinishedResponse):
     """A status without a body, and so without a Content-Type."""
 
     def __init__(self, status: int, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        super().__init__(status=status, content_type="")
-        del self.headers["Content-Type"]
-        _add(self, headers)
+        super().__init__(b"", status, headers)
 
 
 class FixedHeaders:
@@ -55,8 +69,3 @@ class FixedHeaders:
 
     def add_to(self, response: HttpResponse) -> None:
         response.headers._store.update(self._entries)
-
-
-def _add(response: HttpResponse, headers: Mapping[str, str]) -> None:
-    """For values of our own making: Django's way looks for line breaks and other charsets in each."""
-    response.headers._store.update({name.lower(): (name, value) for name, value in headers.items()})
