@@ -4,7 +4,8 @@
 
 Starts the server as `make run` does, with PostgreSQL's full durability and in a temporary home; sends requests with
 1 and with 16 connections; and measures in the same rounds the two ceilings: the write statement alone, sent by
-pgbench, and a Django view that returns a constant, under the same gunicorn settings.
+pgbench, and a Django view that returns a constant, under the same gunicorn settings; to see what our own worker and
+response do for that one, it is measured in plain gunicorn, too.
 
 How to read it: rates belong to the machine and to what else runs on it, ratios hardly do. Server, database and load
 generator share the cores. `generator` is the part of one core that the load generator used, and the trivial
