@@ -6,7 +6,6 @@ or a client that was changed or made inactive, is noticed. The same holds for a 
 """
 
 import hashlib
-import time
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
@@ -49,6 +48,10 @@ def token_checksum(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
+def _now() -> float:
+    return timezone.now().timestamp()
+
+
 def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: float) -> float:
     """When to look again. Unknown tokens are not remembered: they would drive out the known ones."""
     if client is None:
@@ -56,7 +59,7 @@ def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: f
     return min(now + api_settings.TOKEN_CACHE_SECONDS, client.token_expires.timestamp())
 
 
-@cached(TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_remembered_until, timer=time.time), key=token_checksum, lock=Lock())
+@cached(TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_remembered_until, timer=_now), key=token_checksum, lock=Lock())
 def client_of_token(token: str) -> AuthenticatedClient | None:
     """The client that `token` authenticates, or None if the token is unknown, expired or its client inactive."""
     now = timezone.now()

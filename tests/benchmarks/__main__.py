@@ -97,7 +97,9 @@ def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
     server = running.enter_context(meadowlark(home))
     ceilings = {
         report.CONSTANT: running.enter_context(constant_view(home)),
-        report.PLAIN_CONSTANT: running.enter_context(constant_view(home, "tests.benchmarks.plain_gunicorn")),
+        report.PLAIN_CONSTANT: running.enter_context(
+            constant_view(folder / "plain", "tests.benchmarks.plain_gunicorn")
+        ),
     }
     responder_port = running.enter_context(trivial_responder())
     workloads = Workloads(server)

@@ -63,7 +63,7 @@ def constant_view(
     port = free_port()
     options = ["--config", f"python:{settings}", "--bind", f"{ADDRESS}:{port}"]
     command = [*within, sys.executable, "-m", "gunicorn", *options, "tests.benchmarks.constant:application"]
-    log = home.with_suffix(f".{settings}.log")
+    log = home.with_suffix(".constant.log")
     with _running(command, dict(os.environ), log) as process:
         _wait(process, log, lambda: is_answering(port))
         yield port, psutil.Process(process.pid)

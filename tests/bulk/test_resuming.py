@@ -64,11 +64,16 @@ def test_a_load_that_is_killed_can_be_run_again(periods, preparers, capsys):
 def test_ctrl_c_ends_a_load_with_a_line(transactional_db, tmp_path):
     path = tmp_path / "students.jsonl"
     os.mkfifo(path)
-    with load_in_a_process(path, stderr=subprocess.PIPE, text=True) as load, path.open("w"):
+    with load_in_a_process(path, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c) as load, path.open("w"):
         load.send_signal(signal.SIGINT)  # Opening the pipe has waited until the load began to read.
-        told = load.stderr.read()
+        _, told = load.communicate(timeout=_LONGEST_WAIT_SECONDS)
 
     assert (load.returncode, told) == (130, "Stopped. The command may be run again.\n")
+
+
+def heed_ctrl_c():
+    """Even if the tests run in the background of a shell, whose children ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_until_nobody_else_writes(deadline):
