@@ -115,10 +115,9 @@ class PromptThreadWorker(ThreadWorker):
         self.method_queue.defer(self.close_idle_connections)
 
     def close_idle_connections(self) -> None:
+        """After this round of events, in which some of them may be about to be looked at."""
         for connection in (*self.keepalived_conns, *self.pending_conns):
             connection.timeout = 0
-        self.murder_keepalived()
-        self.murder_pending()
 
 
 class _ThreadPool(ThreadPoolExecutor):

@@ -237,3 +237,17 @@ def test_an_answer_to_head_says_how_long_it_would_be_and_is_not_logged(real_serv
     assert answer.status_code == 200
     assert int(answer.headers["content-length"]) > 0
     assert "no-body response" not in real_server.log.read_text()
+
+
+@pytest.mark.parametrize("_", range(3))
+def test_clients_that_leave_while_it_stops_break_nothing(tmp_path, _):
+    with constant_view(tmp_path / "home") as (port, gunicorn), ExitStack() as idle:
+        for _ in range(200):
+            client = idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+            client.sendall(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert whole_answer(client).status == 200
+        gunicorn.terminate()
+        idle.close()
+        gunicorn.wait(30)
+
+    assert (tmp_path / "home.constant.log").read_text() == ""
