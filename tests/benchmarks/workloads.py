@@ -16,15 +16,21 @@ Body = dict[str, Any]
 
 
 class Workloads:
-    """Requests for one server. Students are numbered through; each association has a student of its own."""
+    """Requests for one server. Students are numbered through. Each of those that are seeded has two associations: one
+    that stays as it is, and one that is changed."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._students = count(1)
         self._new_associations = (_association(n, entryDate=date) for date in _dates() for n in self.seeded)
+        self._changes = (
+            (id_, _changing(n, exitWithdrawDate=date))
+            for date in _dates()
+            for n, id_ in zip(self.seeded, self._changing_ids, strict=True)
+        )
 
     def seed(self, documents: int) -> None:
-        """Schools, and students with an association each: what is repeated, changed and read."""
+        """Schools, and students with their associations: what is repeated, changed and read."""
         connection = HTTPConnection(ADDRESS, self._server.port)
         for school in SCHOOLS:
             self._written(connection, "schools", _school(school))
@@ -33,6 +39,7 @@ class Workloads:
         self._association_ids = [
             self._written(connection, "studentSchoolAssociations", _association(n)) for n in self.seeded
         ]
+        self._changing_ids = [self._written(connection, "studentSchoolAssociations", _changing(n)) for n in self.seeded]
 
     def new_students(self, documents: int) -> list[bytes]:
         return [self._request("POST", "/students", _student(next(self._students))) for _ in range(documents)]
@@ -45,22 +52,14 @@ class Workloads:
     def same_associations(self) -> list[bytes]:
         return [self._request("POST", "/studentSchoolAssociations", _association(n)) for n in self.seeded]
 
-    def changed_associations(self) -> list[bytes]:
-        """Every request changes what the one before it, a whole round ago, has left."""
-        return [
-            self._request("POST", "/studentSchoolAssociations", _association(n, primarySchool=primary))
-            for primary in (False, True)
-            for n in self.seeded
-        ]
+    def changed_associations(self, documents: int) -> list[bytes]:
+        """Each at an ever new date of leaving: none repeats what is stored."""
+        changes = islice(self._changes, documents)
+        return [self._request("POST", "/studentSchoolAssociations", body) for _, body in changes]
 
-    def replaced_associations(self) -> list[bytes]:
-        return [
-            self._request(
-                "PUT", f"/studentSchoolAssociations/{id_}", _association(n, primarySchool=primary) | {"id": id_}
-            )
-            for primary in (False, True)
-            for n, id_ in zip(self.seeded, self._association_ids, strict=True)
-        ]
+    def replaced_associations(self, documents: int) -> list[bytes]:
+        changes = islice(self._changes, documents)
+        return [self._request("PUT", f"/studentSchoolAssociations/{id_}", body | {"id": id_}) for id_, body in changes]
 
     def student_by_id(self) -> list[bytes]:
         return [self._request("GET", f"/students/{id_}") for id_ in self._student_ids]
@@ -132,6 +131,10 @@ def _association(number: int, **changes: Any) -> Body:
         "entryTypeDescriptor": f"{_DESCRIPTORS}/EntryTypeDescriptor#Other",
         "primarySchool": True,
     } | changes
+
+
+def _changing(number: int, **changes: Any) -> Body:
+    return _association(number, entryDate="2025-08-21", **changes)
 
 
 def _unique_id(number: int) -> str:
