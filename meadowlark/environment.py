@@ -7,12 +7,14 @@ prints the table. A test of the house compares it with the README's.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,10 @@ class Environment(environ.Env):
 
     def int(self, name: str, *, default: int, meaning: str = "", shown: str = "") -> int:
         self.declare(name, default, meaning, shown)
-        return super().int(name, default=default)
+        try:
+            return super().int(name, default=default)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name} is {os.environ[name]!r}; it must be a whole number.") from error
 
     def bool(self, name: str, *, default: bool, meaning: str = "", shown: str = "") -> bool:
         self.declare(name, default, meaning, shown)

@@ -1,4 +1,4 @@
-"""`manage.py` with a database that is no good: a line that says why, and no traceback."""
+"""`manage.py` with a database or a setting that is no good: a line that says why, and no traceback."""
 
 import os
 import subprocess
@@ -13,8 +13,8 @@ from meadowlark import embedded_postgres
 _TOP = Path(__file__).parents[2]
 
 
-def run(database_url: str, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"DATABASE_URL": database_url}
+def run(database_url: str, *command: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"DATABASE_URL": database_url} | settings
     return subprocess.run(
         [sys.executable, "manage.py", *command], cwd=_TOP, env=environment, capture_output=True, text=True, check=False
     )
@@ -37,3 +37,10 @@ def test_a_database_without_tables(command: str) -> None:
     assert ended.returncode == 1
     assert ended.stderr.startswith("The database lacks what this version needs: relation ")
     assert ended.stderr.endswith("Has `manage.py migrate` been run?\n")
+
+
+def test_a_setting_that_is_no_number() -> None:
+    ended = run("", "check", MEADOWLARK_MAX_PAGE_SIZE="many")
+
+    assert ended.returncode == 1
+    assert ended.stderr == "MEADOWLARK_MAX_PAGE_SIZE is 'many'; it must be a whole number.\n"
