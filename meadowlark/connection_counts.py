@@ -13,7 +13,6 @@ _MOST_WORKERS = 1024
 
 # Shared with all processes that are forked later.
 _counts = memoryview(mmap.mmap(-1, 8 * _MOST_WORKERS)).cast("q")
-_counts[:] = memoryview(bytearray(_NOBODY.to_bytes(8, "little") * _MOST_WORKERS)).cast("q")
 
 
 def take_place(taken: Set[int]) -> int:
@@ -34,3 +33,7 @@ def tell(place: int, count: int) -> None:
 
 def somebody_has_fewer_than(count: int) -> bool:
     return count > min(_counts)
+
+
+for _place in range(_MOST_WORKERS):
+    leave_place(_place)

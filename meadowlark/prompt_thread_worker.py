@@ -22,7 +22,6 @@ from operator import attrgetter
 from socket import SHUT_WR, socket
 from types import FrameType
 
-from gunicorn.http.message import Request
 from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
 
 from edfi_api.conf import api_settings
@@ -96,19 +95,14 @@ class PromptThreadWorker(ThreadWorker):
             return True
         return self.alive and not self.tpool.is_waited_for and conn.sock.is_readable_within(_LINGER)
 
-    def handle_request(self, req: Request, conn: TConn) -> bool:
-        is_kept = super().handle_request(req, conn)
+    def _keepalive_after(self, conn: TConn, keepalive: bool) -> bool:
         if self.cfg.is_ssl:
-            return is_kept
+            return super()._keepalive_after(conn, keepalive)
         conn.sock.deadline = time.monotonic() + DEFAULT_WORKER_DATA_TIMEOUT
         is_read = conn.parser.finish_body(max_bytes=api_settings.MAX_BODY_BYTES + 1)
         # Who has run out of time has sent nothing more, which is not the end.
         conn.is_whole = is_read and not conn.sock.is_over
-        return is_kept and conn.is_whole
-
-    def _keepalive_after(self, conn: TConn, keepalive: bool) -> bool:
-        """What gunicorn would do now, `handle_request` has done."""
-        return super()._keepalive_after(conn, keepalive) if self.cfg.is_ssl else keepalive
+        return keepalive and conn.is_whole
 
     def handle_exit(self, number: int, frame: FrameType | None) -> None:
         super().handle_exit(number, frame)

@@ -9,7 +9,6 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -174,10 +173,6 @@ def _read_boolean(text: bytes) -> bool:
     return text == b"t"
 
 
-def _read_moment(text: bytes) -> datetime:
-    return datetime.fromisoformat(text.decode())
-
-
 def _array_of(read: Callable[[bytes], Any]) -> Callable[[bytes], list[Any]]:
     """For items that are never quoted."""
     return lambda text: [read(item) for item in text[1:-1].split(b",")] if text != b"{}" else []
@@ -201,7 +196,6 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
     23: int,  # integer
     25: bytes.decode,  # text
     1005: _array_of(int),  # smallint[]
-    1184: _read_moment,  # timestamptz
     2950: _read_uuid,
     2951: _array_of(_read_uuid),
     3802: bytes,  # jsonb, as it came

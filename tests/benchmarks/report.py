@@ -11,7 +11,7 @@ from tests.benchmarks.load import Measured
 
 STATEMENT = "bare statement (pgbench)"
 CONSTANT = "constant Django view"
-PLAIN_CONSTANT = "constant in plain gunicorn"
+PLAIN_CONSTANT = "constant, plain gunicorn"
 RESPONDER = "trivial responder"
 
 
