@@ -1,6 +1,5 @@
 """Values travel as text to PostgreSQL and back, through statements that a connection keeps prepared."""
 
-from datetime import UTC, datetime
 from uuid import UUID
 
 import psycopg
@@ -44,13 +43,6 @@ def test_the_items_of_a_text_array_may_have_any_character():
     rows = ask("SELECT unnest(%(texts)s::text[])", texts=texts)
 
     assert [text for (text,) in rows] == texts
-
-
-@pytest.mark.django_db
-def test_a_moment_is_read_with_its_zone():
-    rows = ask("SELECT '2026-01-05T08:15:00.25+02:00'::timestamptz")
-
-    assert rows == [(datetime(2026, 1, 5, 6, 15, 0, 250_000, tzinfo=UTC),)]
 
 
 @pytest.mark.django_db
