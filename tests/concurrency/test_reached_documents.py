@@ -1,13 +1,23 @@
 """Associations of one person are written and removed by many clients at once; who is reached is what remains."""
 
 import random
+from operator import itemgetter
 
 import pytest
 from django.core.management import call_command
-from django.db import transaction
+from django.db import connection, transaction
 
 from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
-from tests.documents.test_reached_documents import assert_is_what_documents_tell, reached_from
+from tests.documents.test_reached_documents import (
+    CONTACTS,
+    STAFF,
+    STUDENTS,
+    assert_is_what_documents_tell,
+    insert,
+    load,
+    reached_from,
+    some_body,
+)
 from tests.security.strategies.world import World
 
 
@@ -17,9 +27,10 @@ def world(committing_api, documents):
     found.district(1)
     for school in (11, 12):
         found.school(school, 1)
-    found.people(("S1", "S2"), ("C1", "C2"))
-    for name in ("StudentSchoolAssociation", f"Student{found.contact_name}Association", "PostSecondaryEvent"):
-        found.body(name)
+    found.people(STUDENTS, CONTACTS, STAFF)
+    chance = random.Random(0)  # noqa: S311
+    for _ in range(50):  # What bodies of all kinds refer to is there before several clients ask for it at once.
+        some_body(found, chance)
     return found
 
 
@@ -51,6 +62,19 @@ def test_a_document_that_appears_while_its_student_is_enrolled_is_reached(world)
     ours.result()
 
     assert len(reached_from(11)) == 2
+    assert_is_what_documents_tell()
+
+
+def test_a_document_about_a_contact_that_appears_while_a_load_enrolls_the_student_is_reached(world):
+    world.relate("S1", "C1")
+    enrollment = world.enrollment("S1", 11)
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        insert(cursor, [{"contact": "C1"}])
+        ours = in_background(lambda: load(world, [("StudentSchoolAssociation", enrollment)]))
+        wait_until_one_waits_for_us(ours)
+    ours.result()
+
     assert_is_what_documents_tell()
 
 
@@ -89,13 +113,15 @@ def test_a_storm_of_associations_leaves_what_remains(world):
         def write_some():
             for _ in range(15):
                 student = chance.choice(["S1", "S2"])
-                match chance.randrange(4):
+                match chance.randrange(5):
                     case 0:
                         own.append(world.enroll(student, chance.choice([11, 12])))
                     case 1:
                         own.append(world.relate(student, chance.choice(["C1", "C2"])))
                     case 2:
                         own.append(event(world, student))
+                    case 3:
+                        load(world, sorted((some_body(world, chance) for _ in range(8)), key=itemgetter(0)))
                     case _ if own:
                         assert world.api.delete(own.pop()).status_code in (204, 404)
 

@@ -1,12 +1,14 @@
 """`reached_document` is at every moment what the documents tell, whatever is written in whatever way."""
 
+import json
 import random
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.documents.bulk import Candidate, write_documents
+from edfi_api.documents.bulk import Candidate, bulk_writer, write_documents
+from edfi_api.documents.store import Outcome
 from edfi_api.models import Document, ReachedDocument
 from tests.security.strategies.world import World
 
@@ -101,54 +103,148 @@ def test_what_is_restored_reaches_again(world):
     assert_is_what_documents_tell()
 
 
+def some_body(world, chance):
+    """The name and the body of an association, or of a document about a student."""
+    contact = world.contact_name
+    student = {"studentReference": {"studentUniqueId": chance.choice(STUDENTS)}}
+    school = {"educationOrganizationReference": {"educationOrganizationId": chance.choice(SCHOOLS)}}
+    staff = {"staffReference": {"staffUniqueId": chance.choice(STAFF)}}
+    related = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": chance.choice(CONTACTS)}}
+    name, members = chance.choice(
+        [
+            ("StudentSchoolAssociation", student | {"schoolReference": {"schoolId": chance.choice(SCHOOLS)}}),
+            ("StudentEducationOrganizationResponsibilityAssociation", student | school),
+            (f"Student{contact}Association", student | related),
+            ("StaffEducationOrganizationEmploymentAssociation", staff | school),
+            ("PostSecondaryEvent", student),
+            ("StaffLeave", staff),
+        ]
+    )
+    return name, world.body(name, **members)
+
+
+def load(world, bodies):
+    """Batches are of one resource each, in the given order."""
+    for done in write_documents([Candidate.of(world.resource(name), body, name) for name, body in bodies]):
+        assert not isinstance(done.result, Exception), done
+
+
 def test_any_sequence_of_writes(world):
     """The same each time: single writes and deletes, and several writes at once in bulk."""
     chance = random.Random(7)  # noqa: S311
-    contact = world.contact_name
-    event = world.body("PostSecondaryEvent")
-
-    def some_body():
-        student = {"studentReference": {"studentUniqueId": chance.choice(STUDENTS)}}
-        school = {"educationOrganizationReference": {"educationOrganizationId": chance.choice(SCHOOLS)}}
-        staff = {"staffReference": {"staffUniqueId": chance.choice(STAFF)}}
-        related = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": chance.choice(CONTACTS)}}
-        name, members = chance.choice(
-            [
-                ("StudentSchoolAssociation", student | {"schoolReference": {"schoolId": chance.choice(SCHOOLS)}}),
-                ("StudentEducationOrganizationResponsibilityAssociation", student | school),
-                (f"Student{contact}Association", student | related),
-                ("StaffEducationOrganizationEmploymentAssociation", staff | school),
-                ("PostSecondaryEvent", student),
-            ]
-        )
-        return name, (event | members if name == "PostSecondaryEvent" else world.body(name, **members))
 
     paths = set()
     for _ in range(40):
         match chance.choice(["one", "several", "delete"]):
             case "one":
-                name, body = some_body()
+                name, body = some_body(world, chance)
                 paths.add(world.post(name, **body))
             case "several":
-                several = [some_body() for _ in range(4)]
-                for done in write_documents([Candidate.of(world.resource(name), body, name) for name, body in several]):
-                    assert not isinstance(done.result, Exception), done
+                load(world, [some_body(world, chance) for _ in range(4)])
             case "delete" if paths:
                 assert world.api.delete(paths.pop()).status_code == 204
         assert_is_what_documents_tell()
 
 
-def test_a_document_about_one_student_does_not_read_those_about_others(deserted_world):
+@pytest.mark.parametrize("seed", range(6))
+def test_loads_in_any_order(world, seed):
+    """Whole batches of one kind before, behind and between those of the others; what is there already is among them."""
+    chance = random.Random(seed)  # noqa: S311
+    for _ in range(3):
+        bodies = [some_body(world, chance) for _ in range(30)]
+        names = sorted({name for name, _ in bodies})
+        chance.shuffle(names)
+        load(world, sorted(bodies, key=lambda each: names.index(each[0])))
+        assert_is_what_documents_tell()
+    assert ReachedDocument.objects.count() > 20
+
+
+def some_rows(chance, number):
+    """Of documents that extensions may have, in any order; each names a place and people, as far as it knows them."""
+    organization, student, contact, staff = (
+        lambda: {"organization": chance.choice(SCHOOLS)},
+        lambda: {"student": chance.choice(STUDENTS)},
+        lambda: {"contact": chance.choice(CONTACTS)},
+        lambda: {"staff": chance.choice(STAFF)},
+    )
+    opens = {"opens_pathway": True}
+    shapes = [
+        lambda: organization() | student() | opens,
+        lambda: organization() | staff() | opens,
+        lambda: organization() | student(),
+        lambda: student() | contact() | opens,
+        lambda: student() | contact(),
+        lambda: contact() | staff(),
+        student,
+        contact,
+        staff,
+        organization,
+    ]
+    return [chance.choice(shapes)() for _ in range(number)]
+
+
+def insert(cursor, rows):
+    cursor.execute(
+        """
+        INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, student, contact,
+                              staff, opens_pathway)
+        SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type), '', '{}', row.*
+          FROM jsonb_to_recordset(%s) AS row (organization bigint, student text, contact text, staff text,
+                                              opens_pathway boolean)
+        RETURNING id
+        """,
+        [json.dumps(rows)],
+    )
+    return [id_ for (id_,) in cursor.fetchall()]
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("seed", range(6))
+def test_documents_of_all_shapes_one_by_one_and_many_at_once(seed):
+    chance = random.Random(seed)  # noqa: S311
+    with connection.cursor() as cursor:
+        for _ in range(6):
+            insert(cursor, some_rows(chance, 5))
+            assert_is_what_documents_tell()
+            cursor.execute("SET LOCAL meadowlark.joins_paths TO later")
+            ids = insert(cursor, some_rows(chance, 5))
+            cursor.execute("SELECT documents_join_paths(%s)", [ids])
+            cursor.execute("SET LOCAL meadowlark.joins_paths TO DEFAULT")
+            assert_is_what_documents_tell()
+    assert ReachedDocument.objects.count() > 100
+
+
+def test_both_ends_of_paths_in_one_batch(deserted_world):
+    """People who are written together with what brings them under a school."""
+    world, contact = deserted_world, deserted_world.contact_name
+    student = {"studentReference": {"studentUniqueId": "S1"}}
+    related = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": "C1"}}
+    bodies = [
+        ("Student", world.body("Student", studentUniqueId="S1")),
+        (contact, world.body(contact, **{f"{contact.lower()}UniqueId": "C1"})),
+        ("StudentSchoolAssociation", world.enrollment("S1", 11)),
+        (f"Student{contact}Association", world.body(f"Student{contact}Association", **student, **related)),
+        ("PostSecondaryEvent", world.body("PostSecondaryEvent", **student)),
+    ]
+
+    with bulk_writer() as writer:
+        written = list(writer.write_together(Candidate.of(world.resource(name), body, name) for name, body in bodies))
+
+    assert [each.result for each in written] == [Outcome.INSERTED] * 5
+    assert len(reached_from(11)) == 4
+    assert_is_what_documents_tell()
+
+
+def test_documents_about_one_student_do_not_read_those_about_others(deserted_world):
     """Not even when all came behind PostgreSQL's last look at the table, as in a load of everything."""
     world, students = deserted_world, [f"M{number}" for number in range(600)]
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE document")
-    for bodies in (
-        [("Student", world.body("Student", studentUniqueId=student)) for student in students],
-        [("StudentSchoolAssociation", world.enrollment(student, 11)) for student in students],
-    ):
-        written = list(write_documents([Candidate.of(world.resource(name), body, name) for name, body in bodies]))
-        assert not [each for each in written if isinstance(each.result, Exception)]
+    load(world, [("Student", world.body("Student", studentUniqueId=student)) for student in students])
+    enrollments = [("StudentSchoolAssociation", world.enrollment(student, 11)) for student in students]
+    before = rows_read()
+    load(world, enrollments)
+    assert rows_read() - before < 30 * len(students)
     event = world.body("PostSecondaryEvent", studentReference={"studentUniqueId": "M7"})
 
     before = rows_read()

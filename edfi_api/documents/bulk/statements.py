@@ -35,8 +35,8 @@ FROM STDIN
 # Without it the planner takes the table for a handful of rows and joins by nested loops.
 ANALYZE = "ANALYZE staged_document (position, referential_id, superclass_id, wave)"
 
-# The people of new documents that the triggers of sql/0006_reached_documents.sql will look at. Triggers lock one after
-# the other as rows come, so that two batches could wait for each other; here all are locked before, in one order.
+# The people of new documents whose paths are looked for behind `WRITE`: whoever else touches these paths waits, or is
+# waited for. All are locked in one order, lest two batches wait for each other.
 # They are looked up by arrays and not by joins: where statistics are of a time before these people were loaded, the
 # planner takes them for few and would compare all with all.
 LOCK_PEOPLE = """
@@ -144,9 +144,17 @@ WITH existing AS (
 ), old_references AS (
     DELETE FROM reference r USING updated u WHERE r.document_id = u.id AND r.alias_id <> ALL (u.targets)
 )
-SELECT 'inserted', array_agg(position) FROM new HAVING count(*) > 0
+SELECT 'inserted', array_agg(position), array_agg(id) FILTER (
+           WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
+             AND (student IS NOT NULL OR contact IS NOT NULL OR staff IS NOT NULL)
+       ) FROM new HAVING count(*) > 0
  UNION ALL
-SELECT 'updated', array_agg(position) FROM updated HAVING count(*) > 0
+SELECT 'updated', array_agg(position), NULL FROM updated HAVING count(*) > 0
  UNION ALL
-SELECT 'unchanged', array_agg(position) FROM existing WHERE is_same_body HAVING count(*) > 0
+SELECT 'unchanged', array_agg(position), NULL FROM existing WHERE is_same_body HAVING count(*) > 0
 """
+
+# Around `WRITE`, which returns the ids; see sql/0007_paths_of_many_documents.sql.
+PATHS_LATER = "SET LOCAL meadowlark.joins_paths TO later"
+PATHS_AT_ONCE = "SET LOCAL meadowlark.joins_paths TO DEFAULT"
+JOIN_PATHS = "SELECT documents_join_paths(%(ids)s)"

@@ -149,8 +149,12 @@ def _set_waves(cursor: Cursor[TupleRow], judgement: Judgement) -> None:
 def _written(cursor: Cursor[TupleRow], wave: int, client: int | None) -> dict[int, Outcome]:
     """Outcomes by position; rows that changed meanwhile have none."""
     found: dict[int, Outcome] = {}
-    for outcome, positions in _rows(cursor, statements.WRITE, {"wave": wave, "client": client}):
+    _run(cursor, statements.PATHS_LATER)
+    for outcome, positions, ids_about_people in _rows(cursor, statements.WRITE, {"wave": wave, "client": client}):
         found |= dict.fromkeys(positions, Outcome(outcome))
+        if ids_about_people:
+            _run(cursor, statements.JOIN_PATHS, {"ids": ids_about_people})
+    _run(cursor, statements.PATHS_AT_ONCE)
     return found
 
 
