@@ -58,11 +58,10 @@ def _open_files() -> int:
 
 
 # Processes use the cores; threads wait for PostgreSQL side by side, and each keeps one database connection with its
-# prepared statements. How many of each was measured with `make bench`'s requests, 16 connections, on two busy cores,
-# in microseconds of processor time that gunicorn's processes took for one GET by id, and for one POST:
-#     2 x 8 threads   726   837        4 x 4 threads    808   879
-#     2 x 4 threads   702   881        8 x 2 threads   1125  1446
-#     2 x 2 threads   687   923       16 x 1 thread    1154  1592   (these two beside 2 x 8 with 726 and 859)
+# prepared statements. How many of each was measured with `make bench`'s requests, 16 connections, on two cores, in
+# microseconds of processor time that gunicorn's processes took for one GET by id, and for one POST (quietest of 12 s):
+#     2 x 8 threads   388   702        4 x 4 threads   450   792
+#     3 x 6 threads   381   708        8 x 2 threads   456   972
 # More processes than cores only fight for the caches. Fewer threads cost nothing as long as all requests are quick, but
 # then a few slow queries keep everyone waiting. A thread that lingers with its connection saves two changes
 # of threads, and the pipe and poller between them: of the time that gunicorn's processes take for a GET by id about a

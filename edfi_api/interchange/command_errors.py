@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.core.management.base import CommandError
-from django.db import InterfaceError, OperationalError
 
 from edfi_api.interchange.exceptions import NoSuchPath, NothingFound, StoppedAtRefusal
 
@@ -21,8 +20,6 @@ def as_command_errors() -> Iterator[None]:
         raise CommandError(f"no XML file in {', '.join(str(path) for path in error.paths)}") from error
     except StoppedAtRefusal as error:
         raise CommandError(f"stopped at the first refusal: {error.refusal}") from error
-    except (OperationalError, InterfaceError) as error:
-        raise CommandError(f"the database cannot be reached or failed: {error}") from error
     except sqlite3.Error as error:
         raise CommandError(
             f"the temporary database that documents wait in, in the folder of TMPDIR, failed: {error}"

@@ -1,14 +1,13 @@
 """Commands as a person runs them, and the settings they find."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
-from django.core.management.base import CommandError
 
 from edfi_api.startup import current_surface
+from meadowlark.command_line import main
 
 
 @dataclass(frozen=True)
@@ -23,14 +22,13 @@ Run = Callable[..., Outcome]
 
 
 @pytest.fixture
-def run() -> Run:
+def run(monkeypatch, capsys) -> Run:
     def command(*arguments: object) -> Outcome:
-        told = StringIO()
-        try:
-            call_command(*map(str, arguments), stdout=told)
-        except CommandError as error:
-            return Outcome(told.getvalue(), str(error))
-        return Outcome(told.getvalue(), "")
+        monkeypatch.setattr("sys.argv", ["manage.py", *map(str, arguments)])
+        with suppress(SystemExit):
+            main()
+        told, failure = capsys.readouterr()
+        return Outcome(told, failure.removeprefix("CommandError: ").rstrip())
 
     return command
 

@@ -9,7 +9,6 @@ from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.apischema.errors import ApiSchemaError
 from edfi_api.conf import api_settings
-from edfi_api.management.model_errors import as_command_errors
 from edfi_api.metaed import ModelErrors, Problem, check_projects
 from edfi_api.metaed.source import read_sources
 from edfi_api.startup import is_api_schema, refuse_text_without_standard, surface_of
@@ -29,9 +28,8 @@ class Command(BaseCommand):
         parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="a project folder or ApiSchema file")
 
     def handle(self, *args: Any, paths: list[Path], **options: Any) -> None:
-        with as_command_errors():
-            sources = _with_standard(paths) if paths else api_settings.model_sources
-            refuse_text_without_standard(sources)
+        sources = _with_standard(paths) if paths else api_settings.model_sources
+        refuse_text_without_standard(sources)
         problems = _problems(sources, paths or sources)
         errors = [str(problem) for problem in problems if problem.is_error] or _errors_of_the_whole(sources)
         warnings = [str(problem) for problem in problems if not problem.is_error]

@@ -6,7 +6,6 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand
 
-from edfi_api.management.model_errors import as_command_errors
 from edfi_api.startup import current_surface
 from edfi_api.surface.describe import describe, table
 
@@ -21,8 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with as_command_errors():
-            surface = current_surface()
+        surface = current_surface()
         if options["format"] == "json":
             self.stdout.write(orjson.dumps(describe(surface), option=orjson.OPT_INDENT_2).decode())
             return

@@ -8,7 +8,6 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.apischema.writer import api_schema
-from edfi_api.management.model_errors import as_command_errors
 from edfi_api.startup import current_surface
 from edfi_api.surface.resource import ProjectFacts, Surface
 
@@ -26,8 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
 
     def handle(self, *args: Any, output: Path | None, **options: Any) -> None:
-        with as_command_errors():
-            surface = current_surface()
+        surface = current_surface()
         if output is not None:
             self._write(surface, output)
         elif len(surface.projects) == 1:

@@ -13,7 +13,6 @@ from edfi_api.interchange.report import RefusalLog, table
 from edfi_api.json_lines.command_errors import as_command_errors
 from edfi_api.json_lines.loading import load_documents
 from edfi_api.json_lines.sources import resource_called, sources
-from edfi_api.management import model_errors
 from edfi_api.startup import current_surface
 
 
@@ -58,8 +57,7 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         started = time.monotonic()
-        with model_errors.as_command_errors():
-            surface = current_surface()
+        surface = current_surface()
         gc.freeze()  # What is there stays; looking at it anew behind every few lines takes a tenth of this process.
         with as_command_errors():
             files = sources(surface, paths, resource_called(surface, resource) if resource else None)

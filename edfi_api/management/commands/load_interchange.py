@@ -11,7 +11,6 @@ from edfi_api.interchange.command_errors import as_command_errors
 from edfi_api.interchange.files import interchange_files
 from edfi_api.interchange.loading import load_interchange
 from edfi_api.interchange.report import RefusalLog, table
-from edfi_api.management import model_errors
 from edfi_api.startup import current_surface
 
 
@@ -34,8 +33,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, paths: list[Path], strict: bool, report: Path | None, **options: Any) -> None:
         started = time.monotonic()
-        with model_errors.as_command_errors():
-            surface = current_surface()
+        surface = current_surface()
         with as_command_errors():
             files = interchange_files(paths)
             with RefusalLog(self.stderr, report, is_strict=strict) as log:
