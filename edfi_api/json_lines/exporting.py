@@ -5,6 +5,7 @@ Natural keys, and with them all references, survive.
 """
 
 import gzip
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -84,9 +85,9 @@ def into_folder(folder: Path, resources: Iterable[Resource]) -> Iterator[WriteRe
 
 @contextmanager
 def whole_files(folder: Path, resources: Iterable[Resource], suffix: str) -> Iterator[Callable[[Resource], Path]]:
-    """Where to write the file of a resource. All get their names at the end; until then, and if there is none, what
-    an earlier export has left stays as it was. Then nothing of it stays: not of resources without documents either.
-    """
+    """Where to write the file of a resource. All get their names at the end, when they are on disk; until then, and if
+    there is none, what an earlier export has left stays as it was. Then nothing of it stays: not of resources without
+    documents either."""
     folder.mkdir(parents=True, exist_ok=True)
     with named_in_errors(folder), TemporaryDirectory(prefix=".export-", dir=folder) as hidden:
 
@@ -94,9 +95,21 @@ def whole_files(folder: Path, resources: Iterable[Resource], suffix: str) -> Ite
             return Path(hidden, f"{resource.project_endpoint}.{resource.endpoint}{suffix}.part")
 
         yield growing
-        for path in map(growing, resources):
+        paths = [growing(resource) for resource in resources]
+        for path in filter(Path.exists, paths):
+            _bring_to_disk(path)
+        for path in paths:
             final = folder / path.stem
             if path.exists():
                 path.replace(final)
             else:
                 final.unlink(missing_ok=True)
+        _bring_to_disk(folder)
+
+
+def _bring_to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -5,6 +5,7 @@ import errno
 import gzip
 import io
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -170,6 +171,25 @@ def test_an_export_replaces_an_older_one_whole(written, district, tmp_path):
     names = {path.name for path in tmp_path.iterdir()}
     assert names >= {"ed-fi.localEducationAgencies.jsonl.gz", "notes.txt"}
     assert "ed-fi.schools.jsonl.gz" not in names
+
+
+def test_an_export_is_on_disk_before_it_takes_the_place_of_an_older_one(written, district, tmp_path, monkeypatch):
+    """Else a power failure could leave neither."""
+    written(district.school(1), district.agency(2))
+    brought = []
+    fsync = os.fsync
+
+    def noted(descriptor):
+        brought.append((Path(f"/proc/self/fd/{descriptor}").readlink().name, sorted(tmp_path.glob("*.gz"))))
+        fsync(descriptor)
+
+    monkeypatch.setattr("os.fsync", noted)
+
+    call_command("export_documents", output=tmp_path, resource=["schools", "localEducationAgencies"])
+
+    files = [tmp_path / f"ed-fi.{endpoint}.jsonl.gz" for endpoint in ("localEducationAgencies", "schools")]
+    assert sorted(brought[:-1]) == [(f"{file.name}.part", []) for file in files]
+    assert brought[-1] == (tmp_path.name, files)
 
 
 def test_a_full_disk_behind_standard_output_is_told_of(written, district, monkeypatch):
