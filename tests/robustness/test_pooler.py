@@ -1,5 +1,6 @@
 """Behind PgBouncer in transaction mode, where every transaction may run on another connection to PostgreSQL."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.ports import free_port, is_answering
@@ -98,3 +100,16 @@ def test_commands_run(server: PooledServer) -> None:
 
     assert b'{"resource": "/ed-fi/schoolYearTypes"' in server.manage("export_documents")
     assert b"documents agree" in server.manage("verify_integrity")
+
+
+def test_a_load_leaves_the_sessions_of_others_as_they_were(server: PooledServer) -> None:
+    """Commits that do not wait for the disk are for the load alone."""
+    students = server.home / "students.jsonl"
+    with students.open("w") as file:
+        file.writelines(f"{json.dumps(STUDENT | {'studentUniqueId': f'loaded-{n}'})}\n" for n in range(6_000))
+
+    server.manage("load_documents", str(students), "--strict", "--processes", "3")
+
+    with ExitStack() as all_at_once:
+        sessions = [all_at_once.enter_context(psycopg.connect(server.database_url)) for _ in range(3)]
+        assert [session.execute("SHOW synchronous_commit").fetchone() for session in sessions] == [("on",)] * 3

@@ -1,4 +1,4 @@
-"""Database sessions for a load: commits that do not wait for the disk, and threads with a connection each.
+"""Database sessions for a load: threads with a connection each, and the disk that is waited for at the end.
 
 A crash while a load goes on loses the newest batches as wholes, never a part of one; the load is then run again.
 """
@@ -13,22 +13,17 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 Result = TypeVar("Result")
 
-# The compiler for expressions stays out: it takes the statements of a batch for long-running ones.
-_BEGIN = "SET synchronous_commit TO off; SET jit TO off"
-_END = "RESET synchronous_commit; RESET jit"
 # A commit waits for the disk only if its transaction has written something; then for all before it too.
 _WAIT_FOR_DISK = "SELECT pg_logical_emit_message(true, 'bulk load', '')"
 
 
 @contextmanager
 def bulk_session(using: str) -> Iterator[None]:
-    """On the caller's connection. All that was committed in it, on whatever connection, is on disk at the end."""
+    """All that was committed in it, on whatever connection, is on disk at the end."""
     with connections[using].cursor() as cursor:
-        cursor.execute(_BEGIN)
         try:
             yield
         finally:
-            cursor.execute(_END)
             cursor.execute(_WAIT_FOR_DISK)
 
 
@@ -52,12 +47,7 @@ class WritingThreads:
 
     def _run(self, work: Callable[[], Result]) -> Result:
         connection = connections[self._using]
-        if connection.connection is None:
-            self._begin_session(connection)
+        if connection not in self._connections:
+            connection.inc_thread_sharing()  # It is closed by the thread that ends the others.
+            self._connections.append(connection)
         return work()
-
-    def _begin_session(self, connection: BaseDatabaseWrapper) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(_BEGIN)
-        connection.inc_thread_sharing()  # It is closed by the thread that ends the others.
-        self._connections.append(connection)

@@ -7,6 +7,11 @@ which cannot be written do not stop the others; foreign keys and the primary key
 from edfi_api.documents.securables import COLUMNS
 from edfi_api.documents.statements import SECURABLES
 
+# For the transaction and not for the session: a pooler lends that to API clients too, whose commits wait for the disk.
+# The compiler for expressions stays out: it takes the statements of a batch for long-running ones.
+WITHOUT_JIT = "SET LOCAL jit TO off"
+WITHOUT_WAITING_FOR_DISK = "SET LOCAL synchronous_commit TO off"
+
 # Positions and waves of a row are the batch's; the other columns are what a write needs to know. The indexes spare the
 # planner, who cannot foresee how many documents exist or differ, from comparing every row with every other.
 STAGE = f"""

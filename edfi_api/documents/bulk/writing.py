@@ -96,8 +96,12 @@ class BatchWriter:
 def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
     """A cursor of the driver in a transaction, or below a savepoint where the caller has opened one."""
     connection = connections[using]
+    is_of_caller = connection.in_atomic_block
     try:
         with transaction.atomic(using), connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+            _run(cursor, statements.WITHOUT_JIT)
+            if not is_of_caller:
+                _run(cursor, statements.WITHOUT_WAITING_FOR_DISK)
             yield cursor
     except IntegrityError as error:
         raise _MetConcurrentWrites from error
