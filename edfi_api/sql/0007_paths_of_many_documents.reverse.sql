@@ -4,3 +4,4 @@ CREATE TRIGGER document_joins_paths AFTER INSERT ON document FOR EACH ROW
           AND (NEW.student IS NOT NULL OR NEW.contact IS NOT NULL OR NEW.staff IS NOT NULL))
     EXECUTE FUNCTION document_joins_paths();
 DROP FUNCTION documents_join_paths;
+DROP FUNCTION lock_people;

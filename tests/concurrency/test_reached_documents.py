@@ -78,6 +78,49 @@ def test_a_document_about_a_contact_that_appears_while_a_load_enrolls_the_studen
     assert_is_what_documents_tell()
 
 
+def test_an_enrollment_of_a_load_waits_for_who_writes_about_the_student(world):
+    """Also where the load has not seen beforehand that it would come: a client has just deleted the one that was there,
+    or has just brought the student."""
+
+    def enroll():
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL meadowlark.joins_paths TO later")
+            ids = insert(cursor, [{"student": "S1", "organization": 11, "opens_pathway": True}])
+            cursor.execute("SELECT documents_join_paths(%s)", [ids])
+
+    with transaction.atomic():
+        event(world, "S1")
+        ours = in_background(enroll)
+        wait_until_one_waits_for_us(ours)
+    ours.result()
+
+    assert_is_what_documents_tell()
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+def test_a_load_that_waits_for_a_student_keeps_nobody_from_the_contacts(world, student):
+    """Who has the student may want them next, as an enrollment does."""
+    name, contacts = world.contact_name, world.contact_name.lower()
+    relations = [
+        world.body(
+            f"Student{name}Association",
+            studentReference={"studentUniqueId": student},
+            **{f"{contacts}Reference": {f"{contacts}UniqueId": contact}},
+        )
+        for contact in CONTACTS
+    ]
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        event(world, student)
+        ours = in_background(lambda: load(world, [(f"Student{name}Association", body) for body in relations]))
+        wait_until_one_waits_for_us(ours)
+        cursor.execute("SET LOCAL lock_timeout TO 500")  # before PostgreSQL looks for deadlocks
+        insert(cursor, [{"contact": contact} for contact in CONTACTS])
+    ours.result()
+
+    assert_is_what_documents_tell()
+
+
 def test_a_document_that_appears_while_an_enrollment_goes_is_not_left_behind(world):
     enrollment = world.enroll("S1", 11)
 

@@ -252,3 +252,19 @@ def test_documents_about_one_student_do_not_read_those_about_others(deserted_wor
 
     assert rows_read() - before < 100
     assert_is_what_documents_tell()
+
+
+@pytest.mark.usefixtures("world")
+def test_a_further_enrollment_does_not_walk_the_paths_of_the_earlier_ones_again():
+    earlier = [{"student": "S1", "organization": number, "opens_pathway": True} for number in range(100, 140)]
+    relations = [{"student": "S1", "contact": contact, "opens_pathway": True} for contact in CONTACTS * 10]
+    with connection.cursor() as cursor:
+        insert(cursor, earlier + relations)
+        cursor.execute("SET LOCAL meadowlark.joins_paths TO later")
+        ids = insert(cursor, [{"student": "S1", "organization": 11, "opens_pathway": True}])
+
+        before = rows_read()
+        cursor.execute("SELECT documents_join_paths(%s)", [ids])
+        assert rows_read() - before < 300
+
+    assert_is_what_documents_tell()

@@ -41,23 +41,12 @@ FROM STDIN
 ANALYZE = "ANALYZE staged_document (position, referential_id, superclass_id, wave)"
 
 # The people of new documents whose paths are looked for behind `WRITE`: whoever else touches these paths waits, or is
-# waited for. All are locked in one order, lest two batches wait for each other.
-# They are looked up by arrays and not by joins: where statistics are of a time before these people were loaded, the
-# planner takes them for few and would compare all with all.
+# waited for. `documents_join_paths` locks them too; here it is before the first row is written, lest two batches wait
+# for each other, one for people and one for rows.
 LOCK_PEOPLE = """
-WITH about AS MATERIALIZED (
-    SELECT student, contact, staff FROM staged_document s
-     WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
-       AND NOT EXISTS (SELECT FROM alias a WHERE a.referential_id = s.referential_id)
-)
-SELECT FROM alias WHERE document_id = ANY (ARRAY(
-    SELECT id FROM document WHERE is_person AND student = ANY (ARRAY(SELECT student FROM about))
-     UNION ALL
-    SELECT id FROM document WHERE is_person AND student IS NULL AND contact = ANY (ARRAY(SELECT contact FROM about))
-     UNION ALL
-    SELECT id FROM document
-     WHERE is_person AND student IS NULL AND contact IS NULL AND staff = ANY (ARRAY(SELECT staff FROM about))
-)) ORDER BY referential_id FOR NO KEY UPDATE
+SELECT lock_people(array_agg(student), array_agg(contact), array_agg(staff)) FROM staged_document s
+ WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
+   AND NOT EXISTS (SELECT FROM alias a WHERE a.referential_id = s.referential_id)
 """
 
 NOT_STORED = """
