@@ -103,7 +103,7 @@ def test_commands_run(server: PooledServer) -> None:
 
 
 def test_a_load_leaves_the_sessions_of_others_as_they_were(server: PooledServer) -> None:
-    """Commits that do not wait for the disk are for the load alone."""
+    """Commits that do not wait for the disk are for the load alone, and so are the documents on their way."""
     students = server.home / "students.jsonl"
     with students.open("w") as file:
         file.writelines(f"{json.dumps(STUDENT | {'studentUniqueId': f'loaded-{n}'})}\n" for n in range(6_000))
@@ -113,3 +113,4 @@ def test_a_load_leaves_the_sessions_of_others_as_they_were(server: PooledServer)
     with ExitStack() as all_at_once:
         sessions = [all_at_once.enter_context(psycopg.connect(server.database_url)) for _ in range(3)]
         assert [session.execute("SHOW synchronous_commit").fetchone() for session in sessions] == [("on",)] * 3
+        assert sessions[0].execute("SELECT FROM pg_class WHERE relname = 'staged_document'").fetchall() == []

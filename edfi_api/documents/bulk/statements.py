@@ -13,7 +13,8 @@ WITHOUT_JIT = "SET LOCAL jit TO off"
 WITHOUT_WAITING_FOR_DISK = "SET LOCAL synchronous_commit TO off"
 
 # Positions and waves of a row are the batch's; the other columns are what a write needs to know. The indexes spare the
-# planner, who cannot foresee how many documents exist or differ, from comparing every row with every other.
+# planner, who cannot foresee how many documents exist or differ, from comparing every row with every other. A caller's
+# transaction may have several batches.
 STAGE = f"""
 CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     position integer PRIMARY KEY,
@@ -27,7 +28,7 @@ CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     body jsonb NOT NULL,
     {", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items())},
     wave integer NOT NULL DEFAULT 1
-);
+) ON COMMIT DROP;
 TRUNCATE staged_document
 """
 
