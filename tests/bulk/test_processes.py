@@ -21,7 +21,8 @@ import os, sys, time
 from edfi_api.documents.processes import process_pool
 
 if __name__ == "__main__":
-    print(process_pool(1).submit(os.getpid).result(), flush=True)
+    pool = process_pool(1)
+    print(pool.submit(os.getpid).result(), flush=True)
     time.sleep(600)
 """
 
