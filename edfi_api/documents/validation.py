@@ -16,7 +16,7 @@ from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.paths import Path, concrete, values_at
 from edfi_api.documents.values import as_text
 from edfi_api.documents.violations import Violation
-from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, DecimalLimit, EqualityConstraint, Resource
+from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, DecimalLimit, EqualityConstraint, JsonPath, Resource
 
 _JSON_TYPES: dict[type, str] = {
     str: "string",
@@ -42,9 +42,7 @@ class Validator:
             formats={"date": is_date, "date-time": is_date_time, "time": is_time},
         )
         self._decimals = [(limit, limit.path.steps) for limit in resource.decimals]
-        self._equalities = [
-            (rule, rule.source.steps, rule.target.steps, _are_single(rule)) for rule in resource.equality_constraints
-        ]
+        self._equalities = [(ends, _are_single(ends)) for ends in map(_in_path_order, resource.equality_constraints)]
         self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
         # What a resource has no rules for is not asked.
         self._checks_of_schema = [self._check_decimals] if self._decimals else []
@@ -76,12 +74,14 @@ class Validator:
                     yield violations.out_of_decimal_range(concrete(steps, indexes), str(bound))
 
     def _check_equalities(self, body: dict[str, Any]) -> Iterator[Violation]:
-        for rule, source, target, are_single in self._equalities:
-            if are_single and (source[0] not in body or target[0] not in body):
+        for (first, second), are_single in self._equalities:
+            if are_single and (first.steps[0] not in body or second.steps[0] not in body):
                 continue  # Nothing to compare with, as mostly.
-            values = _distinct(body, source, target)
+            values = _distinct(body, first.steps, second.steps)
             if len(values) > 1:
-                yield from _unequal(rule, values)
+                texts = [as_text(value) for value in values]
+                yield violations.unequal_values(str(first), texts)
+                yield violations.unequal_values(str(second), texts)
 
     def _check_unique_arrays(self, body: dict[str, Any]) -> Iterator[Violation]:
         for rule, steps in self._unique_arrays:
@@ -159,20 +159,20 @@ def _largest(limit: DecimalLimit) -> Decimal:
     return (Decimal(10) ** limit.total_digits - 1).scaleb(-limit.decimal_places)
 
 
-def _are_single(rule: EqualityConstraint) -> bool:
+def _in_path_order(rule: EqualityConstraint) -> tuple[JsonPath, JsonPath]:
+    """Both ends in the alphabetical order of their paths, in which Ed-Fi's servers list conflicting values."""
+    first, second = sorted((rule.source, rule.target), key=str)
+    return first, second
+
+
+def _are_single(ends: tuple[JsonPath, JsonPath]) -> bool:
     """Whether there is one value at most at each end."""
-    return ALL_ITEMS not in (*rule.source.steps, *rule.target.steps)
+    return all(ALL_ITEMS not in path.steps for path in ends)
 
 
 def _distinct(body: dict[str, Any], *paths: Path) -> list[Any]:
     """The scalar values at these paths, each once, in order of appearance."""
     return list(dict.fromkeys([value for path in paths for _, value in values_at(body, path)]))
-
-
-def _unequal(rule: EqualityConstraint, values: list[Any]) -> Iterator[Violation]:
-    texts = [as_text(value) for value in values]
-    yield violations.unequal_values(str(rule.source), texts)
-    yield violations.unequal_values(str(rule.target), texts)
 
 
 def _first_repetition(items: list[Any], rule: ArrayUniqueness) -> int | None:
