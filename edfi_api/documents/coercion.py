@@ -11,10 +11,12 @@ from decimal import Decimal
 from typing import Any
 
 from edfi_api.documents.json_text import as_integer
+from edfi_api.surface.json_schema import EXTENSIONS
 
 Coercion = Callable[[Any], Any]
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATE_WITH_SLASHES = re.compile(r"\d{4}/\d{2}/\d{2}")
 _STORED_DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 _STORED_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
 _TIME_WITH_FRACTION = re.compile(r"(\d{2}:\d{2}:\d{2})\.\d+")
@@ -28,10 +30,10 @@ _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 def compile_coercion(schema: dict[str, Any]) -> Coercion:
     """The function that brings a whole body of this schema into form; it never changes the body it is given."""
-    members = _members(schema)
+    coerce_object = _object_coercion(schema)
 
     def coerce_body(body: Any) -> Any:
-        coerced = _coerce_object(body, members)
+        coerced = coerce_object(body)
         return {name: value for name, value in coerced.items() if type(value) is not list or not _says_nothing(value)}
 
     return coerce_body
@@ -75,7 +77,20 @@ def _coercion(schema: dict[str, Any]) -> Coercion | None:
 
 def _object_coercion(schema: dict[str, Any]) -> Coercion:
     members = _members(schema)
+    if EXTENSIONS in members:
+        return lambda value: _coerce_extended_object(value, members) if isinstance(value, dict) else value
     return lambda value: _coerce_object(value, members) if isinstance(value, dict) else value
+
+
+def _coerce_extended_object(value: dict[str, Any], members: dict[str, Coercion | None]) -> dict[str, Any]:
+    """Without the projects below `_ext` that add nothing, and without an `_ext` that has no others."""
+    coerced = _coerce_object(value, members)
+    extensions = coerced.get(EXTENSIONS)
+    if isinstance(extensions, dict):
+        coerced[EXTENSIONS] = {project: added for project, added in extensions.items() if added != {}}
+        if not coerced[EXTENSIONS]:
+            del coerced[EXTENSIONS]
+    return coerced
 
 
 def _array_coercion(schema: dict[str, Any]) -> Coercion:
@@ -121,14 +136,15 @@ def _is_whole(number: Decimal) -> bool:
 def coerce_date(value: Any) -> Any:
     if not isinstance(value, str) or _ISO_DATE.fullmatch(value):
         return value
-    parsed = _parse_iso(value) or _parse(value, _OTHER_DATES)
+    parsed = _parse_iso(_with_hyphens(value)) or _parse(value, _OTHER_DATES)
     return parsed.date().isoformat() if parsed else value
 
 
 def coerce_date_time(value: Any) -> Any:
     if not isinstance(value, str) or _STORED_DATE_TIME.fullmatch(value):
         return value
-    parsed = _parse_iso(value) or _parse(value, _OTHER_DATE_TIMES) or _parse(value, _OTHER_DATES)
+    text = _with_hyphens(value)
+    parsed = _parse_iso(text) or _parse(text, _OTHER_DATE_TIMES) or _parse(text, _OTHER_DATES)
     return stored_date_time(parsed) if parsed else value
 
 
@@ -147,6 +163,11 @@ def coerce_time(value: Any) -> Any:
     if isinstance(value, str) and (with_fraction := _TIME_WITH_FRACTION.fullmatch(value)):
         return with_fraction[1]
     return value
+
+
+def _with_hyphens(text: str) -> str:
+    """`2026/01/05 08:15:00` as `2026-01-05 08:15:00`; other texts stay as they are."""
+    return text.replace("/", "-", 2) if _DATE_WITH_SLASHES.match(text) else text
 
 
 def _parse_iso(value: str) -> datetime | None:

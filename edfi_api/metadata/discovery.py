@@ -6,7 +6,7 @@ The members are those of both official servers together, since clients look for 
 from typing import Any
 
 from edfi_api import addresses
-from edfi_api.surface.resource import Surface
+from edfi_api.surface.resource import ProjectFacts, Surface
 
 # Clients decide by this what the server can do: from 7.3 on they page by cursor.
 ODS_VERSION = "7.3"
@@ -25,7 +25,7 @@ def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
         "build": _BUILD,
         "applicationName": _APPLICATION,
         "dataModels": [
-            {"name": project.name, "version": project.version, "informationalVersion": project.description}
+            {"name": project.name, "version": project.version, "informationalVersion": _informational_version(project)}
             for project in sorted(surface.projects, key=lambda project: project.name)
         ],
         "urls": {
@@ -39,6 +39,12 @@ def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
             "xsdMetadata": f"{root}/{addresses.XSD}",
         },
     }
+
+
+def _informational_version(project: ProjectFacts) -> str:
+    """The description of the project's package; name and version where it has none."""
+    title = project.name if project.is_extension else f"The {project.name} Data Standard"
+    return project.description or f"{title} v{project.version}"
 
 
 def metadata_index(surface: Surface, root: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from edfi_api.metaed.model import Entity, Project
 from edfi_api.surface import naming
-from edfi_api.surface.json_schema import DRAFT, FIRST_SCHOOL_YEAR, LAST_SCHOOL_YEAR, JsonSchema
+from edfi_api.surface.json_schema import DRAFT, JsonSchema
 from edfi_api.surface.query_fields import ID_FIELD
 from edfi_api.surface.resource import (
     JsonPath,
@@ -94,11 +94,12 @@ def _school_year_schema(entity: Entity, project: Project) -> JsonSchema:
         "type": "object",
         "additionalProperties": False,
         "properties": {
+            # References to school years have a range; which years there are is decided by the documents.
             "schoolYear": {
-                "description": f"The year in which the school year ends, {FIRST_SCHOOL_YEAR} to {LAST_SCHOOL_YEAR}.",
+                "description": "The year in which the school year ends.",
                 "type": "integer",
-                "minimum": FIRST_SCHOOL_YEAR,
-                "maximum": LAST_SCHOOL_YEAR,
+                "format": "int32",
+                "minimum": 0,
             },
             "currentSchoolYear": {"description": "Whether it is the present school year.", "type": "boolean"},
             "schoolYearDescription": {

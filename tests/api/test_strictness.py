@@ -2,12 +2,14 @@
 
 import json
 import re
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
 
 from edfi_api.models import Document
 from tests.api.test_upsert import STUDENT
+from tests.conftest import item_path
 
 
 def stored(api, body):
@@ -34,7 +36,9 @@ def test_unknown_members_are_dropped_at_any_depth(api):
         ({"birthDate": "2/3/2010"}, {"birthDate": "2010-02-03"}),
         ({"birthDate": "02/03/10"}, {"birthDate": "2010-02-03"}),
         ({"birthDate": "23/2/2010"}, {"birthDate": "2010-02-23"}),
+        ({"birthDate": "2010/02/03"}, {"birthDate": "2010-02-03"}),
         ({"birthDate": "2010-02-03T10:00:00Z"}, {"birthDate": "2010-02-03"}),
+        ({"birthDate": "2010/02/03 10:00:00"}, {"birthDate": "2010-02-03"}),
         ({"multipleBirthStatus": "TRUE"}, {"multipleBirthStatus": True}),
         ({"multipleBirthStatus": 0}, {"multipleBirthStatus": False}),
         ({"middleName": None, "otherNames": []}, {}),
@@ -63,6 +67,9 @@ def test_values_are_brought_into_their_types_form(api, sent, kept):
         ),
         ({"birthDate": "soon"}, "$.birthDate", "birthDate should be of type date."),
         ({"birthDate": "2010-02-30"}, "$.birthDate", "birthDate should be of type date."),
+        ({"birthDate": "2010/02/30"}, "$.birthDate", "birthDate should be of type date."),
+        ({"birthDate": "2010/2/3"}, "$.birthDate", "birthDate should be of type date."),
+        ({"birthDate": "2010/02-03"}, "$.birthDate", "birthDate should be of type date."),
         ({"firstName": "a\0b"}, "$.firstName", "firstName cannot contain the NUL character."),
         ({"otherNames": {}}, "$.otherNames", 'otherNames Value is "object" but should be "array"'),
     ],
@@ -82,15 +89,43 @@ def test_all_failures_of_a_body_are_reported_together(api):
     }
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("2025/08/20T10:30:00Z", "2025-08-20T10:30:00Z"),
+        ("2025/08/20T10:30:00-05:00", "2025-08-20T15:30:00Z"),
+        ("2025/08/20 10:30:00", "2025-08-20T10:30:00Z"),
+        ("2025/08/20 10:30:00 PM", "2025-08-20T22:30:00Z"),
+        ("2025/08/20", "2025-08-20T00:00:00Z"),
+    ],
+)
+def test_a_date_time_may_have_slashes_in_its_date(api, documents, resource_named, sent, kept):
+    resource = resource_named("StudentAssessment")
+    body = documents.minimal_body(resource)
+    documents.store_targets(resource, body)
+
+    response = api.post("/studentAssessments", body | {"administrationDate": sent})
+
+    assert response.status_code == 201, response.content
+    assert api.get(item_path(response)).json()["administrationDate"] == kept
+    assert len(api.get("/studentAssessments", QUERY_STRING=urlencode({"administrationDate": sent})).json()) == 1
+
+
 def test_one_date_in_two_spellings_is_one_key(api, documents, resource_named):
     resource = resource_named("StudentSchoolAssociation")
     body = documents.minimal_body(resource)
     documents.store_targets(resource, body)
 
-    first = api.post("/studentSchoolAssociations", body | {"entryDate": "8/20/2025"})
-    second = api.post("/studentSchoolAssociations", body | {"entryDate": "2025-08-20"})
+    spellings = ["8/20/2025", "2025/08/20", "2025-08-20"]
+    answers = [api.post("/studentSchoolAssociations", body | {"entryDate": spelling}) for spelling in spellings]
 
-    assert (first.status_code, second.status_code) == (201, 200)
+    assert [answer.status_code for answer in answers] == [201, 200, 200]
+
+
+def test_filters_read_dates_as_bodies_do(api):
+    api.post("/students", STUDENT)
+
+    assert len(api.get("/students?birthDate=2010/02/03").json()) == 1
 
 
 def test_a_number_out_of_its_decimal_range_is_refused(api, documents, resource_named):
@@ -146,18 +181,40 @@ def test_two_items_with_the_same_identifying_values_are_refused(api, documents, 
     }
 
 
-def test_values_of_one_unified_key_must_agree(api, documents, resource_named):
-    resource = resource_named("CourseOffering")
-    body = documents.minimal_body(resource)
-    body["sessionReference"]["schoolId"] = 7
+CONFLICTING_SCHOOLS = (
+    "All values supplied for 'schoolId' must match. Review all references (including those higher up in the "
+    "resource's data) and align the following conflicting values: {}"
+)
 
-    message = (
-        "All values supplied for 'schoolId' must match. Review all references (including those higher up in the "
-        "resource's data) and align the following conflicting values: "
-    )
-    found = refusal(api, body, "/courseOfferings")
-    assert found.keys() == {"$.schoolReference.schoolId", "$.sessionReference.schoolId"}
-    assert all(messages[0].startswith(message) for messages in found.values())
+
+def test_values_of_one_unified_key_must_agree(api, documents, resource_named):
+    """The values are listed in the alphabetical order of their paths, not in that of the body or the numbers."""
+    body = documents.minimal_body(resource_named("CourseOffering"))
+    body["schoolReference"] = {"schoolId": 4410002}
+    body["sessionReference"]["schoolId"] = 4410001
+
+    message = CONFLICTING_SCHOOLS.format("'4410002', '4410001'")
+    found = refusal(api, dict(reversed(body.items())), "/courseOfferings")
+    assert list(found.items()) == [
+        ("$.schoolReference.schoolId", [message]),
+        ("$.sessionReference.schoolId", [message]),
+    ]
+
+
+def test_conflicting_values_in_arrays_are_listed_once_each(api, documents, resource_named):
+    resource = resource_named("Section")
+    body = documents.minimal_body(resource)
+    offering = body["courseOfferingReference"]
+    offering["schoolId"] = 5
+    body["classPeriods"] = [
+        {"classPeriodReference": {"classPeriodName": name, "schoolId": school}}
+        for name, school in (("A", 9), ("B", 7), ("C", 9), ("D", 5))
+    ]
+
+    message = CONFLICTING_SCHOOLS.format("'9', '7', '5'")
+    found = refusal(api, body, "/sections")
+    assert found["$.classPeriods[*].classPeriodReference.schoolId"] == [message]
+    assert found["$.courseOfferingReference.schoolId"] == [message]
 
 
 def test_another_id_is_refused_before_values_that_disagree(api, documents, resource_named):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from edfi_api.models import Document
 from tests.conftest import item_path
 
 LAKE = "/data/lake-county"
@@ -104,12 +105,43 @@ def test_decimals_of_additions_keep_their_digits(api, school):
 
 
 def test_required_additions_are_required_where_the_extension_is_used(api, school):
-    assert api.post("/schools", school | {"_ext": {}}).status_code == 201
-
     response = api.post("/schools", school | {"_ext": {"lakecounty": {"lakeShare": 0.5}}})
 
     assert response.status_code == 400
     assert list(response.json()["validationErrors"]) == ["$._ext.lakecounty.foundingDate"]
+
+
+@pytest.mark.parametrize("nothing", [{}, {"lakecounty": {}}, {"lakecounty": None}, {"elsewhere": {"gateCode": "7"}}])
+def test_an_empty_ext_is_neither_stored_nor_served(api, school, nothing):
+    path = item_path(api.post("/schools", school))
+    before = api.get(path)
+
+    again = api.post("/schools", school | {"_ext": nothing})
+
+    assert again.status_code == 200
+    assert "_ext" not in Document.objects.get(natural_key=f"NK#schoolId={school['schoolId']}").body
+    assert api.get(path).content == before.content
+    assert api.get(path)["ETag"] == before["ETag"]
+
+
+def test_an_empty_ext_of_an_item_is_neither_stored_nor_served(api, documents, resource_named, pier):
+    resource = resource_named("School")
+    body = documents.full_body(resource)
+    documents.store_targets(resource, body)
+    body["addresses"][0]["_ext"] = {"lakecounty": {}}
+
+    path = item_path(api.post("/schools", body))
+
+    assert "_ext" not in api.get(path).json()["addresses"][0]
+
+
+@pytest.mark.parametrize("wrong", [[1], "", 0, {"lakecounty": []}])
+def test_an_ext_of_another_type_is_refused(api, school, wrong):
+    response = api.post("/schools", school | {"_ext": wrong})
+
+    assert response.status_code == 400
+    (path,) = response.json()["validationErrors"]
+    assert path in ("$._ext", "$._ext.lakecounty")
 
 
 def test_what_no_project_knows_is_pruned_from_ext(api, school):

@@ -3,6 +3,9 @@
 import pytest
 from django.test import Client
 
+from edfi_api.metadata.discovery import discovery_document
+from tests.surface.models import SurfaceOf
+
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
@@ -20,6 +23,7 @@ def test_discovery_has_the_members_of_both_official_servers(standard: str) -> No
     assert document["applicationName"] == "Ed-Fi API"
     assert document["dataModels"][0]["name"] == "Ed-Fi"
     assert document["dataModels"][0]["version"] == VERSIONS[standard]
+    assert document["dataModels"][0]["informationalVersion"] == f"The Ed-Fi Data Standard v{VERSIONS[standard]}"
     assert document["urls"] == {
         "dependencies": "http://testserver/metadata/dependencies",
         "openApiMetadata": "http://testserver/metadata/specifications",
@@ -30,6 +34,16 @@ def test_discovery_has_the_members_of_both_official_servers(standard: str) -> No
         "changeQueries": "http://testserver/changeQueries/v1/",
         "xsdMetadata": "http://testserver/metadata/xsd",
     }
+
+
+def test_a_project_whose_package_has_no_description_goes_by_name_and_version(surface_of: SurfaceOf) -> None:
+    core = "Domain Entity Pier\n  string PierCode is part of identity\n"
+    extension = "Domain Entity Boat\n  string BoatCode is part of identity\n"
+    surface = surface_of(core, "6.1.0", Sample=extension)
+
+    models = discovery_document(surface, "http://testserver")["dataModels"]
+
+    assert [model["informationalVersion"] for model in models] == ["The Ed-Fi Data Standard v6.1.0", "Sample v1.0.0"]
 
 
 def test_the_version_tells_clients_that_they_can_page_by_cursor() -> None:
