@@ -1,18 +1,27 @@
 """Syntax trees of one file → drafts: model elements whose references are still names.
 
-Interchanges, catalogue numbers and search keys that are no properties end here; the API knows nothing of them.
+Catalogue numbers and hints without effect end here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from lark import Token, Tree
 
-from edfi_api.metaed.drafts import DomainDraft, DomainItem, EntityDraft, FileDraft, PropertyDraft, Reference
+from edfi_api.metaed.drafts import (
+    DomainDraft,
+    DomainItem,
+    EntityDraft,
+    FileDraft,
+    InterchangeDraft,
+    InterchangeItemDraft,
+    PropertyDraft,
+    Reference,
+)
 from edfi_api.metaed.errors import Problem, error, warning
 from edfi_api.metaed.model import (
     CORE_NAMESPACE,
@@ -21,6 +30,9 @@ from edfi_api.metaed.model import (
     Entity,
     EntityKey,
     EntityKind,
+    Interchange,
+    Item,
+    MapType,
     Merge,
     Place,
     Property,
@@ -52,7 +64,7 @@ KINDS = {
     "shared_short": EntityKind.SHARED_INTEGER,
     "shared_decimal": EntityKind.SHARED_DECIMAL,
 }
-DOMAIN_ITEM_KINDS = {
+ITEM_KINDS = {
     "domain entity": (EntityKind.DOMAIN_ENTITY, EntityKind.DOMAIN_ENTITY_SUBCLASS),
     "association": (EntityKind.ASSOCIATION, EntityKind.ASSOCIATION_SUBCLASS),
     "common": (EntityKind.COMMON, EntityKind.COMMON_SUBCLASS),
@@ -60,7 +72,8 @@ DOMAIN_ITEM_KINDS = {
     "descriptor": (EntityKind.DESCRIPTOR,),
 }
 SCHOOL_YEAR = "SchoolYear"
-SEARCH_KEY = "is queryable only"
+IDENTITY_ITEM = " identity"
+OPTIONAL_MAP_TYPE = "with optional map type"
 # The one abstract association. The language has no way to say so.
 ABSTRACT_ASSOCIATION = EntityKey(CORE_NAMESPACE, EntityKind.ASSOCIATION, "GeneralStudentProgramAssociation")
 
@@ -70,7 +83,9 @@ def build(parsed: ParsedFile, namespace: str) -> FileDraft:
     builder = _FileBuilder(parsed.file, namespace)
     for statement in parsed.statements:
         builder.add(statement)
-    return FileDraft(tuple(builder.entities), tuple(builder.domains), tuple(builder.problems))
+    return FileDraft(
+        tuple(builder.entities), tuple(builder.domains), tuple(builder.interchanges), tuple(builder.problems)
+    )
 
 
 class _FileBuilder:
@@ -81,16 +96,19 @@ class _FileBuilder:
         self.namespace = namespace
         self.entities: list[EntityDraft] = []
         self.domains: list[DomainDraft] = []
+        self.interchanges: list[InterchangeDraft] = []
         self.problems: list[Problem] = []
 
     def add(self, statement: Node) -> None:
         match str(statement.data):
-            case "interchange" | "end_namespace":
+            case "end_namespace":
                 return
             case "begin_namespace":
                 self._check_wrapper(*_tokens(statement))
             case "domain" | "subdomain":
                 self.domains.append(self._domain(statement))
+            case "interchange" | "interchange_additions":
+                self.interchanges.append(self._interchange(statement))
             case _:
                 self.entities.append(self._entity(statement))
 
@@ -111,7 +129,9 @@ class _FileBuilder:
             place=place,
             is_abstract=node.data == "abstract_entity" or key == ABSTRACT_ASSOCIATION,
             is_inline=node.data == "inline_common",
-            items=tuple(_items(node)),
+            is_short=node.data == "shared_short",
+            items=_items(node),
+            map_type=_map_type(node),
             **_clauses(node),
         )
         return EntityDraft(entity, self._members(node, key), base)
@@ -124,9 +144,9 @@ class _FileBuilder:
         return *self._placed_name(node), base
 
     def _members(self, node: Node, key: EntityKey) -> tuple[PropertyDraft, ...]:
-        """The ends of an association, which stand first, and the properties that are more than search keys."""
+        """The ends of an association, which stand first, and the properties."""
         ends = [self._end(child, key) for child in _nodes(node, "end")]
-        properties = [self._property(child, key) for child in _nodes(node, "property") if not _is_search_key(child)]
+        properties = [self._property(child, key) for child in _nodes(node, "property")]
         members = (*ends, *properties)
         if key.kind is EntityKind.DESCRIPTOR and members:
             # The grammar allows them, but the API gives all descriptors the same properties.
@@ -148,7 +168,23 @@ class _FileBuilder:
 
     def _domain_item(self, node: Node) -> DomainItem:
         kind, name = _nodes(node)
-        return DomainItem(DOMAIN_ITEM_KINDS[_phrase(kind)], self._reference(name))
+        return DomainItem(ITEM_KINDS[_phrase(kind)], self._reference(name))
+
+    def _interchange(self, node: Node) -> InterchangeDraft:
+        place, name, base = self._named_as(node)
+        interchange = Interchange(
+            namespace=self.namespace, name=name, items=(), documentation=_clauses(node).get("documentation", "")
+        )
+        children = _nodes(node)
+        items = (child for child in children if child.data in ("interchange_element", "interchange_identity"))
+        return InterchangeDraft(interchange, place, tuple(map(self._interchange_item, items)), base)
+
+    def _interchange_item(self, node: Node) -> InterchangeItemDraft:
+        kind, name = _nodes(node)
+        phrase = _phrase(kind)
+        return InterchangeItemDraft(
+            ITEM_KINDS[phrase.removesuffix(IDENTITY_ITEM)], self._reference(name), phrase.endswith(IDENTITY_ITEM)
+        )
 
     # --- properties ---
 
@@ -239,15 +275,15 @@ def _property_type(phrase: str, name: str) -> PropertyType:
     return PropertyType.COMMON if phrase == "common extension" else PropertyType(phrase)
 
 
-def _is_search_key(node: Node) -> bool:
-    """`is queryable only` stands where properties have their cardinality, and makes something that is none."""
-    return any(_phrase(child) == SEARCH_KEY for child in _nodes(node, "cardinality"))
+def _items(node: Node) -> tuple[Item, ...]:
+    return tuple(Item(_text(_tokens(item)[0]), **_clauses(item)) for item in _nodes(node, "item"))
 
 
-def _items(node: Node) -> Iterator[str]:
-    """The values of an enumeration or of the map type that a descriptor of old files has."""
-    for holder in (node, *_nodes(node, "map_type")):
-        yield from (_text(_tokens(item)[0]) for item in _nodes(holder, "item"))
+def _map_type(node: Node) -> MapType | None:
+    for child in _nodes(node, "map_type"):
+        is_optional = _phrase(_nodes(child, "map_type_phrase")[0]) == OPTIONAL_MAP_TYPE
+        return MapType(items=_items(child), is_optional=is_optional, **_clauses(child))
+    return None
 
 
 def _clauses(node: Node) -> Clauses:

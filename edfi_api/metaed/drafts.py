@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from edfi_api.metaed.errors import Problem
-from edfi_api.metaed.model import Domain, Entity, EntityKind, Place, Property
+from edfi_api.metaed.model import Domain, Entity, EntityKind, Interchange, Place, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class PropertyDraft:
 
 @dataclass(frozen=True, slots=True)
 class EntityDraft:
-    """An entity without properties and base."""
+    """An entity without properties and base; what is queryable only stands among the properties."""
 
     entity: Entity
     properties: tuple[PropertyDraft, ...]
@@ -59,9 +59,29 @@ class DomainDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class InterchangeItemDraft:
+    """One line of an interchange."""
+
+    kinds: tuple[EntityKind, ...]
+    reference: Reference
+    is_identity: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InterchangeDraft:
+    """An interchange without its items; `base` is what additions extend."""
+
+    interchange: Interchange
+    place: Place
+    items: tuple[InterchangeItemDraft, ...]
+    base: Reference | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FileDraft:
     """All that one file declares, in its order."""
 
     entities: tuple[EntityDraft, ...]
     domains: tuple[DomainDraft, ...]
+    interchanges: tuple[InterchangeDraft, ...]
     problems: tuple[Problem, ...]

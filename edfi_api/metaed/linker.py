@@ -5,18 +5,29 @@ Whether what was linked makes sense is the business of rules.py; only what canno
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from edfi_api.metaed.drafts import DomainDraft, EntityDraft, FileDraft, PropertyDraft, Reference
+from edfi_api.metaed.drafts import (
+    DomainDraft,
+    EntityDraft,
+    FileDraft,
+    InterchangeDraft,
+    InterchangeItemDraft,
+    PropertyDraft,
+    Reference,
+)
 from edfi_api.metaed.errors import Problem, error, indefinite, suggestion, warning
 from edfi_api.metaed.model import (
     CORE_NAMESPACE,
     SHARED_KINDS,
+    Cardinality,
     Domain,
     Entity,
     EntityKey,
     EntityKind,
+    Interchange,
+    InterchangeItem,
     Model,
     Project,
     Property,
@@ -72,7 +83,8 @@ def link(projects: Sequence[Project], files: Sequence[FileDraft], broken_names: 
     linker = _Linker(projects, (draft for file in files for draft in file.entities), broken_names)
     entities = {key: linker.entity(draft) for key, draft in linker.drafts.items()}
     domains = linker.domains([draft for file in files for draft in file.domains])
-    return Linked(Model(tuple(projects), entities, domains), tuple(linker.problems))
+    interchanges = linker.interchanges([draft for file in files for draft in file.interchanges])
+    return Linked(Model(tuple(projects), entities, domains, interchanges), tuple(linker.problems))
 
 
 class _Linker:
@@ -97,22 +109,30 @@ class _Linker:
     def entity(self, draft: EntityDraft) -> Entity:
         key = draft.entity.key
         base = self._base(draft.base, key) if draft.base is not None else None
-        return replace(draft.entity, base=base, properties=tuple(self._properties(draft)))
+        members = list(self._properties(draft))
+        return replace(
+            draft.entity,
+            base=base,
+            properties=tuple(prop for prop in members if prop.cardinality is not Cardinality.QUERYABLE_ONLY),
+            search_keys=tuple(prop for prop in members if prop.is_search_key),
+        )
 
     def _base(self, reference: Reference, referrer: EntityKey) -> EntityKey | None:
         """Never the referrer itself: old extensions wrote `Domain Entity School based on School`."""
         return self._resolve(reference, BASE_KINDS[referrer.kind], referrer.namespace, other_than=referrer)
 
     def _properties(self, draft: EntityDraft) -> Iterator[Property]:
-        """Of two properties with one full name the first stays."""
+        """Of two properties with one full name the first stays. What is queryable only may be called like one."""
         names: set[str] = set()
         for property_draft in draft.properties:
             prop = property_draft.property
-            if prop.full_name in names:
+            is_property = prop.cardinality is not Cardinality.QUERYABLE_ONLY
+            if is_property and prop.full_name in names:
                 message = f"{draft.entity.kind} '{draft.entity.name}' has a property '{prop.full_name}' before this one"
                 self.problems.append(error(prop.place, message))
                 continue
-            names.add(prop.full_name)
+            if is_property:
+                names.add(prop.full_name)
             yield self._property(property_draft)
 
     def _property(self, draft: PropertyDraft) -> Property:
@@ -154,6 +174,48 @@ class _Linker:
                 message = f"there is no {item.kinds[0]} '{item.reference.name}' in {namespace}; the line is skipped"
                 self.problems.append(warning(item.reference.place, message))
         return replace(draft.domain, entities=tuple(dict.fromkeys(entities)))
+
+    # --- interchanges ---
+
+    def interchanges(self, drafts: Sequence[InterchangeDraft]) -> tuple[Interchange, ...]:
+        """Of two interchanges with one name in a project the first stays. Nothing but XML depends on them, so what is
+        wrong with them is a warning."""
+        known: dict[tuple[str, str], InterchangeDraft] = {}
+        for draft in drafts:
+            first = known.setdefault((draft.interchange.namespace, draft.interchange.name), draft)
+            if first is not draft:
+                message = f"interchange '{draft.interchange.name}' was declared before, at {first.place}"
+                self.problems.append(warning(draft.place, f"{message}; this one is skipped"))
+        linked = (self._interchange(draft, known) for draft in known.values())
+        return tuple(interchange for interchange in linked if interchange is not None)
+
+    def _interchange(
+        self, draft: InterchangeDraft, known: Mapping[tuple[str, str], InterchangeDraft]
+    ) -> Interchange | None:
+        """None, and a warning, for additions to what does not exist."""
+        extends = None
+        if draft.base is not None:
+            extends = draft.base.namespace or CORE_NAMESPACE
+            if extends == draft.interchange.namespace or (extends, draft.base.name) not in known:
+                message = (
+                    f"there is no interchange '{draft.base.name}' to extend in {extends}; the additions are skipped"
+                )
+                self.problems.append(warning(draft.place, message))
+                return None
+        items = (self._interchange_item(item, draft.interchange.namespace) for item in draft.items)
+        return replace(draft.interchange, extends=extends, items=tuple(item for item in items if item is not None))
+
+    def _interchange_item(self, item: InterchangeItemDraft, own: str) -> InterchangeItem | None:
+        namespaces = [item.reference.namespace] if item.reference.namespace else [own, CORE_NAMESPACE]
+        for namespace in namespaces:
+            key = self._find(item.kinds, namespace, item.reference.name)
+            if key is not None and namespace in (own, CORE_NAMESPACE):
+                return InterchangeItem(key, item.is_identity)
+        if item.reference.name not in self.broken_names:
+            where = " or ".join(dict.fromkeys(namespaces))
+            message = f"there is no {item.kinds[0]} '{item.reference.name}' in {where}; the line is skipped"
+            self.problems.append(warning(item.reference.place, message))
+        return None
 
     # --- names ---
 

@@ -101,7 +101,10 @@ class PropertyType(StrEnum):
 
 
 class Cardinality(StrEnum):
-    """Exactly one of these stands on each property; an association end is an IDENTITY."""
+    """Exactly one of these stands on each property; an association end is an IDENTITY.
+
+    What is QUERYABLE_ONLY is no property of the entity but a search key of its own.
+    """
 
     IDENTITY = "is part of identity"
     IDENTITY_RENAME = "renames identity property"
@@ -109,6 +112,7 @@ class Cardinality(StrEnum):
     OPTIONAL = "is optional"
     REQUIRED_COLLECTION = "is required collection"
     OPTIONAL_COLLECTION = "is optional collection"
+    QUERYABLE_ONLY = "is queryable only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,10 @@ class Property:
         return self.cardinality in (Cardinality.IDENTITY, Cardinality.IDENTITY_RENAME)
 
     @property
+    def is_search_key(self) -> bool:
+        return self.is_queryable_field or self.cardinality is Cardinality.QUERYABLE_ONLY
+
+    @property
     def is_collection(self) -> bool:
         return self.cardinality in (Cardinality.REQUIRED_COLLECTION, Cardinality.OPTIONAL_COLLECTION)
 
@@ -164,25 +172,49 @@ class Property:
         return self.cardinality in (Cardinality.OPTIONAL, Cardinality.OPTIONAL_COLLECTION)
 
 
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One value of an enumeration or of a map type."""
+
+    value: str
+    documentation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapType:
+    """The closed vocabulary to which the values of a descriptor are mapped."""
+
+    items: tuple[Item, ...]
+    is_optional: bool
+    documentation: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """One declaration. `base` is the superclass, or for additions the extended entity."""
+    """One declaration. `base` is the superclass, or for additions the extended entity.
+
+    `search_keys` are the properties that are queryable fields and what is queryable only, in order of declaration;
+    `items` are those of an enumeration; `is_short` tells a shared short from a shared integer.
+    """
 
     key: EntityKey
     place: Place
     properties: tuple[Property, ...] = ()
+    search_keys: tuple[Property, ...] = ()
     documentation: str = ""
     deprecated: str | None = None
     base: EntityKey | None = None
     is_abstract: bool = False
     is_inline: bool = False
     allows_primary_key_updates: bool = False
-    items: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
+    map_type: MapType | None = None
     min_length: int | None = None
     max_length: int | None = None
     min_value: int | Decimal | None = None
     max_value: int | Decimal | None = None
     is_big: bool = False
+    is_short: bool = False
     total_digits: int | None = None
     decimal_places: int | None = None
 
@@ -210,6 +242,26 @@ class Domain:
     parent: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class InterchangeItem:
+    """What an interchange file may hold: documents of an entity, or references to them by their identity."""
+
+    entity: EntityKey
+    is_identity: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interchange:
+    """A kind of exchange file. Additions have the name of the interchange that they extend, and `extends` its
+    namespace."""
+
+    namespace: str
+    name: str
+    items: tuple[InterchangeItem, ...]
+    documentation: str = ""
+    extends: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedDeviation:
     """One place where a standard's published surface is not what the derivation rules give.
@@ -228,11 +280,15 @@ class PublishedDeviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A set of MetaEd files with its `package.json`; one namespace each."""
+    """A set of MetaEd files with its `package.json`; one namespace each.
+
+    `tag` stands before the names of an extension's XML types and schema files; the core has none.
+    """
 
     name: str
     version: str
     namespace: str
+    tag: str = ""
     description: str = ""
     package_name: str = ""
     is_extension: bool = False
@@ -246,6 +302,7 @@ class Model:
     projects: tuple[Project, ...]
     entities: Mapping[EntityKey, Entity]
     domains: tuple[Domain, ...] = field(default=())
+    interchanges: tuple[Interchange, ...] = field(default=())
 
     def project(self, namespace: str) -> Project:
         """The project of a namespace; KeyError if there is none."""

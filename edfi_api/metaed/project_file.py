@@ -1,6 +1,7 @@
 """`package.json` of a folder → the project it declares.
 
-The members that Ed-Fi's own tools read are `description` and, in `metaEdProject`, `projectName` and `projectVersion`.
+The members that Ed-Fi's own tools read are `description` and, in `metaEdProject`, `projectName`, `projectVersion` and
+`projectExtension`.
 Two are ours: `name` is served to clients as the package name, `metaEdProject.publishedDeviations` lists where the
 published API of a standard departs from the rules.
 """
@@ -25,6 +26,9 @@ JsonObject = Mapping[str, Any]
 # What may stand in headers, in the members of bodies that a project adds, and in SQL.
 _PROJECT_NAME = re.compile(r"[A-Za-z0-9_. -]*")
 _HEADER_TEXT = re.compile(r"[ -~]*")
+# What may begin the name of an XML type and of a file.
+_TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_DEFAULT_TAG = "EXTENSION"
 _MEMBER_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
 
 
@@ -72,6 +76,7 @@ class _PackageReader:
             name=name,
             version=self._text(declared, "projectVersion", None, _HEADER_TEXT),
             namespace=namespace,
+            tag=self._tag(declared) if namespace != CORE_NAMESPACE else "",
             description=self._text(package, "description", ""),
             package_name=self._text(package, "name", "", _HEADER_TEXT),
             is_extension=namespace != CORE_NAMESPACE,
@@ -93,6 +98,15 @@ class _PackageReader:
         if project_name and not namespace[:1].isupper():
             self._refuse(f"the project name '{project_name}' gives no namespace: it must begin with a letter")
         return namespace
+
+    def _tag(self, declared: JsonObject) -> str:
+        """The default, with a warning, for what cannot begin a name: only the XML schemas depend on it."""
+        tag = declared.get("projectExtension") or _DEFAULT_TAG
+        if isinstance(tag, str) and _TAG.fullmatch(tag):
+            return tag
+        message = f"'projectExtension' cannot begin the name of an XML type: {tag!r}; {_DEFAULT_TAG} is used"
+        self.problems.append(warning(self.place, message))
+        return _DEFAULT_TAG
 
     def _deviation(self, declared: JsonObject) -> PublishedDeviation:
         published_name = self._text(declared, "publishedName", "", _MEMBER_NAME) or None

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from edfi_api.metaed.model import Cardinality, EntityKey, EntityKind, PropertyType
+from edfi_api.metaed.model import Cardinality, EntityKey, EntityKind, Item, MapType, PropertyType
 from tests.metaed.projects import ModelOf, entity, members, only_entity
 
 FACILITY = """
@@ -164,7 +164,10 @@ def test_a_descriptor_keeps_the_items_of_its_map_type_and_its_own_documentation(
 
     assert fuel.kind is EntityKind.DESCRIPTOR
     assert fuel.documentation == "Kinds of fuel."
-    assert fuel.items == ("Petrol", "Gas")
+    assert fuel.items == ()
+    assert fuel.map_type == MapType(
+        items=(Item("Petrol", "From oil."), Item("Gas")), is_optional=True, documentation="Kinds of the union."
+    )
 
 
 def test_properties_of_a_descriptor_are_left_out(model_of: ModelOf):
@@ -179,8 +182,8 @@ def test_an_enumeration_has_items_and_the_one_called_school_year_is_a_kind_of_it
         Enumeration SchoolYear documentation "." item "2025-2026"
     """)
 
-    assert entity(model, EntityKind.ENUMERATION, "Sign").items == ("Plus", "Minus")
-    assert entity(model, EntityKind.SCHOOL_YEAR_ENUMERATION, "SchoolYear").items == ("2025-2026",)
+    assert entity(model, EntityKind.ENUMERATION, "Sign").items == (Item("Plus"), Item("Minus"))
+    assert entity(model, EntityKind.SCHOOL_YEAR_ENUMERATION, "SchoolYear").items == (Item("2025-2026"),)
 
 
 @pytest.mark.parametrize(
@@ -230,10 +233,10 @@ def test_domains_and_subdomains_list_entities(model_of: ModelOf):
     assert (night.name, night.parent, [key.name for key in night.entities]) == ("Night", "Traffic", ["Driver"])
 
 
-def test_interchanges_are_read_and_forgotten(model_of: ModelOf):
+def test_an_interchange_keeps_its_items_in_order(model_of: ModelOf):
     model = model_of("""
         Interchange Fleet [9]
-            documentation "."
+            documentation "All that moves."
             extended documentation "Longer."
             use case documentation "For buses."
             domain entity identity Driver
@@ -241,11 +244,56 @@ def test_interchanges_are_read_and_forgotten(model_of: ModelOf):
             descriptor Fuel
             domain entity Driver
             association identity DriverDriverAssociation
-        Interchange Fleet additions
-            domain entity Driver
+        Domain Entity Driver documentation "." integer DriverId documentation "." is part of identity
+        Association DriverDriverAssociation documentation "."
+            domain entity Driver documentation "."
+            domain entity Driver documentation "." role name Other
+        Descriptor Fuel documentation "."
     """)
 
-    assert not model.entities
+    [fleet] = model.interchanges
+
+    assert (fleet.namespace, fleet.name, fleet.documentation, fleet.extends) == (
+        "EdFi",
+        "Fleet",
+        "All that moves.",
+        None,
+    )
+    assert [(item.entity.kind.value, item.entity.name, item.is_identity) for item in fleet.items] == [
+        ("domain entity", "Driver", True),
+        ("association", "DriverDriverAssociation", False),
+        ("descriptor", "Fuel", False),
+        ("domain entity", "Driver", False),
+        ("association", "DriverDriverAssociation", True),
+    ]
+
+
+def test_additions_to_an_interchange_name_the_project_that_they_extend(model_of: ModelOf):
+    model = model_of(
+        """
+        Interchange Fleet documentation "." domain entity Driver
+        Domain Entity Driver documentation "." integer DriverId documentation "." is part of identity
+        """,
+        Lake="""
+        Domain Entity Boat documentation "." integer BoatId documentation "." is part of identity
+        Interchange EdFi.Fleet additions domain entity Boat domain entity identity EdFi.Driver
+        """,
+    )
+
+    additions = model.interchanges[1]
+
+    assert (additions.namespace, additions.name, additions.extends) == ("Lake", "Fleet", "EdFi")
+    assert [(item.entity.namespace, item.entity.name) for item in additions.items] == [
+        ("Lake", "Boat"),
+        ("EdFi", "Driver"),
+    ]
+
+
+def test_a_shared_short_is_a_shared_integer_of_its_own_size(model_of: ModelOf):
+    model = model_of('Shared Short Gear documentation "." Shared Integer Wheels documentation "."')
+
+    assert entity(model, EntityKind.SHARED_INTEGER, "Gear").is_short
+    assert not entity(model, EntityKind.SHARED_INTEGER, "Wheels").is_short
 
 
 def test_a_reason_makes_a_declaration_or_property_deprecated(model_of: ModelOf):

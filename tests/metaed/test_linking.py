@@ -178,6 +178,44 @@ def test_domain_items_of_an_extension_do_not_fall_back_to_the_core(model_of: Mod
     assert traffic.entities == (core_key(EntityKind.DOMAIN_ENTITY_SUBCLASS, "School"),)
 
 
+def test_unknown_interchange_items_are_skipped_with_a_warning(messages_of: MessagesOf, model_of: ModelOf):
+    text = 'Descriptor Fuel documentation "." Interchange Fleet documentation "." descriptor Fuel domain entity Bus'
+
+    assert messages_of(text) == ["1: warning: there is no domain entity 'Bus' in EdFi; the line is skipped"]
+    assert [item.entity.name for item in model_of(text).interchanges[0].items] == ["Fuel"]
+
+
+def test_interchange_items_of_an_extension_may_lack_the_name_of_the_core(model_of: ModelOf):
+    text = 'Interchange Fleet documentation "." domain entity School domain entity EdFi.School'
+
+    (fleet,) = model_of(CORE, Transit=text).interchanges
+
+    assert [item.entity for item in fleet.items] == [core_key(EntityKind.DOMAIN_ENTITY_SUBCLASS, "School")] * 2
+
+
+def test_interchanges_that_cannot_be_linked_are_skipped_with_a_warning(messages_of: MessagesOf, model_of: ModelOf):
+    core = 'Descriptor Fuel documentation "." Interchange Fleet documentation "." descriptor Fuel'
+    own = """
+        Interchange EdFi.Flet additions descriptor EdFi.Fuel
+        Interchange EdFi.Fleet additions descriptor EdFi.Fuel
+        Interchange Fleet documentation "." descriptor EdFi.Fuel
+        Interchange Other.Flotilla additions descriptor EdFi.Fuel
+        Interchange Lake documentation "." descriptor EdFi.Fuel descriptor Other.Fuel
+    """
+
+    assert [message.split(" before, at")[0] for message in messages_of(core, Transit=own)] == [
+        "2: warning: there is no interchange 'Flet' to extend in EdFi; the additions are skipped",
+        "4: warning: interchange 'Fleet' was declared",
+        "5: warning: there is no interchange 'Flotilla' to extend in Other; the additions are skipped",
+        "6: warning: there is no descriptor 'Fuel' in Other; the line is skipped",
+    ]
+    assert [(i.namespace, i.name, i.extends) for i in model_of(core, Transit=own).interchanges] == [
+        ("EdFi", "Fleet", None),
+        ("Transit", "Fleet", "EdFi"),
+        ("Transit", "Lake", None),
+    ]
+
+
 def test_a_domain_is_declared_once_but_a_subdomain_may_have_its_name(messages_of: MessagesOf):
     messages = messages_of("""
         Descriptor Fuel documentation "."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind
+from edfi_api.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind, Item, MapType
 from tests.metaed.projects import MessagesOf, ModelOf, entity, members
 
 SCHOOL = """
@@ -157,5 +157,7 @@ def test_vocabularies_as_enumerations_and_map_types(model_of: ModelOf):
                     documentation "Aruba."
     """)
 
-    assert entity(model, EntityKind.ENUMERATION, "Sex").items == ("Female", "Male")
-    assert entity(model, EntityKind.DESCRIPTOR, "Country").items == ("AW",)
+    assert entity(model, EntityKind.ENUMERATION, "Sex").items == (Item("Female", "."), Item("Male"))
+    assert entity(model, EntityKind.DESCRIPTOR, "Country").map_type == MapType(
+        items=(Item("AW", "Aruba."),), is_optional=False, documentation="."
+    )

@@ -154,6 +154,32 @@ def test_a_search_key_is_no_property(model_of: ModelOf):
     assert property_of(model_of, text.replace("Plate", "Key")).name == "Next"
 
 
+def test_search_keys_stand_in_order_of_declaration_and_are_linked(model_of: ModelOf):
+    model = model_of("""
+        Domain Entity Bus
+            documentation "."
+            integer BusId documentation "." is part of identity is queryable field
+            domain entity Depot documentation "." is queryable only role name Home
+            bool Next documentation "." is required
+            string BusId documentation "Not the identity." is queryable only max length 9
+            shared string Plate documentation inherited is optional is queryable field
+        Domain Entity Depot documentation "." integer DepotId documentation "." is part of identity
+        Shared String Plate documentation "A plate." max length 12
+    """)
+
+    bus = entity(model, EntityKind.DOMAIN_ENTITY, "Bus")
+
+    assert [(key.type.value, key.full_name) for key in bus.search_keys] == [
+        ("integer", "BusId"),
+        ("domain entity", "HomeDepot"),
+        ("string", "BusId"),
+        ("shared string", "Plate"),
+    ]
+    assert [prop.full_name for prop in bus.properties] == ["BusId", "Next", "Plate"]
+    assert bus.search_keys[1].target == entity(model, EntityKind.DOMAIN_ENTITY, "Depot").key
+    assert (bus.search_keys[3].max_length, bus.search_keys[3].documentation) == (12, "A plate.")
+
+
 @pytest.mark.parametrize(
     "hints",
     [

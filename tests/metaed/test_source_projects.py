@@ -45,7 +45,41 @@ def test_a_project_is_what_package_json_says(tmp_path: Path):
         description="Regional transport",
         package_name="transit-model-1.2",
         is_extension=True,
+        tag="EXTENSION",
     )
+
+
+@pytest.mark.parametrize(
+    ("declared", "tag"),
+    [
+        ({}, "EXTENSION"),
+        ({"projectExtension": "TX"}, "TX"),
+        ({"projectExtension": ""}, "EXTENSION"),
+        ({"projectExtension": "Grand-Bend_2.0"}, "Grand-Bend_2.0"),
+    ],
+)
+def test_the_tag_of_an_extension_begins_the_names_of_its_xml_types(tmp_path: Path, declared: dict[str, str], tag: str):
+    package_at(tmp_path, metaEdProject={"projectName": "Transit", "projectVersion": "1.2.0", **declared})
+
+    assert [project.tag for project in compile_projects([tmp_path]).projects] == [tag]
+    assert messages(tmp_path) == []
+
+
+@pytest.mark.parametrize("tag", ["my tag", "../up", "9", 7, {"a": 1}, 'a"b'])
+def test_a_tag_that_cannot_begin_a_name_is_replaced_with_a_warning(tmp_path: Path, tag: object):
+    package_at(tmp_path, metaEdProject={"projectName": "Transit", "projectVersion": "1.2.0", "projectExtension": tag})
+
+    [problem] = check_projects([tmp_path])[1]
+
+    assert not problem.is_error
+    assert problem.message == f"'projectExtension' cannot begin the name of an XML type: {tag!r}; EXTENSION is used"
+    assert [project.tag for project in compile_projects([tmp_path]).projects] == ["EXTENSION"]
+
+
+def test_the_core_has_no_tag(tmp_path: Path):
+    package_at(tmp_path, metaEdProject={**CORE, "projectExtension": "EXTENSION"})
+
+    assert [project.tag for project in compile_projects([tmp_path]).projects] == [""]
 
 
 @pytest.mark.parametrize(
