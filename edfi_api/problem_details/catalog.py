@@ -424,6 +424,34 @@ def _(error: Exception) -> Problem:
     return _bad_request("The request could not be understood.")
 
 
+# --- 400, 406, 415: API profiles -------------------------------------------------------------------------------------
+
+
+@problem_of.register
+def _(error: viewsets.MalformedProfileMediaType) -> Problem:
+    return _invalid_profile_usage(400, "The format of the profile-based content type header was invalid.")
+
+
+@problem_of.register
+def _(error: viewsets.UnknownProfile) -> Problem:
+    return _invalid_profile_usage(
+        406 if error.header == "Accept" else 415,
+        f"The profile '{error.profile}' specified by the content type in the '{error.header}' header is not supported "
+        "by this host.",
+    )
+
+
+def _invalid_profile_usage(status: int, message: str) -> Problem:
+    return Problem(
+        status=status,
+        type="profile:invalid-profile-usage",
+        title="Invalid Profile Usage",
+        detail="The request construction was invalid with respect to usage of a data policy.",
+        validation_errors=None,
+        errors=[message],
+    )
+
+
 # --- 400 and 409: references and identities (§§4.1, 7) -----------------------------------------------------------
 
 

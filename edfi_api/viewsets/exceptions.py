@@ -27,6 +27,18 @@ class UnsupportedMediaType(Exception):
     """The body is declared to be something else than JSON."""
 
 
+class MalformedProfileMediaType(Exception):
+    """A media type begins like those of API profiles but is none, or several different ones are accepted."""
+
+
+@dataclass
+class UnknownProfile(Exception):
+    """A media type names an API profile that this server does not have; `header` is where it stands."""
+
+    profile: str
+    header: str
+
+
 @dataclass
 class BodyTooLarge(Exception):
     """The body has more bytes than the limit."""

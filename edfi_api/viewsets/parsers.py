@@ -9,11 +9,11 @@ from rest_framework.parsers import BaseParser
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_object
 from edfi_api.documents.exceptions import MalformedJson
+from edfi_api.viewsets import profile_media_types
 from edfi_api.viewsets.exceptions import BodyTooLarge, UnsupportedMediaType
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MEDIA_TYPES = ("", "application/json", "text/json")
-_PROFILE_MEDIA_TYPES = "application/vnd.ed-fi."
 
 
 class EdFiJsonParser(BaseParser):
@@ -23,14 +23,14 @@ class EdFiJsonParser(BaseParser):
 
     def parse(self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
         """The body as a JSON object; what it raises says why it is none."""
-        if not _is_json(stream.META.get("CONTENT_TYPE", "")):
+        declared = stream.META.get("CONTENT_TYPE", "").partition(";")[0].strip()
+        is_json = declared.lower() in _MEDIA_TYPES
+        if not is_json and not profile_media_types.names_a_profile(declared):
             raise UnsupportedMediaType
-        return json_object.parse(_read(stream).removeprefix(_BYTE_ORDER_MARK))
-
-
-def _is_json(content_type: str) -> bool:
-    media_type = content_type.partition(";")[0].strip().lower()
-    return media_type in _MEDIA_TYPES or media_type.startswith(_PROFILE_MEDIA_TYPES)
+        body = json_object.parse(_read(stream).removeprefix(_BYTE_ORDER_MARK))
+        if not is_json:
+            profile_media_types.refuse(declared, "Content-Type")
+        return body
 
 
 def _read(request: HttpRequest) -> bytes:

@@ -28,6 +28,7 @@ from edfi_api.documents.guards import Guard, MayRead
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome
 from edfi_api.surface.resource import ProjectFacts, Resource
+from edfi_api.viewsets import profile_media_types
 from edfi_api.viewsets.document_id import document_uuid
 from edfi_api.viewsets.edfi_view import EdFiView
 from edfi_api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
@@ -87,6 +88,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
 
     def list(self, request: Request, **kwargs: Any) -> HttpResponseBase:
         """A page of documents; filters are the resource's query fields."""
+        self.check_accept(request)
         page = self.paginator.read(request)
         documents = self.filter_queryset(self.get_queryset())
         self.check_permissions(request)
@@ -105,6 +107,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
 
     def partitions(self, request: Request, **kwargs: Any) -> HttpResponse:
         """Page tokens from which several clients can walk through the collection side by side."""
+        self.check_accept(request)
         documents = self.filter_queryset(self.get_queryset())
         number = self.paginator.read_number(request)
         self.check_permissions(request)
@@ -131,6 +134,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
 
     def retrieve(self, request: Request, **kwargs: Any) -> HttpResponse:
         """The document, or 404 without a body."""
+        self.check_accept(request)
         self.check_permissions(request)
         document = store.get(self.resource, self.document_uuid, guard=self.guard)
         if document is None:
@@ -159,6 +163,10 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         demands = {"guard": self.guard, "may_read": self.may_read}
         was_there = store.delete(self.resource, self.document_uuid, client, condition, **demands)
         return EmptyResponse(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
+
+    def check_accept(self, request: Request) -> None:
+        """Refuse what only a profile could answer; otherwise `Accept` is not negotiated."""
+        profile_media_types.refuse_in_accept(request.META.get("HTTP_ACCEPT", ""))
 
     def parse_body(self, request: Request) -> dict[str, Any]:
         """The body as the parser named in settings reads it, straight from Django's request."""
