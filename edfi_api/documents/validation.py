@@ -46,6 +46,8 @@ class Validator:
         self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
         # What a resource has no rules for is not asked.
         self._checks_of_schema = [self._check_decimals] if self._decimals else []
+        if resource.is_descriptor:
+            self._checks_of_schema.append(_check_namespace)
         self._checks_of_values = [
             check
             for rules, check in (
@@ -56,7 +58,8 @@ class Validator:
         ]
 
     def validate_schema(self, body: dict[str, Any]) -> None:
-        """Raise DataValidationFailed with everything that breaks the JSON schema, then with decimals out of range."""
+        """Raise DataValidationFailed with everything that breaks the JSON schema, then with what the schema cannot say:
+        decimals out of range, a descriptor's namespace that contains `#`."""
         if not self._schema.is_valid(body):
             raise DataValidationFailed(_violations(list(self._schema.iter_errors(body))))
         _raise_first_kind(body, self._checks_of_schema)
@@ -88,6 +91,13 @@ class Validator:
             for indexes, items in values_at(body, steps):
                 if position := _first_repetition(items, rule):
                     yield violations.duplicate_item(concrete(steps, indexes), position)
+
+
+def _check_namespace(body: dict[str, Any]) -> Iterator[Violation]:
+    """A descriptor is identified by its URI, `namespace#codeValue`. Code values may contain `#`; if namespaces could
+    too, two descriptors would have the same URI."""
+    if "#" in body["namespace"]:
+        yield violations.number_sign("$.namespace")
 
 
 def _raise_first_kind(body: dict[str, Any], checks: Iterable[Callable[[dict[str, Any]], Iterator[Violation]]]) -> None:

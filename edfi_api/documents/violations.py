@@ -63,6 +63,10 @@ def nul_character(path: str) -> Violation:
     return Violation(path, f"{_name(path)} cannot contain the NUL character.")
 
 
+def number_sign(path: str) -> Violation:
+    return Violation(path, f"{_name(path)} cannot contain '#', behind which a descriptor's URI has the code value.")
+
+
 def unknown_rule(path: str, message: str) -> Violation:
     return Violation(path, message)
 

@@ -112,3 +112,19 @@ def test_a_value_of_another_descriptor_type_is_not_valid_here(api, female):
             "CountryDescriptor value 'uri://ed-fi.org/sexdescriptor#female' is not a valid CountryDescriptor."
         ]
     }
+
+
+def test_a_namespace_with_a_number_sign_cannot_take_the_uri_of_another_descriptor(api):
+    kept = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "A#B", "shortDescription": "The first"}
+    path = item_path(api.post("/sexDescriptors", kept))
+    same_uri = {"namespace": "uri://ed-fi.org/SexDescriptor#A", "codeValue": "B", "shortDescription": "The second"}
+
+    posted = api.post("/sexDescriptors", same_uri)
+    put = api.put(path, same_uri | {"id": path.rsplit("/", 1)[1]})
+
+    for response in (posted, put):
+        assert response.status_code == 400
+        assert response.json()["validationErrors"] == {
+            "$.namespace": ["namespace cannot contain '#', behind which a descriptor's URI has the code value."]
+        }
+    assert api.get(path).json()["shortDescription"] == "The first"
