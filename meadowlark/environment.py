@@ -47,9 +47,12 @@ class Environment(environ.Env):
     def int(self, name: str, *, default: int, meaning: str = "", shown: str = "") -> int:
         self.declare(name, default, meaning, shown)
         try:
-            return super().int(name, default=default)
+            number = super().int(name, default=default)
         except ValueError as error:
             raise ImproperlyConfigured(f"{name} is {os.environ[name]!r}; it must be a whole number.") from error
+        if number < 0:
+            raise ImproperlyConfigured(f"{name} is {number}; it must not be negative.")
+        return number
 
     def bool(self, name: str, *, default: bool, meaning: str = "", shown: str = "") -> bool:
         self.declare(name, default, meaning, shown)

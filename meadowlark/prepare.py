@@ -21,6 +21,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connect
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.apischema.errors import ApiSchemaError
+from edfi_api.arguments import seconds
 from edfi_api.metaed import ModelErrors
 from edfi_api.surface.resource import ResourceKind
 
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; see the module's text."""
     parser = argparse.ArgumentParser(prog="python -m meadowlark.prepare", description=__doc__.split("\n")[0])
     parser.add_argument(
-        "--wait", type=float, default=0, metavar="SECONDS", help="for a database that does not answer yet"
+        "--wait", type=seconds, default=0, metavar="SECONDS", help="for a database that does not answer yet"
     )
     parser.add_argument(
         "--demo-client", nargs=2, metavar=("NAME", "CLAIM_SET"), help="make a client to try the API with, once"

@@ -26,6 +26,7 @@ LAYERS = {
     "edfi_api.change_stream": {"edfi_api.administration", "edfi_api.change_queries", *_EDGE},
     "edfi_api.change_queries": {
         "edfi_api.addresses",
+        "edfi_api.arguments",
         "edfi_api.administration",
         "edfi_api.audit",
         "edfi_api.problem_details.catalog",  # Why a delete cannot be undone reads as the answer to a write.
@@ -35,6 +36,7 @@ LAYERS = {
     "edfi_api.apps": {"edfi_api.checks", *_EDGE},
     "edfi_api.checks": {"edfi_api.apischema", "edfi_api.metaed", *_EDGE},
     "edfi_api.management": {
+        "edfi_api.arguments",
         "edfi_api.json_lines",
         "edfi_api.apischema",
         "edfi_api.interchange",
@@ -70,6 +72,7 @@ LAYERS = {
     "edfi_api.surface": {"edfi_api.metaed"},
     "edfi_api.metaed": set(),
     "edfi_api.addresses": set(),
+    "edfi_api.arguments": set(),
     "edfi_api.audit": set(),
     "edfi_api.remote_address": {"edfi_api.conf"},
     "edfi_api.conf": set(),

@@ -217,3 +217,30 @@ def test_who_may_only_look_cannot_restore(api, student, client, django_user_mode
     client.post(LIST, {"action": "restore", "_selected_action": [row]}, follow=True)
 
     assert not Document.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("days", "reason"),
+    [
+        ("-5", "-5 is not between 0 and 36500"),
+        ("999999999999", "999999999999 is not between 0 and 36500"),
+        ("soon", "'soon' is not a whole number"),
+    ],
+)
+def test_a_number_of_days_that_would_destroy_every_undo_is_refused(api, student, days, reason):
+    api.delete(student)
+
+    with pytest.raises(CommandError, match=reason):
+        call_command("purge_changes", f"--days={days}")
+
+    assert restore(id_of(student))[0]
+
+
+def test_a_setting_that_would_destroy_every_undo_is_refused(api, student, settings):
+    settings.EDFI_API = {**settings.EDFI_API, "CHANGE_RETENTION_DAYS": -5}
+    api.delete(student)
+
+    with pytest.raises(CommandError, match="-5 is not between 0 and 36500"):
+        call_command("purge_changes")
+
+    assert restore(id_of(student))[0]

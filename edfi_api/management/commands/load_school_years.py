@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.arguments import whole_number
 from edfi_api.documents.bulk import write_documents
 from edfi_api.documents.school_years import school_year_documents
 from edfi_api.documents.store import Outcome
@@ -29,7 +30,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("years", type=year_range, help="first and last year, such as 1990-2040")
-        parser.add_argument("--current", type=int, required=True, help="the current school year")
+        parser.add_argument("--current", type=whole_number(1, 9999), required=True, help="the current school year")
 
     def handle(self, *args: Any, years: range, current: int, **options: Any) -> None:
         if current not in years:

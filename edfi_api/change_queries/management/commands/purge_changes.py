@@ -9,8 +9,11 @@ from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from edfi_api import audit
+from edfi_api.arguments import whole_number
 from edfi_api.change_queries.purging import purge
 from edfi_api.conf import api_settings
+
+_MOST_DAYS = 36_500
 
 
 class Command(BaseCommand):
@@ -21,7 +24,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         kept = api_settings.CHANGE_RETENTION_DAYS
-        parser.add_argument("--days", type=int, default=kept, help=f"for how many days they are kept (default {kept})")
+        parser.add_argument(
+            "--days",
+            type=whole_number(0, _MOST_DAYS),
+            default=str(kept),  # A text, so that the setting is checked as the argument is.
+            help=f"for how many days they are kept (default {kept})",
+        )
         parser.add_argument("--database", default=DEFAULT_DB_ALIAS, help="the database to purge")
 
     def handle(self, *args: Any, days: int, database: str, **options: Any) -> None:
