@@ -27,6 +27,7 @@ import msgspec
 
 from .actions import Action
 from .claim_uris import BEGINNING
+from .names import NAME
 
 Strategies = tuple[str, ...]
 # Strategies by action; in a grant, an empty tuple where the defaults count.
@@ -77,7 +78,7 @@ def read_claims(text: bytes) -> Claims:
     return Claims(dict(claims), {each.name: _claim_set(each) for each in read.claim_sets})
 
 
-_NameText = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
+_NameText = Annotated[str, msgspec.Meta(pattern=NAME, max_length=255)]
 _StrategyList = list[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9]*\Z", max_length=255)]]
 _StrategiesText = _StrategyList | dict[Action, _StrategyList]
 

@@ -19,6 +19,7 @@ from oauth2_provider.models import AbstractApplication
 
 from .actions import Action
 from .claim_uris import BEGINNING
+from .names import validate_name, validate_namespace_prefix
 
 # Clients may or may not URL-encode what they put into a Basic header; these characters read the same both ways.
 _safe_in_basic_header = RegexValidator(
@@ -29,9 +30,9 @@ _safe_in_basic_header = RegexValidator(
 class Vendor(models.Model):
     """Who makes applications. Whatever its clients write belongs to namespaces that begin as it is allowed to."""
 
-    name = models.CharField(max_length=255, unique=True)
+    name = models.CharField(max_length=255, unique=True, validators=[validate_name])
     namespace_prefixes = ArrayField(
-        models.TextField(),
+        models.TextField(validators=[validate_namespace_prefix]),
         default=list,
         blank=True,
         help_text="Beginnings of the namespaces that its clients work with, separated by commas: uri://ed-fi.org. "
@@ -40,6 +41,11 @@ class Vendor(models.Model):
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(namespace_prefixes__contains=[""]), name="vendor_has_no_blank_prefix"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -49,7 +55,7 @@ class Application(models.Model):
     """An application of a vendor as it is used here: what its clients may do, and for whom."""
 
     vendor = models.ForeignKey(Vendor, on_delete=models.PROTECT, related_name="applications")
-    name = models.CharField(max_length=255)
+    name = models.CharField(max_length=255, validators=[validate_name])
     claim_set = models.ForeignKey(
         "ClaimSet",
         on_delete=models.PROTECT,
@@ -75,7 +81,7 @@ class Application(models.Model):
 class ApiClient(AbstractApplication):
     """A system with a key and a secret, of which only the hash is kept: a running copy of an application."""
 
-    name = models.CharField(max_length=255, unique=True)
+    name = models.CharField(max_length=255, unique=True, validators=[validate_name])
     application = models.ForeignKey(
         Application,
         on_delete=models.PROTECT,
@@ -126,6 +132,7 @@ class ResourceClaim(models.Model):
     name = models.CharField(
         max_length=255,
         unique=True,
+        validators=[validate_name],
         help_text="Such as ed-fi/student, domains/people or services/identity; http://ed-fi.org/identity/claims/ is "
         "understood before it.",
     )
@@ -173,7 +180,7 @@ class DefaultStrategies(models.Model):
 class ClaimSet(models.Model):
     """What a group of clients may do, under a name: actions on resource claims."""
 
-    name = models.CharField(max_length=255, unique=True)
+    name = models.CharField(max_length=255, unique=True, validators=[validate_name])
     description = models.TextField(blank=True, help_text="For whom it is meant.")
 
     class Meta:

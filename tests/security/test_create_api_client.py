@@ -6,6 +6,7 @@ from io import StringIO
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
 
 from edfi_api.security.clients import Credentials, create_client, recognise_client
 from edfi_api.security.models import ApiClient, Application, Vendor
@@ -194,3 +195,24 @@ def test_credentials_do_not_show_the_secret_when_printed() -> None:
     credentials = create_client("Demo", "EdFiSandbox")
 
     assert credentials.secret not in repr(credentials)
+
+
+@pytest.mark.parametrize("name", ["Lakeside\nSIS", "Lakeside\x1b[2J", "Lakeside\u2028SIS", "   "])
+def test_a_name_is_one_line(name: str) -> None:
+    with pytest.raises(CommandError, match="name: A name is one line without control characters, and not blank"):
+        run(name, "--claim-set=EdFiSandbox")
+    with pytest.raises(CommandError, match="name: A name is one line without control characters, and not blank"):
+        run("Demo", "--claim-set=EdFiSandbox", f"--vendor={name}")
+    assert not Vendor.objects.exists()
+
+
+@pytest.mark.parametrize("prefix", ["", " ", "uri://ed-fi.org ", "\turi://ed-fi.org", "uri://\ned-fi.org"])
+def test_a_namespace_prefix_is_not_blank(prefix: str) -> None:
+    with pytest.raises(CommandError, match="namespace prefixes: Item 1 in the array did not validate"):
+        run("Demo", "--claim-set=SISVendor", f"--namespace-prefix={prefix}")
+    assert not Vendor.objects.exists()
+
+
+def test_the_database_refuses_a_prefix_that_every_namespace_begins_with() -> None:
+    with pytest.raises(IntegrityError, match="vendor_has_no_blank_prefix"), transaction.atomic():
+        Vendor.objects.create(name="Lakeside", namespace_prefixes=["uri://ed-fi.org", ""])

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection
 
 from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient
+from edfi_api.security.models import ApiClient, Vendor
 
 CLIENTS, TOKENS = "security_apiclient", "oauth2_provider_accesstoken"
 
@@ -43,3 +43,19 @@ def test_the_database_refuses_a_client_with_another_grant() -> None:
 
     with pytest.raises(IntegrityError, match="api_client_uses_client_credentials"):
         ApiClient.objects.update(authorization_grant_type="password")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_all_applied_in_the_end")
+def test_blank_namespace_prefixes_go_and_all_others_stay() -> None:
+    call_command("migrate", "security", "0004", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO security_vendor (name, namespace_prefixes) VALUES"
+            " ('All', ARRAY['']), ('Some', ARRAY['uri://b', '  ', 'uri://a']), ('None', '{}')"
+        )
+
+    call_command("migrate", verbosity=0)
+
+    prefixes = dict(Vendor.objects.values_list("name", "namespace_prefixes"))
+    assert prefixes == {"All": [], "Some": ["uri://b", "uri://a"], "None": []}
