@@ -145,6 +145,7 @@ MIDDLEWARE = [
 CORS_ALLOWED_ORIGINS = env.list(
     "MEADOWLARK_CORS_ORIGINS", default=[], meaning="origins whose browsers may call the API"
 )
+CORS_ALLOW_METHODS = ["DELETE", "GET", "HEAD", "POST", "PUT"]
 CORS_ALLOW_HEADERS = [*default_headers, "correlationid", "if-match", "if-none-match"]
 CORS_EXPOSE_HEADERS = ["etag", "location", "next-page-token", "total-count"]
 if CORS_ALLOWED_ORIGINS:

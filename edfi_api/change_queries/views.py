@@ -12,7 +12,6 @@ from edfi_api.viewsets.edfi_view import EdFiView
 class AvailableChangeVersionsView(EdFiView):
     """The versions that there are; whoever is authenticated may ask (http-api.md §20.2)."""
 
-    http_method_names = ["get"]
     detail = None
 
     def get(self, request: Request, **kwargs: Any) -> Response:

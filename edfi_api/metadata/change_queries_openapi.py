@@ -4,7 +4,7 @@ from typing import Any
 
 from edfi_api import addresses
 from edfi_api.metadata.components import Schema, schema_reference
-from edfi_api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials
+from edfi_api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information
 from edfi_api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
 from edfi_api.surface.resource import Surface
 
@@ -27,12 +27,12 @@ def change_queries_openapi(surface: Surface, root: str) -> OpenApi:
     """For a server that is reached by `root`."""
     return {
         "openapi": VERSION,
-        "info": {
-            "title": "Ed-Fi API: change queries",
-            "version": surface.core_project.version,
-            "description": "Which change versions there are. The changes themselves are read from the resources: with "
+        "info": information(
+            surface,
+            "change queries",
+            "Which change versions there are. The changes themselves are read from the resources: with "
             "minChangeVersion and maxChangeVersion, and from their deletes and keyChanges.",
-        },
+        ),
         "servers": [{"url": f"{root}/{addresses.CHANGE_QUERIES}"}],
         "security": [{SECURITY_SCHEME: []}],
         "tags": [{"name": _VERSIONS, "description": "The change versions that there are."}],

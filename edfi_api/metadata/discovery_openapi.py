@@ -4,7 +4,7 @@ from typing import Any
 
 from edfi_api import addresses
 from edfi_api.metadata.components import Schema, schema_reference
-from edfi_api.metadata.openapi import VERSION, OpenApi
+from edfi_api.metadata.openapi import VERSION, OpenApi, information
 from edfi_api.surface.resource import Surface
 
 _TEXT: Schema = {"type": "string"}
@@ -16,11 +16,7 @@ def discovery_openapi(surface: Surface, root: str) -> OpenApi:
     """What can be read without a token from a server that is reached by `root`."""
     return {
         "openapi": VERSION,
-        "info": {
-            "title": "Ed-Fi API: discovery",
-            "version": surface.core_project.version,
-            "description": "What the server says about itself, to everyone.",
-        },
+        "info": information(surface, "discovery", "What the server says about itself, to everyone."),
         "servers": [{"url": root}],
         "security": [],
         "tags": [{"name": "discovery", "description": "What the server says about itself."}],

@@ -15,6 +15,7 @@ OpenApi = dict[str, Any]
 
 VERSION = "3.0.3"
 SECURITY_SCHEME = "oauth2_client_credentials"
+_HEAD = "HEAD is answered wherever GET is, with the same status and headers and without a body."
 
 
 def resources_document(surface: Surface, root: str) -> OpenApi:
@@ -34,11 +35,9 @@ def _document(surface: Surface, root: str, subject: str, resources: Iterable[Res
     paths = [path_items(resource, names, core.name) for resource in in_order]
     return {
         "openapi": VERSION,
-        "info": {
-            "title": f"Ed-Fi API: {subject}",
-            "version": core.version,
-            "description": f"The {subject} of {_and(project.name for project in surface.projects)}.",
-        },
+        "info": information(
+            surface, subject, f"The {subject} of {_and(project.name for project in surface.projects)}."
+        ),
         "servers": [{"url": f"{root}/{addresses.DATA}"}],
         "security": [{SECURITY_SCHEME: []}],
         "tags": _tags(in_order),
@@ -54,6 +53,15 @@ def _document(surface: Surface, root: str, subject: str, resources: Iterable[Res
             "responses": shared_responses(),
             "securitySchemes": {SECURITY_SCHEME: client_credentials(root)},
         },
+    }
+
+
+def information(surface: Surface, subject: str, description: str) -> dict[str, str]:
+    """The `info` of a document. HEAD has no operations of its own, from which generators would make as many methods."""
+    return {
+        "title": f"Ed-Fi API: {subject}",
+        "version": surface.core_project.version,
+        "description": f"{description} {_HEAD}",
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.conf import api_settings
 from edfi_api.metadata.components import Schema, schema_reference
-from edfi_api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials
+from edfi_api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information
 from edfi_api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
 from edfi_api.surface.resource import Surface
 
@@ -38,11 +38,9 @@ def relations_openapi(surface: Surface, root: str) -> OpenApi:
     """For a server that is reached by `root`."""
     return {
         "openapi": VERSION,
-        "info": {
-            "title": "Ed-Fi API: relations",
-            "version": surface.core_project.version,
-            "description": "The documents that refer to a document, and those that it refers to.",
-        },
+        "info": information(
+            surface, "relations", "The documents that refer to a document, and those that it refers to."
+        ),
         "servers": [{"url": f"{root}/{addresses.RELATIONS}"}],
         "security": [{SECURITY_SCHEME: []}],
         "tags": [{"name": "relations", "description": "The documents around a document."}],

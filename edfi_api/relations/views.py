@@ -20,13 +20,12 @@ from edfi_api.viewsets.edfi_view import EdFiView
 from edfi_api.viewsets.exceptions import ResourceNotFound
 from edfi_api.viewsets.links import Linker
 from edfi_api.viewsets.representation import Representation
-from edfi_api.viewsets.responses import EmptyResponse, JsonTextResponse
+from edfi_api.viewsets.responses import JsonTextResponse
 
 
 class RelationsView(EdFiView):
     """What refers to a document, and what it refers to. Who may read the document may ask."""
 
-    http_method_names = ["get"]
     detail = None
     action = "retrieve"
     resource: Resource | None = None
@@ -55,7 +54,7 @@ class RelationsView(EdFiView):
         found = related_documents(resource, uuid, asked, neighbours, guard=self.guard)
         if found is None:
             store.get(resource, uuid, guard=self.guard)  # Raises if it is there, and says why it may not be read.
-            return EmptyResponse(status=404)
+            raise ResourceNotFound
         headers = {}
         if len(found) == asked.size > 0:
             headers["Next-Page-Token"] = str(asked.next_token(found[-1].document.row))

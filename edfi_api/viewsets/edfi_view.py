@@ -30,9 +30,12 @@ class EdFiRequest(Request):
 
 
 class EdFiView(GenericAPIView):
-    """The four methods, and the refusal of all others after authentication."""
+    """The methods of the API, and the refusal of all others after authentication.
 
-    http_method_names = ["get", "post", "put", "delete"]
+    HEAD is answered by the method for GET; `meadowlark.wsgi` drops the body.
+    """
+
+    http_method_names = ["get", "head", "post", "put", "delete"]
     # Whether the route names one document, or the collection; None where it names neither.
     detail: bool | None = False
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 
 class ResourceNotFound(Exception):
-    """The path names no project, endpoint or item form that this server has."""
+    """The path names no project, endpoint, form of an item, or document that this server has."""
 
 
 @dataclass

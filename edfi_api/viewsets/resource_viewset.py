@@ -17,7 +17,6 @@ from rest_framework.status import (
     HTTP_201_CREATED,
     HTTP_204_NO_CONTENT,
     HTTP_304_NOT_MODIFIED,
-    HTTP_404_NOT_FOUND,
 )
 from rest_framework.viewsets import ViewSetMixin
 
@@ -31,6 +30,7 @@ from edfi_api.surface.resource import ProjectFacts, Resource
 from edfi_api.viewsets import profile_media_types
 from edfi_api.viewsets.document_id import document_uuid
 from edfi_api.viewsets.edfi_view import EdFiView
+from edfi_api.viewsets.exceptions import ResourceNotFound
 from edfi_api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
 from edfi_api.viewsets.representation import CollectionText, Representation
 from edfi_api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
@@ -60,6 +60,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> Callable[..., HttpResponse]:
         """As DRF's, but methods are bound to their actions here, not anew for each request."""
+        if "get" in actions:
+            actions = actions | {"head": actions["get"]}
         methods = {method: getattr(cls, action) for method, action in actions.items()}
         route = type(cls.__name__, (cls,), {**methods, **facts, "action_map": actions})
 
@@ -133,12 +135,12 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return EmptyResponse(status=status, headers=headers)
 
     def retrieve(self, request: Request, **kwargs: Any) -> HttpResponse:
-        """The document, or 404 without a body."""
+        """The document; 304 if the client has it already."""
         self.check_accept(request)
         self.check_permissions(request)
         document = store.get(self.resource, self.document_uuid, guard=self.guard)
         if document is None:
-            return EmptyResponse(status=HTTP_404_NOT_FOUND)
+            raise ResourceNotFound
         if is_not_modified(request, document):
             return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document))
         return JsonTextResponse(self.representation.document(document), headers=etag_header(document))
@@ -157,12 +159,13 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: Request, **kwargs: Any) -> HttpResponse:
-        """Remove the document; 404 without a body if there is none."""
+        """Remove the document."""
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
         demands = {"guard": self.guard, "may_read": self.may_read}
-        was_there = store.delete(self.resource, self.document_uuid, client, condition, **demands)
-        return EmptyResponse(status=HTTP_204_NO_CONTENT if was_there else HTTP_404_NOT_FOUND)
+        if not store.delete(self.resource, self.document_uuid, client, condition, **demands):
+            raise ResourceNotFound
+        return EmptyResponse(status=HTTP_204_NO_CONTENT)
 
     def check_accept(self, request: Request) -> None:
         """Refuse what only a profile could answer; otherwise `Accept` is not negotiated."""

@@ -137,7 +137,7 @@ def test_partitions_are_only_read(api, method):
     response = api.request(method, "/students/partitions")
 
     assert response.status_code == 405
-    assert response["Allow"] == "GET"
+    assert response["Allow"] == "GET, HEAD"
     assert response.json()["errors"] == [f"The endpoint of the request does not support the '{method.upper()}' method."]
 
 

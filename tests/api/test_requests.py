@@ -39,6 +39,46 @@ def test_an_unknown_path_is_a_problem(api, path):
     }
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("get", "/students"),
+        ("delete", "/students"),
+        ("get", "/data/v3/ed-fi/students"),
+        ("get", "/gradeLevelDescriptors"),
+        ("delete", "/gradeLevelDescriptors"),
+        ("get", "/schoolYearTypes"),
+        ("delete", "/schoolYearTypes"),
+        ("get", "/relations/v1/ed-fi/students"),
+    ],
+)
+def test_an_item_that_is_not_there_is_a_problem(api, method, path):
+    response = api.request(method, f"{path}/{SOME_ID}")
+
+    assert response.status_code == 404
+    assert response["Content-Type"] == "application/problem+json"
+    assert response.json() | {"correlationId": ""} == {
+        "detail": "The specified data could not be found.",
+        "type": "urn:ed-fi:api:not-found",
+        "title": "Not Found",
+        "status": 404,
+        "correlationId": "",
+        "validationErrors": {},
+        "errors": [],
+    }
+
+
+@pytest.mark.parametrize("method", ["get", "delete"])
+def test_an_item_of_another_resource_is_not_there(api, method):
+    student = item_path(api.post("/students", STUDENT))
+
+    response = api.request(method, student.replace("students", "staffs"))
+
+    assert response.status_code == 404
+    assert response.json()["type"] == "urn:ed-fi:api:not-found"
+    assert api.get(student).status_code == 200
+
+
 @pytest.mark.parametrize("path", ["/data/ed-fi/students", "/data/ed-fi/unknowns", f"/data/v3/ed-fi/students/{SOME_ID}"])
 @pytest.mark.parametrize("method", ["get", "post", "put", "delete", "patch"])
 def test_nothing_is_told_without_a_token(db, path, method):
@@ -92,11 +132,16 @@ def test_an_id_that_is_no_uuid_is_refused(api, method):
 @pytest.mark.parametrize(
     ("method", "path", "allowed", "hint"),
     [
-        ("delete", "/students", "GET, POST", "Resource collections cannot be deleted."),
-        ("put", "/students", "GET, POST", "Resource collections cannot be replaced."),
-        ("post", f"/students/{SOME_ID}", "GET, PUT, DELETE", "Resource items can only be updated using PUT."),
-        ("patch", "/students", "GET, POST", "The endpoint of the request does not support the 'PATCH' method."),
-        ("options", "/students", "GET, POST", "The endpoint of the request does not support the 'OPTIONS' method."),
+        ("delete", "/students", "GET, HEAD, POST", "Resource collections cannot be deleted."),
+        ("put", "/students", "GET, HEAD, POST", "Resource collections cannot be replaced."),
+        ("post", f"/students/{SOME_ID}", "GET, HEAD, PUT, DELETE", "Resource items can only be updated using PUT."),
+        ("patch", "/students", "GET, HEAD, POST", "The endpoint of the request does not support the 'PATCH' method."),
+        (
+            "options",
+            "/students",
+            "GET, HEAD, POST",
+            "The endpoint of the request does not support the 'OPTIONS' method.",
+        ),
     ],
 )
 def test_a_method_that_is_not_there_says_which_are(api, method, path, allowed, hint):

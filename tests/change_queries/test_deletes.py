@@ -139,5 +139,5 @@ def test_changes_can_only_be_read(api, segment, method):
     response = api.request(method, f"/students/{segment}", {})
 
     assert response.status_code == 405
-    assert response["Allow"] == "GET"
+    assert response["Allow"] == "GET, HEAD"
     assert response.json()["errors"] == [f"The endpoint of the request does not support the '{method.upper()}' method."]

@@ -42,7 +42,7 @@ def test_versions_can_only_be_read(api):
     response = api.post(VERSIONS, {})
 
     assert response.status_code == 405
-    assert response["Allow"] == "GET"
+    assert response["Allow"] == "GET, HEAD"
 
 
 def test_an_unknown_change_query_is_not_found(api):

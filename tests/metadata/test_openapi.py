@@ -62,6 +62,25 @@ def test_every_resource_has_its_eight_operations(document: dict[str, Any], stand
         assert set(document["paths"][f"/ed-fi/students/{segment}"]) >= {"get"}
 
 
+def test_the_methods_described_are_those_that_are_served(document: dict[str, Any], api) -> None:
+    """HEAD goes with every GET; the document says so once."""
+    some_id = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"
+
+    for path in ("", "/{id}", "/partitions", "/deletes", "/keyChanges"):
+        allowed = api.request("patch", f"/students{path.format(id=some_id)}")["Allow"].lower().split(", ")
+        described = [method for method in METHODS if method in document["paths"][f"/ed-fi/students{path}"]]
+        assert sorted(allowed) == sorted([*described, "head"])
+
+
+@pytest.mark.parametrize(
+    "build", [resources_document, descriptors_document, change_queries_openapi, relations_openapi, discovery_openapi]
+)
+def test_documents_say_that_head_is_answered(build, surface: Surface) -> None:
+    assert build(surface, ROOT)["info"]["description"].endswith(
+        ". HEAD is answered wherever GET is, with the same status and headers and without a body."
+    )
+
+
 def test_every_operation_says_what_it_answers_and_under_which_tag(document: dict[str, Any]) -> None:
     tags = {tag["name"]: tag["description"] for tag in document["tags"]}
 

@@ -141,7 +141,7 @@ def test_relations_are_only_read(api, method):
     response = ask(api, f"/students/{SOME_ID}", method)
 
     assert response.status_code == 405
-    assert response["Allow"] == "GET"
+    assert response["Allow"] == "GET, HEAD"
 
 
 @pytest.mark.parametrize("path", ["/students/" + SOME_ID, "/unknowns/1", "/nothing"])

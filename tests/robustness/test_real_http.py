@@ -239,6 +239,25 @@ def test_an_answer_to_head_says_how_long_it_would_be_and_is_not_logged(real_serv
     assert "no-body response" not in real_server.log.read_text()
 
 
+@pytest.mark.parametrize("path", ["/data/ed-fi/students?totalCount=true", "/data/ed-fi/unknowns"])
+def test_head_leaves_the_connection_to_the_next_request(real_server, path):
+    """A body after the headers would be taken for the beginning of the next answer."""
+    headers = {"Authorization": f"Bearer {real_server.token}"}
+    connection = http.client.HTTPConnection("127.0.0.1", real_server.port, timeout=30)
+    connection.auto_open = 0
+    connection.connect()
+
+    answers = []
+    for method in ("HEAD", "GET", "HEAD"):
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        answers.append((answer.status, answer.getheader("Content-Length"), len(answer.read())))
+
+    status, length, size = answers[1]
+    assert answers == [(status, length, 0), (status, str(size), size), (status, length, 0)]
+    assert "no-body response" not in real_server.log.read_text()
+
+
 @pytest.mark.parametrize("_", range(3))
 def test_clients_that_leave_while_it_stops_break_nothing(tmp_path, _):
     with constant_view(tmp_path / "home") as (port, gunicorn), ExitStack() as idle:
