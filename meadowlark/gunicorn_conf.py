@@ -97,6 +97,14 @@ limit_request_line = 8190
 limit_request_fields = 100
 limit_request_field_size = 8190
 
+# No peer may set WSGI variables or the scheme by a header: gunicorn trusts loopback by default, where every local
+# process and every proxy that passes unknown headers on is. Behind a proxy Django reads X-Forwarded-* itself, and only
+# with MEADOWLARK_BEHIND_PROXY.
+forwarded_allow_ips = ""
+# Peers of a Unix socket have no address and count as trusted.
+forwarder_headers = ""
+secure_scheme_headers = {}
+
 loglevel = "warning"
 # It would lie in the account's home folder, where two servers would find each other's.
 control_socket_disable = True

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.core.handlers.wsgi import LimitedStream, WSGIHandler, WSGIRequest, get_script_name
-from django.urls import set_script_prefix
+from django.urls import clear_script_prefix, set_script_prefix
 
 # All that Django works a host out of.
 _HOST_HEADERS = ("HTTP_X_FORWARDED_HOST", "HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "HTTP_X_FORWARDED_PROTO")
@@ -53,8 +53,16 @@ class QuickHandler(WSGIHandler):
     request_class = QuickRequest
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if environ.get("SCRIPT_NAME"):
-            set_script_prefix(get_script_name(environ))
+        if not environ.get("SCRIPT_NAME"):
+            return self._respond(environ, start_response)
+        # Django keeps the prefix with the thread, whose next request may have none.
+        set_script_prefix(get_script_name(environ))
+        try:
+            return self._respond(environ, start_response)
+        finally:
+            clear_script_prefix()
+
+    def _respond(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         request = self.request_class(environ)
         response = self._middleware_chain(request)
         response._resource_closers.append(request.close)
