@@ -17,7 +17,7 @@ from gunicorn.http import wsgi
 from gunicorn.workers.base import Worker
 
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
-from meadowlark import connection_counts
+from meadowlark import chunked_body, connection_counts
 from meadowlark.prompt_response import PromptResponse
 from meadowlark.prompt_thread_worker import PromptThreadWorker
 
@@ -39,6 +39,7 @@ def write_problem(client: socket, status: int, reason: str, message: str) -> Non
 # Its own error is a page of HTML, its own response takes two packets; and there are no settings for others.
 util.write_error = write_problem
 wsgi.Response = PromptResponse
+chunked_body.install()
 
 
 def _count(name: str, default: str) -> int:

@@ -26,6 +26,7 @@ from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadW
 
 from edfi_api.conf import api_settings
 from meadowlark import connection_counts
+from meadowlark.chunked_body import MalformedBody
 from meadowlark.patient_socket import PatientSocket
 
 # For how many seconds a thread waits for the next request of the connection it has just answered.
@@ -99,7 +100,9 @@ class PromptThreadWorker(ThreadWorker):
         if self.cfg.is_ssl:
             return super()._keepalive_after(conn, keepalive)
         conn.sock.deadline = time.monotonic() + DEFAULT_WORKER_DATA_TIMEOUT
-        is_read = conn.parser.finish_body(max_bytes=api_settings.MAX_BODY_BYTES + 1)
+        is_read = False
+        with suppress(MalformedBody):
+            is_read = conn.parser.finish_body(max_bytes=api_settings.MAX_BODY_BYTES + 1)
         # Who has run out of time has sent nothing more, which is not the end.
         conn.is_whole = is_read and not conn.sock.is_over
         return keepalive and conn.is_whole

@@ -10,6 +10,7 @@ from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOper
 from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
+from rest_framework.exceptions import MethodNotAllowed
 
 from edfi_api.documents import exceptions as documents
 from edfi_api.documents.violations import Violation
@@ -379,6 +380,18 @@ def _(error: viewsets.MethodNotAllowed) -> Problem:
         detail="The request construction was invalid.",
         errors=[_method_hint(error)],
         headers={"Allow": ", ".join(error.allowed)},
+    )
+
+
+@problem_of.register
+def _(error: MethodNotAllowed) -> Problem:
+    """Of views of Django REST framework that have no documents; it adds `Allow` itself."""
+    return Problem(
+        status=405,
+        type="method-not-allowed",
+        title="Method Not Allowed",
+        detail="The request construction was invalid.",
+        errors=[str(error.detail)],
     )
 
 

@@ -3,10 +3,12 @@
 from urllib.parse import parse_qsl
 
 import orjson
+from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 from edfi_api.surface.resource import Surface
 
 from .claim_uris import SERVICES, claim_name
@@ -25,7 +27,7 @@ class TokenInfoView(APIView):
     surface: Surface | None = None
 
     def post(self, request: Request) -> Response:
-        token = _token(request._request.read(_LONGEST_BODY))
+        token = _token(request._request)
         if token is None:
             raise UnusableToken("The token was not present, or was not processable.")
         if token != request.auth:
@@ -33,8 +35,12 @@ class TokenInfoView(APIView):
         return Response(_token_info(request.user, self.surface), headers={"Cache-Control": "no-cache"})
 
 
-def _token(body: bytes) -> str | None:
+def _token(request: HttpRequest) -> str | None:
     """The member `token` in any case; whether JSON or a form is sent shows in the body itself."""
+    try:
+        body = read_body(request, _LONGEST_BODY)
+    except (BodyTooLong, BodyIncomplete):
+        return None
     try:
         fields = orjson.loads(body) if body.lstrip().startswith(b"{") else dict(parse_qsl(body.decode()))
     except ValueError:

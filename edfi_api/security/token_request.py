@@ -13,6 +13,8 @@ import msgspec
 from django.http import HttpRequest
 from oauthlib.oauth2.rfc6749.errors import InvalidClientError, InvalidRequestError, UnsupportedGrantTypeError
 
+from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
+
 from .clients import Credentials
 
 GRANT_TYPE = "client_credentials"
@@ -61,9 +63,12 @@ def _basic_credentials(header: str) -> Credentials | None:
 
 
 def _read_body(request: HttpRequest) -> _Body:
-    sent = request.read(_LONGEST_BODY + 1)
-    if len(sent) > _LONGEST_BODY:
-        raise InvalidRequestError("The body is too long for a token request.", status_code=413)
+    try:
+        sent = read_body(request, _LONGEST_BODY)
+    except BodyTooLong:
+        raise InvalidRequestError("The body is too long for a token request.", status_code=413) from None
+    except BodyIncomplete:
+        raise InvalidRequestError("The body did not come as announced.") from None
     decode = _DECODERS.get(request.content_type)
     if decode is None:
         raise InvalidRequestError(f"The body must be one of: {', '.join(filter(None, _DECODERS))}.")

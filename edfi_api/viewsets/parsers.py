@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
 from rest_framework.parsers import BaseParser
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_object
 from edfi_api.documents.exceptions import MalformedJson
+from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 from edfi_api.viewsets import profile_media_types
 from edfi_api.viewsets.exceptions import BodyTooLarge, UnsupportedMediaType
 
@@ -36,18 +36,8 @@ class EdFiJsonParser(BaseParser):
 def _read(request: HttpRequest) -> bytes:
     limit = api_settings.MAX_BODY_BYTES
     try:
-        body = _read_chunked(request, limit) if "HTTP_TRANSFER_ENCODING" in request.META else request.body
-    except RequestDataTooBig as error:
+        return read_body(request, limit)
+    except BodyTooLong as error:
         raise BodyTooLarge(limit) from error
-    except OSError as error:  # the connection broke, or the chunks are none
+    except BodyIncomplete as error:
         raise MalformedJson("the body did not come as announced") from error
-    if len(body) > limit:
-        raise BodyTooLarge(limit)
-    if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
-        raise MalformedJson("the body ended early")
-    return body
-
-
-def _read_chunked(request: HttpRequest, limit: int) -> bytes:
-    """Django reads Content-Length bytes, so none of a chunked body; the WSGI server knows where that ends."""
-    return request.META["wsgi.input"].read(limit + 1)
