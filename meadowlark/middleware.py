@@ -1,5 +1,6 @@
 """Requests for data and requests for the admin part here: each layer would cost time on every request."""
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -10,12 +11,14 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest, HttpResponse
 from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, get_resolver
 from django.utils.deprecation import MiddlewareMixin
 
+from edfi_api import addresses
 from edfi_api.viewsets.responses import FixedHeaders
 
 # Without an admin nothing is there.
@@ -75,6 +78,17 @@ def _data_pattern(urlconf: str) -> URLPattern | None:
 
 
 _WITHOUT_LENGTH = (204, 304)
+
+
+class HostAndLengthMiddleware(CommonMiddleware):
+    """Django's common middleware, which refuses hosts that are not ours. Probes of load balancers and of Kubernetes
+    address a server by an IP that nobody knows beforehand."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        return None if _PROBED.match(request.path_info) else super().process_request(request)
+
+
+_PROBED = re.compile(rf"/{addresses.HEALTH}(?:/|$)", re.IGNORECASE)
 
 
 class AdminOnly:

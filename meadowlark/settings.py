@@ -83,7 +83,7 @@ hsts_seconds = env.int("MEADOWLARK_HSTS_SECONDS", default=31_536_000, meaning="f
 if SECURE_SSL_REDIRECT:
     SECURE_HSTS_SECONDS = hsts_seconds
     # Asked from inside, where there is no HTTPS.
-    SECURE_REDIRECT_EXEMPT = [r"^health", r"^metrics"]
+    SECURE_REDIRECT_EXEMPT = [r"^(?i:health|metrics)(?:/|$)"]
 SILENCED_SYSTEM_CHECKS = [
     # Django's middleware against framing and forged requests is there, as subclasses that serve the admin alone.
     "security.W002",
@@ -132,8 +132,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     # Style sheets and scripts of the admin and of /docs; without it only a proxy in front could serve them.
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Content-Length, without which every answer would go out in chunks.
-    "django.middleware.common.CommonMiddleware",
+    # Refuses hosts that are not ours; adds Content-Length, without which every answer would go out in chunks.
+    "meadowlark.middleware.HostAndLengthMiddleware",
     "meadowlark.middleware.AdminContentSecurityPolicyMiddleware",
     "meadowlark.middleware.AdminXFrameOptionsMiddleware",
     "meadowlark.middleware.AdminSessionMiddleware",
@@ -405,7 +405,14 @@ LOGGING = {
         "handlers": ["console"],
         "level": env.str("MEADOWLARK_LOG_LEVEL", default="INFO", meaning="`DEBUG`, `INFO`, `WARNING` or `ERROR`"),
     },
-    # A refused request is the client's business, not the operator's.
-    # oauthlib would tell every token it makes, at DEBUG.
-    "loggers": {"django.request": {"level": "ERROR"}, "oauthlib": {"level": "INFO"}},
+    "loggers": {
+        # A refused request is the client's business, not the operator's.
+        "django.request": {"level": "ERROR"},
+        # An unknown host and the like would each leave a traceback with what the client sent. Why a form of the admin
+        # counts as forged is needed to find a missing MEADOWLARK_TRUSTED_ORIGINS.
+        "django.security": {"level": "CRITICAL"},
+        "django.security.csrf": {"level": "WARNING"},
+        # It would tell every token it makes, at DEBUG.
+        "oauthlib": {"level": "INFO"},
+    },
 }

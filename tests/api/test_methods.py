@@ -16,9 +16,10 @@ def routes():
     patterns = [each for each in get_resolver().url_patterns if str(each.pattern) != "admin/"]
     flat = [nested for each in patterns for nested in getattr(each, "url_patterns", [each])]
     assert all(isinstance(each, URLPattern) for each in flat)
-    named = [each for each in flat if each.name not in (None, "data")]
     paths = [
-        reverse(each.name, kwargs={name: SEGMENTS[name] for name in each.pattern.regex.groupindex}) for each in named
+        reverse(each.name, kwargs={name: SEGMENTS[name] for name in each.pattern.regex.groupindex})
+        for each in flat
+        if each.name not in (None, "data")
     ]
     return [*paths, *(f"/data/{path}" for path in DATA), "/admin/", "/unknown", "*"]
 

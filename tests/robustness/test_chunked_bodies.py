@@ -24,11 +24,8 @@ FORM = "application/x-www-form-urlencoded"
 
 def post(server, path, body, token, content_type="application/json"):
     """The answer to a chunked POST and whatever comes behind it until the server closes the connection."""
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Type: {content_type}\r\n"
-    )
-    if not token:
-        head = head.replace("Authorization: Bearer \r\n", "")
+    authorization = f"Authorization: Bearer {token}\r\n" if token else ""
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}Content-Type: {content_type}\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + body)
         connection.shutdown(socket.SHUT_WR)

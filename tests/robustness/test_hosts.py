@@ -1,0 +1,43 @@
+"""Hosts that are not ours: refused everywhere but where probes ask, without noise in the log."""
+
+import http.client
+import json
+
+import pytest
+
+OTHER_HOSTS = ["10.4.2.17:8000", "evil.example", "bad host", "[", ""]
+
+
+def get(server, path, host):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection.request("GET", path, headers={"Host": host})
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    return response.status, body
+
+
+@pytest.mark.parametrize("host", OTHER_HOSTS[:-1])
+@pytest.mark.parametrize("path", ["/", "/data/ed-fi/students", "/oauth/token", "/admin/", "/metrics", "/healthy"])
+def test_a_host_that_is_not_ours_is_refused(real_server, path, host):
+    status, body = get(real_server, path, host)
+
+    assert status == 400
+    assert json.loads(body)["type"] == "urn:ed-fi:api:bad-request"
+    assert "Traceback" not in real_server.log.read_text()
+
+
+@pytest.mark.parametrize("host", OTHER_HOSTS)
+@pytest.mark.parametrize("path", ["/health", "/health/", "/health/live", "/health/ready", "/Health/Ready"])
+def test_a_probe_is_answered_whatever_host_it_names(real_server, path, host):
+    status, body = get(real_server, path, host)
+
+    assert (status, json.loads(body)["Status"]) == (200, "Healthy")
+
+
+def test_a_probe_of_a_server_that_insists_on_https_is_answered(client, settings, db):
+    settings.SECURE_SSL_REDIRECT, settings.ALLOWED_HOSTS = True, ["edfi.example.org"]
+    settings.SECURE_REDIRECT_EXEMPT = [r"^(?i:health|metrics)(?:/|$)"]
+
+    assert client.get("/health/live", headers={"Host": "10.4.2.17"}).status_code == 200
+    assert client.get("/", headers={"Host": "edfi.example.org"}).status_code == 301
