@@ -1,0 +1,66 @@
+"""Shared types of the bundled standards that the extensions of states refer to."""
+
+from pathlib import Path
+
+import pytest
+
+from edfi_api.metaed.compiler import compile_projects
+from edfi_api.surface.builder import build_surface
+from tests.surface.models import named, write_project
+from tests.surface.test_published_surface import DATA_STANDARDS
+
+EXTENSION = """
+Domain Entity Camp
+  integer CampId is part of identity
+  shared string EdFi.StreetNumberName is required
+  shared string EdFi.ApartmentRoomSuiteNumber is optional
+  shared string EdFi.BuildingSiteNumber is optional
+  shared string EdFi.NameOfCounty is optional
+  shared string EdFi.CountyFIPSCode is optional
+  shared string EdFi.AssessmentTitle is optional
+  shared string EdFi.Comment is optional
+  shared string EdFi.ContactTitle is optional
+  shared string EdFi.LicensingOrganization is optional
+  shared integer EdFi.Capacity is optional
+  shared decimal EdFi.EventDuration is optional
+"""
+LENGTHS = {
+    "3.3.1-b": {
+        "streetNumberName": (1, 150),
+        "apartmentRoomSuiteNumber": (1, 50),
+        "buildingSiteNumber": (1, 20),
+        "nameOfCounty": (1, 30),
+        "countyFIPSCode": (3, 5),
+        "assessmentTitle": (1, 100),
+        "comment": (1, 1024),
+        "contactTitle": (1, 75),
+        "licensingOrganization": (1, 75),
+    },
+    "5.2": {
+        "streetNumberName": (None, 150),
+        "apartmentRoomSuiteNumber": (None, 50),
+        "buildingSiteNumber": (None, 20),
+        "nameOfCounty": (None, 30),
+        "countyFIPSCode": (3, 5),
+        "assessmentTitle": (None, 255),
+        "comment": (None, 1024),
+        "contactTitle": (None, 75),
+        "licensingOrganization": (None, 75),
+    },
+}
+
+
+@pytest.mark.parametrize("standard", LENGTHS)
+def test_an_extension_can_refer_to_them(tmp_path: Path, standard: str) -> None:
+    extension = write_project(tmp_path / "camp", "Camp", EXTENSION, "1.0.0")
+
+    camp = named(build_surface(compile_projects([DATA_STANDARDS / standard, extension])), "Camp", "Camp")
+
+    members = camp.json_schema["properties"]
+    assert {
+        name: (member.get("minLength"), member["maxLength"])
+        for name, member in members.items()
+        if member["type"] == "string"
+    } == LENGTHS[standard]
+    assert (members["capacity"]["type"], members["capacity"]["format"]) == ("integer", "int32")
+    assert [(str(d.path), d.total_digits, d.decimal_places) for d in camp.decimals] == [("$.eventDuration", 3, 2)]
