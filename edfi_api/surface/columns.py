@@ -111,7 +111,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _MergedAway:
-    """Which columns the merge directives of a reference remove from its key.
+    """Which properties the merge directives of a reference remove from its key, with all columns below them.
 
     Only sources of two or three steps work, and only those of the innermost reference with directives: so do the
     official generators, and the columns that stay show in the query parameters.
@@ -126,9 +126,9 @@ class _MergedAway:
         sources = tuple(merge.source for merge in reference.merges if len(merge.source) in (2, 3))
         return _MergedAway(len(path) - 1, sources)
 
-    def removes(self, path: PropertyPath) -> bool:
-        relative = path[self.start :]
-        return any(relative[: len(source)] == source for source in self.sources)
+    def removes(self, prop: Property, path: PropertyPath) -> bool:
+        """Whether a source ends at this property. A school year stays: a merge never takes its column away."""
+        return path[self.start :] in self.sources and prop.type is not PropertyType.SCHOOL_YEAR_ENUMERATION
 
 
 class Tables:
@@ -183,7 +183,12 @@ class Tables:
             yield column if has_prefix else column.prefixed(prefix)
 
     def _key_columns(self, entity: Entity, place: _Place, removed: _MergedAway) -> list[Column]:
-        """The columns by which other tables refer to the entity, sorted by name."""
+        """The columns by which other tables refer to the entity, sorted by name.
+
+        A merge that names the unique id of a person leaves its surrogate id alone, which is another property.
+        """
+        if _has_surrogate_id(entity):
+            removed = _MergedAway()
         columns = [column for prop in self._own_key(entity) for column in self._key_of(prop, place, removed)]
         if _has_surrogate_id(entity):
             columns = [replace(c, parts=(*c.parts[:-1], SURROGATE_ID), is_surrogate=True) for c in columns]
@@ -200,11 +205,13 @@ class Tables:
 
     def _key_of(self, prop: Property, place: _Place, removed: _MergedAway) -> Iterable[Column]:
         below = place.below(prop, role_prefix(prop))
+        if removed.removes(prop, below.path):
+            return ()
         if prop.type is PropertyType.INLINE_COMMON:
             return self._key_columns(self._target(prop), below, removed)
         if prop.type.is_reference:
             return self._key_columns(self._target(prop), below, removed.within(prop, below.path))
-        return () if removed.removes(below.path) else (_role_column(prop, place),)
+        return (_role_column(prop, place),)
 
     def _has_base_key(self, entity: Entity) -> bool:
         """Whether the key of its base is the key of this one too: additions, and subclasses that rename nothing."""

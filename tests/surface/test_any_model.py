@@ -1,6 +1,9 @@
-"""What must hold for the surface of any model: random entities that refer to each other, with roles and merges."""
+"""What must hold for the surface of any model: random entities that refer to each other, with roles and merges.
 
-from collections.abc import Iterator
+Apple is a person, known by a unique id; each of the others has a school year in its identity.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,11 +13,20 @@ from hypothesis import strategies as st
 
 from edfi_api.metaed.compiler import compile_projects
 from edfi_api.surface.builder import build_surface
+from edfi_api.surface.naming import joined_without_overlap, lower_camel
 from edfi_api.surface.resource import Surface
-from tests.surface.models import write_project
+from tests.surface.models import named, write_project
 from tests.surface.test_bundled_surfaces import exists, identity_of, paths_of
 
 Steps = tuple[str, ...]
+
+SCHOOL_YEAR = "SchoolYear"
+UNIQUE_ID = "AppleUniqueId"
+SHARED = """
+Shared String UniqueId max length 32
+Enumeration SchoolYear
+  item "2025-2026"
+"""
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,10 @@ class Reference:
     def is_identity(self) -> bool:
         return self.cardinality == "is part of identity"
 
+    @property
+    def is_collection(self) -> bool:
+        return self.cardinality.endswith("collection")
+
     def text(self) -> str:
         role = f" role name {self.role}" if self.role else ""
         line = f"  domain entity {self.target} {self.cardinality}{role}"
@@ -43,16 +59,31 @@ class Reference:
 Entities = dict[str, list[Reference]]
 
 
-def ways(name: str, entities: Entities) -> Iterator[tuple[Steps, str]]:
-    """The paths from an entity into its identity, with the entity at their end."""
+def ways(name: str, entities: Entities) -> Iterator[tuple[tuple[Reference, ...], str]]:
+    """The references that lead from an entity into its identity, with the entity at their end."""
     yield (), name
     for reference in entities[name]:
         if reference.is_identity:
-            yield from (((reference.full_name, *steps), end) for steps, end in ways(reference.target, entities))
+            yield from (((reference, *further), end) for further, end in ways(reference.target, entities))
+
+
+def paths_to_entities(name: str, entities: Entities) -> Iterator[tuple[Steps, str]]:
+    """Merge paths from an entity, each with what it ends at: here an entity."""
+    yield from ((tuple(step.full_name for step in way), end) for way, end in ways(name, entities))
+
+
+def paths_to_values(name: str, entities: Entities) -> Iterator[tuple[Steps, str]]:
+    """The same for the values that no merge takes away from the query fields."""
+    for steps, end in paths_to_entities(name, entities):
+        yield (*steps, value_of(end)), value_of(end)
+
+
+def value_of(entity: str) -> str:
+    return UNIQUE_ID if entity == "Apple" else SCHOOL_YEAR
 
 
 @st.composite
-def entities(draw: st.DrawFn) -> Entities:
+def entities(draw: st.DrawFn, paths: Callable[[str, Entities], Iterator[tuple[Steps, str]]]) -> Entities:
     """Each entity refers to earlier ones, so there is no circle; merges join paths that end alike."""
     made: Entities = {}
     for name in draw(st.sampled_from([["Apple", "Banana", "Cherry"], ["Apple", "Banana", "Cherry", "Date", "Elder"]])):
@@ -60,7 +91,7 @@ def entities(draw: st.DrawFn) -> Entities:
         for target in draw(st.lists(st.sampled_from([n for n in made if n != name] or [""]), max_size=3)):
             reference = draw(references(target)) if target else None
             if reference and reference.full_name not in {other.full_name for other in made[name]}:
-                made[name].append(draw(merged(reference, made[name], made)))
+                made[name].append(draw(merged(reference, made[name], made, paths)))
     return made
 
 
@@ -71,15 +102,20 @@ def references(draw: st.DrawFn, target: str) -> Reference:
 
 
 @st.composite
-def merged(draw: st.DrawFn, reference: Reference, earlier: list[Reference], made: Entities) -> Reference:
+def merged(
+    draw: st.DrawFn,
+    reference: Reference,
+    earlier: list[Reference],
+    made: Entities,
+    paths: Callable[[str, Entities], Iterator[tuple[Steps, str]]],
+) -> Reference:
     """The reference with a merge into one of the earlier ones, where one is possible."""
-    in_array = reference.cardinality.endswith("collection")
     possible = [
         f"merge {'.'.join((reference.full_name, *source))} with {'.'.join((other.full_name, *target))}"
         for other in earlier
-        if other.is_identity or not (in_array or other.cardinality.endswith("collection"))
-        for source, end in ways(reference.target, made)
-        for target, same_end in ways(other.target, made)
+        if other.is_identity or not (reference.is_collection or other.is_collection)
+        for source, end in paths(reference.target, made)
+        for target, same_end in paths(other.target, made)
         if end == same_end
     ]
     merges = (draw(st.sampled_from(possible)),) if possible and draw(st.booleans()) else ()
@@ -87,16 +123,19 @@ def merged(draw: st.DrawFn, reference: Reference, earlier: list[Reference], made
 
 
 def surface_of(made: Entities) -> Surface:
-    text = "".join(
-        "\n".join([f"Domain Entity {name}", f"  string {name}Code is part of identity", *(r.text() for r in refs)])
-        + "\n"
-        for name, refs in made.items()
-    )
+    text = "".join("\n".join([*key_of(name), *(reference.text() for reference in made[name])]) + "\n" for name in made)
     with TemporaryDirectory() as folder:
-        return build_surface(compile_projects([write_project(Path(folder) / "core", "Ed-Fi", text)]))
+        return build_surface(compile_projects([write_project(Path(folder) / "core", "Ed-Fi", text + SHARED)]))
 
 
-@given(entities())
+def key_of(name: str) -> list[str]:
+    if name == "Apple":
+        return ["Domain Entity Apple", "  shared string UniqueId is part of identity role name Apple"]
+    code = f"  string {name}Code is part of identity"
+    return [f"Domain Entity {name}", code, "  enumeration SchoolYear is part of identity"]
+
+
+@given(entities(paths_to_entities) | entities(paths_to_values))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_path_exists_and_every_reference_can_be_followed(made: Entities) -> None:
     surface = surface_of(made)
@@ -105,3 +144,18 @@ def test_every_path_exists_and_every_reference_can_be_followed(made: Entities) -
         assert [str(path) for path in paths_of(resource) if not exists(path, resource.json_schema)] == []
         for reference in resource.references:
             assert {pair.there for pair in reference.identity} == identity_of(surface, reference.target)
+
+
+@given(entities(paths_to_values))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_merge_of_a_school_year_or_unique_id_takes_it_from_the_query_fields(made: Entities) -> None:
+    surface = surface_of(made)
+
+    for name in made:
+        expected = {
+            lower_camel(joined_without_overlap((*(step.role for step in (reference, *way)), value_of(end))))
+            for reference in made[name]
+            if not reference.is_collection
+            for way, end in ways(reference.target, made)
+        }
+        assert expected <= {field.name for field in named(surface, name).query_fields}

@@ -192,3 +192,73 @@ Enumeration SchoolYear
         "colorDescriptor": QueryType.DESCRIPTOR,
         "schoolYear": QueryType.NUMBER,
     }
+
+
+def test_a_merge_takes_no_school_year_away(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Domain Entity Mark
+  association StudentSectionAssociation is part of identity
+  domain entity GradingPeriod is part of identity role name Marking
+    merge MarkingGradingPeriod.School with StudentSectionAssociation.Section.CourseOffering.School
+    merge MarkingGradingPeriod.SchoolYear with StudentSectionAssociation.Section.CourseOffering.Session.SchoolYear
+"""
+    )
+
+    assert fields(named(surface, "Mark")) == {
+        "id": ["$.id"],
+        "beginDate": ["$.studentSectionAssociationReference.beginDate"],
+        "localCourseCode": ["$.studentSectionAssociationReference.localCourseCode"],
+        "markingGradingPeriodDescriptor": ["$.markingGradingPeriodReference.gradingPeriodDescriptor"],
+        "markingSchoolYear": ["$.markingGradingPeriodReference.schoolYear"],
+        "schoolId": ["$.studentSectionAssociationReference.schoolId"],
+        "schoolYear": ["$.studentSectionAssociationReference.schoolYear"],
+        "sectionIdentifier": ["$.studentSectionAssociationReference.sectionIdentifier"],
+        "sessionName": ["$.studentSectionAssociationReference.sessionName"],
+        "studentUniqueId": ["$.studentSectionAssociationReference.studentUniqueId"],
+    }
+
+
+def test_a_merge_takes_no_unique_id_away(surface_of: SurfaceOf) -> None:
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Association StudentSchoolAssociation
+  domain entity Student
+  domain entity School
+Domain Entity Transfer
+  domain entity Student is part of identity
+  association StudentSchoolAssociation is part of identity role name Prior
+    merge PriorStudentSchoolAssociation.Student.StudentUniqueId with Student.StudentUniqueId
+"""
+    )
+
+    assert fields(named(surface, "Transfer")) == {
+        "id": ["$.id"],
+        "priorSchoolId": ["$.priorStudentSchoolAssociationReference.schoolId"],
+        "priorStudentUniqueId": ["$.priorStudentSchoolAssociationReference.studentUniqueId"],
+        "studentUniqueId": ["$.studentReference.studentUniqueId"],
+    }
+
+
+def test_a_merged_reference_is_taken_away_with_all_its_values(surface_of: SurfaceOf) -> None:
+    """The session of a course offering has a merge of its own, which does not put the outer one out of force."""
+    surface = surface_of(
+        SCHOOL_LIFE
+        + """
+Domain Entity Swap
+  domain entity Session is part of identity
+  domain entity CourseOffering is part of identity role name Prior
+    merge PriorCourseOffering.Session with Session
+"""
+    )
+
+    assert fields(named(surface, "Swap")) == {
+        "id": ["$.id"],
+        "priorLocalCourseCode": ["$.priorCourseOfferingReference.localCourseCode"],
+        "priorSchoolId": ["$.priorCourseOfferingReference.schoolId"],
+        "schoolId": ["$.sessionReference.schoolId"],
+        "schoolYear": ["$.sessionReference.schoolYear"],
+        "sessionName": ["$.sessionReference.sessionName"],
+    }
