@@ -140,20 +140,29 @@ def identity_value_name(chain: tuple[Property, ...], prefix: str) -> str:
     """The member of a reference object for the identity value that `chain` leads to, from the target downwards.
 
     `Bus` in the role `Primary` gives `PrimaryBusId`: the role next to the value counts, and on the whole way the roles
-    that are called like their property. `prefix` comes from the inline commons around the reference.
+    that are called like their property, which stand before it. `prefix` comes from the inline commons around the
+    reference.
     """
     value = chain[-1]
     name = _with_suffix(value.full_name, DESCRIPTOR_SUFFIX) if _is_descriptor(value) else adjusted_name(value)
-    name = with_prefix(_same_name_roles(chain), name)
-    return with_prefix(prefix + (role_prefix(chain[-2]) if len(chain) > 1 else ""), name)
+    next_role = role_prefix(chain[-2]) if len(chain) > 1 else ""
+    if not _same_name_roles(chain[:-2]):
+        return with_prefix(prefix + next_role, with_prefix(_same_name_roles(chain), name))
+    if not _has_same_name_role(chain[-2]):
+        name = with_prefix(next_role, name)
+    return with_prefix(prefix, with_prefix(_same_name_roles(chain), name))
 
 
 def _same_name_roles(chain: tuple[Property, ...]) -> str:
     roles = ""
     for prop in chain:
-        if prop.role_name == prop.name:
+        if _has_same_name_role(prop):
             roles = with_prefix(roles, role_prefix(prop))
     return roles
+
+
+def _has_same_name_role(prop: Property) -> bool:
+    return prop.role_name == prop.name
 
 
 def joined_without_overlap(parts: tuple[str, ...]) -> str:

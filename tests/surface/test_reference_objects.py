@@ -151,6 +151,45 @@ def test_roles_called_like_their_property_count_on_the_whole_way(surface_of: Sur
     }
 
 
+def test_a_role_called_like_its_property_stands_before_an_inner_role(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity Contact
+  shared string UniqueId is part of identity role name Contact
+Domain Entity AssessmentItem
+  string ItemCode is part of identity
+  domain entity Contact is part of identity role name School
+Domain Entity Answer
+  domain entity AssessmentItem is part of identity role name AssessmentItem
+Domain Entity Grading
+  string GradingCode is part of identity
+  domain entity Answer is required
+Shared String UniqueId max length 32
+""")
+
+    assert reference(surface, "Answer", "assessmentItemReference") == {"itemCode", "schoolContactUniqueId"}
+    assert reference(surface, "Grading", "answerReference") == {
+        "assessmentItemItemCode",
+        "assessmentItemSchoolContactUniqueId",
+    }
+
+
+def test_two_roles_called_like_their_properties_stand_in_their_order(surface_of: SurfaceOf) -> None:
+    surface = surface_of("""
+Domain Entity Bus
+  string PlateNumber is part of identity
+Domain Entity Route
+  string RouteNumber is part of identity
+  domain entity Bus is part of identity role name Bus
+Domain Entity Trip
+  domain entity Route is part of identity role name Route
+Domain Entity Ticket
+  string TicketNumber is part of identity
+  domain entity Trip is required
+""")
+
+    assert reference(surface, "Ticket", "tripReference") == {"routeNumber", "routeBusPlateNumber"}
+
+
 def test_a_role_shows_in_references_to_the_association_that_has_it(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Abstract Entity EducationOrganization
