@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from edfi_api.metaed.encoding import decoded
 from edfi_api.metaed.errors import Problem, error, warning
 from edfi_api.metaed.model import Place, Project
 from edfi_api.metaed.project_file import FILE_NAME, PROJECT_MEMBER, ProjectFile, read_project_file
@@ -102,9 +103,13 @@ def _without_doubles(
 def _files(folder: Path, problems: list[Problem]) -> Iterator[SourceFile]:
     for path in sorted(_file_paths(folder), key=lambda path: path.relative_to(folder).as_posix()):
         try:
-            yield SourceFile(str(path), _decoded(path, path.read_bytes(), problems))
+            content = path.read_bytes()
         except OSError as wrong:
             problems.append(error(Place(str(path), 1, 1), f"cannot be read: {wrong.strerror}"))
+            continue
+        text, wrong_bytes = decoded(str(path), content)
+        problems.extend(wrong_bytes)
+        yield SourceFile(str(path), text)
 
 
 def _file_paths(project_folder: Path) -> Iterator[Path]:
@@ -113,16 +118,3 @@ def _file_paths(project_folder: Path) -> Iterator[Path]:
         folder = Path(name)
         folders[:] = [child for child in folders if read_project_file(folder / child) is None]
         yield from (folder / file for file in files if Path(file).suffix in SUFFIXES)
-
-
-def _decoded(path: Path, content: bytes, problems: list[Problem]) -> str:
-    """The text, with a replacement character for what is not UTF-8, so that the rest can still be read."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as wrong:
-        before = content[: wrong.start].decode("utf-8-sig", errors="replace")
-        line_start = before.rfind("\n") + 1
-        place = Place(str(path), before.count("\n") + 1, len(before) - line_start + 1)
-        problems.append(error(place, f"not UTF-8: byte {content[wrong.start]:#04x}"))
-        text = content.decode("utf-8-sig", errors="replace")
-    return text.replace("\r\n", "\n")

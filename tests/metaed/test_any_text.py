@@ -76,6 +76,21 @@ def test_any_bytes(folder: Path, content: bytes):
     assert (model is None) == any(problem.is_error for problem in problems)
 
 
+WINDOWS_1252 = "".join(bytes([byte]).decode("windows-1252", errors="ignore") for byte in range(0x20, 0x100))
+
+
+@bounded
+@given(text=st.text(st.sampled_from(WINDOWS_1252.replace('"', "")), max_size=60))
+def test_any_windows_1252_in_documentation_can_be_served(folder: Path, text: str):
+    (folder / "model.metaed").write_bytes(f'Descriptor Fuel documentation "{text}"'.encode("windows-1252"))
+
+    model, problems = check_projects([folder])
+
+    assert model is not None
+    assert {problem.place.line for problem in problems} <= {1}
+    assert all(31 < problem.place.column <= 31 + len(text) for problem in problems)
+
+
 def test_a_chain_of_thousands_of_commons_is_no_danger(messages_of: MessagesOf):
     links = (
         f'Common C{number} documentation "." common C{number + 1} documentation "." is optional'

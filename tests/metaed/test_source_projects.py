@@ -162,13 +162,51 @@ def test_byte_order_marks_and_windows_line_ends_leave_no_trace(tmp_path: Path):
     assert (fuel.place.line, fuel.place.column) == (1, 12)
 
 
-def test_a_file_that_is_not_utf_8_is_reported_at_the_byte(tmp_path: Path):
-    package_at(tmp_path, metaEdProject=CORE)
-    (tmp_path / "a.metaed").write_bytes('Descriptor Fuel\n documentation "naïve"'.encode("latin-1"))
+def problems_of_bytes(folder: Path, content: bytes) -> list[tuple[bool, int, int, str]]:
+    package_at(folder, metaEdProject=CORE)
+    (folder / "a.metaed").write_bytes(content)
+    return [(p.is_error, p.place.line, p.place.column, p.message) for p in check_projects([folder])[1]]
 
-    (problem,) = check_projects([tmp_path])[1]
 
-    assert (problem.place.line, problem.place.column, problem.message) == (2, 19, "not UTF-8: byte 0xef")
+def test_windows_1252_in_documentation_is_read_with_a_warning(tmp_path: Path):
+    problems = problems_of_bytes(
+        tmp_path, b'\xef\xbb\xbfDescriptor Fuel\r\n documentation "A ""car\x92s"" fuel \x96 caf\xc3\xa9."'
+    )
+
+    assert problems == [
+        (False, 2, 24, "not UTF-8: byte 0x92 is read as Windows-1252 '\u2019'; save the file as UTF-8"),
+        (False, 2, 34, "not UTF-8: byte 0x96 is read as Windows-1252 '\u2013'; save the file as UTF-8"),
+    ]
+    (fuel,) = compile_projects([tmp_path]).of_kind(EntityKind.DESCRIPTOR)
+    assert fuel.documentation == 'A "car\u2019s" fuel \u2013 café.'
+
+
+def test_documentation_is_found_behind_a_comment_and_is_none_inside_of_one(tmp_path: Path):
+    problems = problems_of_bytes(
+        tmp_path, b'Descriptor Fuel // no documentation "here\n documentation // \xe4\n "It\x92s fuel." // "car\x92s"'
+    )
+
+    assert [(is_error, line, column) for is_error, line, column, _ in problems] == [
+        (True, 2, 19),
+        (False, 3, 5),
+        (True, 3, 22),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "column"),
+    [
+        (b'Descriptor F\xfcel\n documentation "."', 1, 13),
+        (b'Descriptor Fuel\n deprecated "It\xfcs old."\n documentation "."', 2, 16),
+        (b'Descriptor Fuel\n documentation "no \x81 character"', 2, 20),
+        (b'Descriptor Fuel\n documentation "no end \x92', 2, 24),
+    ],
+)
+def test_bytes_elsewhere_that_are_not_utf_8_are_an_error(tmp_path: Path, content: bytes, line: int, column: int):
+    problems = problems_of_bytes(tmp_path, content)
+
+    byte = next(byte for byte in content if byte >= 0x80)
+    assert (True, line, column, f"not UTF-8: byte {byte:#04x}") in problems
 
 
 @pytest.mark.parametrize(
