@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin import ModelAdmin
@@ -13,13 +12,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.administration import key_search, neighbours, overview
+from edfi_api.administration.client_names import name_in
 from edfi_api.administration.deletion import DeletionThroughStore
 from edfi_api.administration.natural_keys import abridged
 from edfi_api.administration.read_only import ReadOnlyAdmin
+from edfi_api.administration.reference_filters import CHOSEN_RESOURCE, ReferredToByFilter, RefersToFilter, row_in
 from edfi_api.models import Document
 from edfi_api.startup import current_surface
-
-_CHOSEN_RESOURCE = "resource_type__id__exact"
 
 
 class PresentResourcesFilter(admin.RelatedFieldListFilter):
@@ -33,27 +32,28 @@ class PresentResourcesFilter(admin.RelatedFieldListFilter):
 class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
     """A document with its body, its identities and its neighbours."""
 
-    list_display = ["key", "resource", "last_modified_at"]
-    list_filter = [("resource_type", PresentResourcesFilter)]
+    list_display = ["key", "resource", "last_modified_at", "modifier"]
+    list_filter = [RefersToFilter, ReferredToByFilter, ("resource_type", PresentResourcesFilter)]
     list_select_related = ["resource_type"]
     # Says that there is a search; what it does is below.
     search_fields = ["document_uuid"]
-    search_help_text = (
-        "A value of a natural key such as 604822, a part of one such as studentUniqueId=604822, a whole natural key, "
-        "the URI of a descriptor, or an id"
-    )
+    search_help_text = key_search.HELP
     ordering = ["-id"]
     fieldsets = [
         (None, {"fields": ["resource", "natural_key", "document_uuid"]}),
         ("Body", {"fields": ["body_text"]}),
-        ("References", {"fields": ["refers_to", "referred_to_by", "related_documents"]}),
-        ("Envelope", {"fields": ["created_at", "created_by", "last_modified_at", "change_version", "identities"]}),
+        ("References", {"fields": ["refers_to", "referred_to_by"]}),
+        (
+            "Envelope",
+            {"fields": ["created_at", "creator", "last_modified_at", "modifier", "change_version", "identities"]},
+        ),
     ]
-    readonly_fields = ["resource", "body_text", "refers_to", "referred_to_by", "related_documents", "identities"]
+    readonly_fields = ["resource", "body_text", "refers_to", "referred_to_by", "creator", "modifier", "identities"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         """Bodies are read where one is shown."""
-        return super().get_queryset(request).defer("body")
+        documents = super().get_queryset(request).defer("body")
+        return documents.annotate(creator_name=name_in("created_by"), modifier_name=name_in("last_modified_by"))
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Document | None = None, **kwargs: Any
@@ -73,7 +73,7 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        if id_ := _as_uuid(term):
+        if id_ := key_search.as_uuid(term):
             return queryset.filter(document_uuid=id_), False
         found = key_search.find(term, current_surface(), _searched(request))
         if found.has_more:
@@ -104,9 +104,14 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
     def referred_to_by(self, document: Document) -> SafeString:
         return neighbours.as_list(neighbours.referrers([document]))
 
-    @admin.display(description="all of them, by the API")
-    def related_documents(self, document: Document) -> SafeString:
-        return neighbours.relations(document)
+    @admin.display(description="created by")
+    def creator(self, document: Any) -> str:
+        """The name of the API client; none, if it was a command."""
+        return document.creator_name or "-"
+
+    @admin.display(description="last modified by")
+    def modifier(self, document: Any) -> str:
+        return document.modifier_name or "-"
 
 
 _SEARCH_WAS_BOUNDED = (
@@ -116,14 +121,6 @@ _SEARCH_WAS_BOUNDED = (
 
 
 def _searched(request: HttpRequest) -> Sequence[int]:
-    chosen = request.GET.get(_CHOSEN_RESOURCE, "")
-    if chosen.isdecimal():
-        return [int(chosen)]
+    if CHOSEN_RESOURCE in request.GET:
+        return [row_in(request.GET[CHOSEN_RESOURCE])]
     return [type_.pk for type_ in overview.resources_with_documents()]
-
-
-def _as_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

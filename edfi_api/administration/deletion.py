@@ -46,10 +46,10 @@ class DeletionThroughStore(ModelAdmin):
         return [str(document) for document in documents], counts, set(), neighbours.referrers(documents)
 
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
-        _delete([obj])
+        _delete([obj], request.user.get_username())
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
-        _delete(list(queryset))
+        _delete(list(queryset), request.user.get_username())
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -82,24 +82,24 @@ def _reason(refusal: Exception) -> str:
     return "Nothing was deleted: others are writing there. Try again."
 
 
-def _delete(documents: list[Document]) -> None:
+def _delete(documents: list[Document], user: str) -> None:
     """All or none. Some may refer to others of them, so those that nothing refers to any longer go first."""
     remaining = documents
     with transaction.atomic():
         while remaining:
-            refused = [(document, refusal) for document in remaining if (refusal := _refusal(document))]
+            refused = [(document, refusal) for document in remaining if (refusal := _refusal(document, user))]
             if len(refused) == len(remaining):
                 raise refused[0][1]
             remaining = [document for document, _ in refused]
 
 
-def _refusal(document: Document) -> DependentItemExists | None:
+def _refusal(document: Document, user: str) -> DependentItemExists | None:
     type_ = document.resource_type
     resource = current_surface().by_name.get(ResourceName(type_.project, type_.name))
     if resource is None:
         raise NotServed(type_)
     try:
-        store.delete(resource, document.document_uuid)
+        store.delete(resource, document.document_uuid, user=user)
     except DependentItemExists as refusal:
         return refusal
     return None

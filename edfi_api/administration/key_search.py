@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import islice, product
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
 
@@ -24,6 +25,11 @@ from edfi_api.documents.coercion import coerce_boolean, coerce_date, coerce_numb
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.surface.resource import JsonPath, QueryType, Resource, Surface
 from references.models import Alias
+
+HELP = (
+    "A value of a natural key such as 604822, a part of one such as studentUniqueId=604822, a whole natural key, "
+    "the URI of a descriptor, or an id"
+)
 
 # Documents looked for in one resource: where it was chosen, and where all are searched.
 FOUND_IN_ONE = 1_000
@@ -47,6 +53,14 @@ class Found:
 
     rows: list[int]
     has_more: bool
+
+
+def as_uuid(text: str) -> UUID | None:
+    """The id that the text is; None for any other text."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def find(text: str, surface: Surface, numbers: Collection[int]) -> Found:

@@ -3,24 +3,46 @@
 from typing import Any
 
 from django.contrib import admin
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
-_ROWS_COUNTED = 10_000
+# What is counted, and can be paged through: counting so many takes some 15 ms.
+ROWS_COUNTED = 100_000
 
 
 class BoundedPaginator(Paginator):
-    """Counts to a bound: counting millions of rows for a heading would take longer than the page."""
+    """Counts to a bound: counting millions of rows for a heading would take longer than the page.
+
+    The keys of a page are looked up first, in an index where there is one; then the rows, with what is annotated,
+    among `rows`. In one statement PostgreSQL would compute annotations for the rows of all earlier pages too.
+    """
+
+    rows: QuerySet[Any]
+
+    def page(self, number: int | str) -> Page:
+        page = super().page(number)
+        keys = list(page.object_list.values_list("pk", flat=True))
+        page.object_list = self.rows.filter(pk__in=keys).order_by(*self.object_list.query.order_by)
+        return page
 
     @cached_property
     def count(self) -> int:
-        return self.object_list.order_by()[:_ROWS_COUNTED].count()
+        return min(self._counted, ROWS_COUNTED)
 
     @property
     def has_more(self) -> bool:
-        """Whether there may be rows that no page shows."""
-        return self.count == _ROWS_COUNTED
+        """Whether there are rows that no page shows."""
+        return self._counted > ROWS_COUNTED
+
+    @property
+    def bound(self) -> str:
+        return f"{ROWS_COUNTED:,}"
+
+    @cached_property
+    def _counted(self) -> int:
+        return self.object_list.order_by()[: ROWS_COUNTED + 1].count()
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -32,6 +54,11 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     sortable_by = ()
     # So would counting for each choice of a filter.
     show_facets = admin.ShowFacets.NEVER
+
+    def get_paginator(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **options: Any) -> Paginator:
+        paginator = super().get_paginator(request, queryset, *args, **options)
+        paginator.rows = self.get_queryset(request).select_related(*self.list_select_related or [None])
+        return paginator
 
     class Media:
         css = {"all": ["edfi_api/admin.css"]}

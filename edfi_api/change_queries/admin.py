@@ -4,43 +4,67 @@ import json
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from edfi_api.administration.client_names import name_in
+from edfi_api.administration.deletion import MOST_AT_ONCE
+from edfi_api.administration.key_search import HELP, as_uuid
 from edfi_api.administration.natural_keys import abridged
 from edfi_api.administration.read_only import ReadOnlyAdmin
+from edfi_api.change_queries import key_search
+from edfi_api.change_queries.admin_filters import DeletedByFilter, ResourceFilter
 from edfi_api.change_queries.exceptions import CannotRestore
 from edfi_api.change_queries.models import DeletedDocument
 from edfi_api.change_queries.restoring import restore
 from edfi_api.models import Document
-from edfi_api.security.models import ApiClient
 
 
 @admin.register(DeletedDocument)
 class DeletedDocumentAdmin(ReadOnlyAdmin):
     """What was deleted, by whom and when; the action brings it back as `restore_document` does."""
 
-    list_display = ["key", "resource", "deleted_at", "client", "state"]
-    list_filter = ["deleted_at"]
+    list_display = ["key", "resource", "deleted_at", "deleter", "state"]
+    list_filter = [ResourceFilter, DeletedByFilter, "deleted_at"]
     list_select_related = ["resource_type"]
-    search_fields = ["=document_uuid"]
-    search_help_text = "The id of a document"
+    # Says that there is a search; what it does is below.
+    search_fields = ["document_uuid"]
+    search_help_text = HELP
     ordering = ["-change_version"]
     actions = ["restore"]
     fieldsets = [
         (None, {"fields": ["resource", "natural_key", "document_uuid", "state"]}),
         ("Body", {"fields": ["body_text"]}),
-        ("Past", {"fields": ["created_at", "created_by", "last_modified_at", "last_modified_by"]}),
-        ("Delete", {"fields": ["deleted_at", "client", "change_version"]}),
+        ("Past", {"fields": ["created_at", "creator", "last_modified_at", "modifier"]}),
+        ("Delete", {"fields": ["deleted_at", "deleter", "change_version"]}),
     ]
-    readonly_fields = ["resource", "state", "client", "body_text"]
+    readonly_fields = ["resource", "state", "creator", "modifier", "deleter", "body_text"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
         live = Document.objects.filter(document_uuid=OuterRef("document_uuid"))
-        client = ApiClient.objects.filter(pk=OuterRef("deleted_by")).values("name")
-        return super().get_queryset(request).annotate(is_live=Exists(live), client_name=Subquery(client))
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                is_live=Exists(live),
+                creator_name=name_in("created_by"),
+                modifier_name=name_in("last_modified_by"),
+                deleter_name=name_in("deleted_by"),
+            )
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[DeletedDocument], search_term: str
+    ) -> tuple[QuerySet[DeletedDocument], bool]:
+        """By the id that clients saw, or by what stood in natural keys."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if id_ := as_uuid(term):
+            return queryset.filter(document_uuid=id_), False
+        return key_search.find(term, queryset), False
 
     def has_restore_permission(self, request: HttpRequest) -> bool:
         """Who restores adds a document."""
@@ -49,7 +73,12 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
     @admin.action(description="Restore selected documents", permissions=["restore"])
     def restore(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> None:
         """Those deleted last come first: what others refer to could only be deleted after them."""
-        for deleted in queryset.order_by("-change_version"):
+        chosen = list(queryset.order_by("-change_version")[: MOST_AT_ONCE + 1])
+        if len(chosen) > MOST_AT_ONCE:
+            reason = f"Nothing was restored: more than {MOST_AT_ONCE} documents at once. Use restore_document."
+            self.message_user(request, reason, messages.ERROR)
+            return
+        for deleted in chosen:
             try:
                 restore(deleted.document_uuid)
                 self.log_change(request, deleted, "Restored.")
@@ -65,10 +94,18 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
     def resource(self, deleted: DeletedDocument) -> str:
         return deleted.resource_type.name
 
+    @admin.display(description="created by")
+    def creator(self, deleted: Any) -> str:
+        return deleted.creator_name or "-"
+
+    @admin.display(description="last modified by")
+    def modifier(self, deleted: Any) -> str:
+        return deleted.modifier_name or "-"
+
     @admin.display(description="deleted by")
-    def client(self, deleted: Any) -> str | None:
-        """The name of an API client that there still is; nobody's, if it was a command or the admin."""
-        return deleted.client_name
+    def deleter(self, deleted: Any) -> str:
+        """The API client, or the user of the admin; neither, if it was a statement of SQL."""
+        return f"{deleted.deleted_by_user} (admin)" if deleted.deleted_by_user else deleted.deleter_name or "-"
 
     @admin.display
     def state(self, deleted: Any) -> str:

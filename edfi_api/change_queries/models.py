@@ -94,6 +94,7 @@ class DeletedDocument(SecuredVersion):
     last_modified_by = models.BigIntegerField(null=True)
     last_modified_at = models.DateTimeField()
     deleted_by = models.BigIntegerField(null=True)
+    deleted_by_user = models.TextField(null=True)
     deleted_at = models.DateTimeField()
 
     class Meta:

@@ -1,7 +1,8 @@
 """The SQL of the store: each operation is one statement and so one round trip. Parameters are named.
 
 `expected_version` is the change version that a conditional write may replace, 0 if it may only insert, NULL without
-a condition. `client` is the API client's row id; a delete has no row to put it into, so it goes the way of a setting.
+a condition. `client` is the API client's row id, `user` the name of a user of the admin; a delete has no row to put
+them into, so they go the way of settings.
 Inserts take their change version by the column's default, updates and deletes by triggers. All run at READ COMMITTED.
 Within one statement every part sees the same snapshot, so the parts of a write agree with each other; what a
 concurrent transaction did meanwhile shows as a constraint violation or as no row at all, and the store runs the
@@ -113,7 +114,8 @@ WITH {{proposed}}existing AS (
 
 _DELETE = """
 WITH target AS (
-    SELECT id, document_uuid, change_version, set_config('meadowlark.client', %(client)s::text, true){is_allowed}
+    SELECT id, document_uuid, change_version, set_config('meadowlark.client', %(client)s::text, true),
+           set_config('meadowlark.user', %(user)s::text, true){is_allowed}
       FROM document d
      WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
        AND coalesce(%(expected_version)s::bigint, change_version) = change_version

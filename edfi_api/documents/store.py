@@ -254,6 +254,7 @@ def delete(
     client: int | None = None,
     condition: WriteCondition = UNCONDITIONAL,
     *,
+    user: str | None = None,
     guard: Guard | None = None,
     may_read: MayRead | None = None,
     using: str = DEFAULT_DB_ALIAS,
@@ -261,10 +262,10 @@ def delete(
     """Remove the document with its aliases and references; False if there is none.
 
     Raises DependentItemExists with the documents that refer to it, as far as the caller `may_read` them, what
-    `condition` raises and what `guard` refuses with.
+    `condition` raises and what `guard` refuses with. `user` is the name of the user of the admin who deletes it.
     """
-    parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using), "client": client}
-    parameters |= _guard_parameters(guard)
+    parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
+    parameters |= {"client": client, "user": user, **_guard_parameters(guard)}
     statement = statements.delete(_demands(guard))
     inquiry = _inquiry(guard, statements.QUESTIONS_ABOUT_STORED, parameters, using)
 

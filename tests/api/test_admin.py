@@ -9,8 +9,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.administration import neighbours, overview
+from edfi_api.administration import neighbours, overview, read_only
+from edfi_api.change_queries.models import DeletedDocument
 from edfi_api.models import Document, ResourceType
+from edfi_api.security.clients import create_client
+from edfi_api.security.models import ApiClient
 
 LIST = "/admin/edfi_api/document/"
 
@@ -40,14 +43,20 @@ def associations(api, association):
         assert api.post("/studentSchoolAssociations", body).status_code == 201
 
 
+def listed(client: Client, **filters: object) -> set[int]:
+    """The rows that the list shows."""
+    answer = client.get(LIST, filters)
+    assert answer.status_code == 200
+    return {int(row) for row in re.findall(rf'<a href="{LIST}(\d+)/change/', answer.content.decode())}
+
+
 def page_of(document: Document, action: str = "change") -> str:
     return f"{LIST}{document.pk}/{action}/"
 
 
 def found(client: Client, text: str, **filters: object) -> set[int]:
     """The rows that the list shows for a search."""
-    page = client.get(LIST, {"q": text, **filters}).content.decode()
-    return {int(row) for row in re.findall(rf'<a href="{LIST}(\d+)/change/', page)}
+    return listed(client, q=text, **filters)
 
 
 def staff_client(*permissions: str) -> Client:
@@ -133,7 +142,46 @@ def test_a_documents_page_shows_body_and_neighbours(admin_client, association, s
     assert "&quot;entryDate&quot;: &quot;2025-08-20&quot;" in page
     assert f'Student</span> <a href="{page_of(student)}">studentUniqueId=Value</a>' in page
     assert f'<a href="{page_of(association)}">' in admin_client.get(page_of(student)).content.decode()
-    assert f'<a href="/relations/v1/ed-fi/studentSchoolAssociations/{association.document_uuid}">' in page
+
+
+def test_a_page_names_the_clients_that_wrote_the_document(admin_client, api, associations):
+    last = Document.objects.latest("id")
+    other = create_client("another system", "EdFiSandbox")
+    Document.objects.filter(pk=last.pk).update(last_modified_by=ApiClient.objects.get(client_id=other.key).pk)
+
+    page = admin_client.get(page_of(last)).content.decode()
+
+    assert re.search(r"<label>Created by:</label>\s*<div class=\"readonly\">tests</div>", page)
+    assert re.search(r"<label>Last modified by:</label>\s*<div class=\"readonly\">another system</div>", page)
+    assert '<td class="field-modifier">another system</td>' in admin_client.get(LIST).content.decode()
+
+
+def test_no_page_leads_to_the_api_which_asks_for_a_token(admin_client, association):
+    page = admin_client.get(page_of(association)).content.decode()
+
+    assert [link for link in re.findall(r'<a [^>]*href="([^"]*)"', page) if not link.startswith(("/admin/", "#"))] == [
+        "/"
+    ]
+
+
+def test_documents_are_listed_by_what_they_refer_to(admin_client, associations, student, association):
+    everything = set(
+        Document.objects.filter(resource_type__name="StudentSchoolAssociation").values_list("pk", flat=True)
+    )
+    [school] = Document.objects.filter(resource_type__name="School")
+
+    assert len(everything) == 4
+    assert listed(admin_client, refers_to=student.pk) == everything
+    assert listed(admin_client, referred_to_by=association.pk) >= {student.pk, school.pk}
+    assert everything & listed(admin_client, referred_to_by=association.pk) == set()
+    assert listed(admin_client, refers_to=student.pk, q="2025-08-22") == found(admin_client, "2025-08-22")
+    assert listed(admin_client, refers_to=student.pk, resource_type__id__exact=school.resource_type_id) == set()
+
+
+def test_a_filter_by_no_document_lists_none(admin_client, association):
+    for row in ("0", "x", "-1", "9" * 30, "9" * 5_000, ""):
+        assert listed(admin_client, refers_to=row) == set()
+        assert listed(admin_client, referred_to_by=row) == set()
 
 
 def test_a_page_lists_so_many_referrers_and_no_more(admin_client, associations, student, monkeypatch):
@@ -142,7 +190,7 @@ def test_a_page_lists_so_many_referrers_and_no_more(admin_client, associations, 
     page = admin_client.get(page_of(student)).content.decode()
 
     assert page.count("StudentSchoolAssociation</span>") == 2
-    assert "and more" in page
+    assert f'<a href="{LIST}?refers_to={student.pk}">and more: list them all</a>' in page
 
 
 def test_the_first_page_tells_counts_and_latest_changes(admin_client, association, student):
@@ -151,6 +199,31 @@ def test_the_first_page_tells_counts_and_latest_changes(admin_client, associatio
     chosen = f"{LIST}?resource_type__id__exact={student.resource_type_id}"
     assert re.search(rf'<a href="{re.escape(chosen)}">Student</a></th>\s*<td class="number">1</td>', page)
     assert f'<a href="{page_of(association)}">entryDate=2025-08-20' in page
+
+
+def test_thousands_of_documents_are_counted_one_by_one(admin_client):
+    students = ResourceType.objects.get(project="Ed-Fi", name="Student")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO document (document_uuid, resource_type_id, natural_key, body)"
+            " SELECT gen_random_uuid(), %s, 'NK#', '{}' FROM generate_series(1, 10500)",
+            [students.pk],
+        )
+
+    assert '<td class="number">10,500</td>' in admin_client.get("/admin/").content.decode()
+    page = admin_client.get(LIST, {"resource_type__id__exact": students.pk}).content.decode()
+    assert "\n10500 documents\n" in page
+
+
+def test_of_more_than_can_be_counted_a_list_says_so(admin_client, associations, student, monkeypatch):
+    monkeypatch.setattr(read_only, "ROWS_COUNTED", 3)
+
+    page = admin_client.get(LIST, {"refers_to": student.pk}).content.decode()
+    exact = admin_client.get(LIST, {"q": "2025-08-22"}).content.decode()
+
+    assert "\nmore than 3 documents\n" in page
+    assert "The pages show the first 3." in page
+    assert "\n1 document\n" in exact
 
 
 def test_many_documents_are_counted_by_the_statistics(admin_client, associations, monkeypatch):
@@ -188,6 +261,22 @@ def test_a_document_is_deleted_through_the_store(admin_client, api, association)
 
     assert "was deleted successfully" in answer.content.decode()
     assert api.get(f"/studentSchoolAssociations/{association.document_uuid}").status_code == 404
+
+
+def test_who_deletes_a_document_in_the_admin_is_kept(admin_client, api, associations):
+    first, second, third, _ = Document.objects.filter(resource_type__name="StudentSchoolAssociation").order_by("pk")
+
+    admin_client.post(page_of(first, "delete"), {"post": "yes"})
+    api.delete(f"/studentSchoolAssociations/{second.document_uuid}")
+    selected = {"action": "delete_selected", "_selected_action": [third.pk], "post": "yes"}
+    admin_client.post(LIST, selected)
+
+    tests = ApiClient.objects.get().pk
+    assert list(DeletedDocument.objects.order_by("change_version").values_list("deleted_by", "deleted_by_user")) == [
+        (None, "admin"),
+        (tests, None),
+        (None, "admin"),
+    ]
 
 
 def test_a_document_that_is_referred_to_is_not_deleted(admin_client, association, student):

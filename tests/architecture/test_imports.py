@@ -44,7 +44,13 @@ LAYERS = {
         *_EDGE,
     },
     "edfi_api.admin": {"edfi_api.administration", "edfi_api.startup", *_DJANGO_SIDE},
-    "edfi_api.administration": {"edfi_api.audit", "edfi_api.remote_address", "edfi_api.startup", *_DJANGO_SIDE},
+    "edfi_api.administration": {
+        "edfi_api.audit",
+        "edfi_api.remote_address",
+        "edfi_api.security.models",  # API clients by name.
+        "edfi_api.startup",
+        *_DJANGO_SIDE,
+    },
     # Refusals are told as those of interchange XML.
     "edfi_api.json_lines": {"edfi_api.interchange", *_DJANGO_SIDE},
     # A refusal reads in a report as it does in an answer.

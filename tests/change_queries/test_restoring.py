@@ -207,6 +207,18 @@ def test_the_admin_says_why_a_document_cannot_be_restored(api, student, admin):
     assert Document.objects.get().document_uuid != UUID(id_of(student))
 
 
+def test_the_admin_restores_so_many_at_once_and_no_more(api, student, admin, monkeypatch):
+    api.delete(student)
+    api.delete(item_path(api.post("/students", STUDENT | {"studentUniqueId": "604823"})))
+    selected = {"action": "restore", "_selected_action": list(DeletedDocument.objects.values_list("pk", flat=True))}
+    monkeypatch.setattr("edfi_api.change_queries.admin.MOST_AT_ONCE", 1)
+
+    answer = admin.post(LIST, selected, follow=True)
+
+    assert "Nothing was restored: more than 1 documents at once. Use restore_document." in answer.content.decode()
+    assert not Document.objects.exists()
+
+
 def test_who_may_only_look_cannot_restore(api, student, client, django_user_model):
     viewer = django_user_model.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.set(Permission.objects.filter(codename="view_deleteddocument"))

@@ -1,0 +1,67 @@
+"""Filters of the list of documents by their references, in both directions: `?refers_to=17`, `?referred_to_by=17`.
+
+The page of a document leads to them where it cannot show all of its neighbours. Only the document that was chosen is
+offered as a choice, so a filter appears once it is in the address and can be taken away again.
+"""
+
+from django.contrib import admin
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.views.main import SEARCH_VAR
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from edfi_api.administration.natural_keys import abridged
+from edfi_api.administration.read_only import ROWS_COUNTED
+from edfi_api.models import Document
+from references.models import Reference
+
+CHOSEN_RESOURCE = "resource_type__id__exact"
+
+
+def row_in(text: str) -> int:
+    """The number of a row that an address has; for any other text -1, which is no row's."""
+    return int(text) if text.isdecimal() and len(text) < len(str(2**63)) else -1
+
+
+class _ReferenceFilter(admin.SimpleListFilter):
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        chosen = Document.objects.filter(pk=self._row).values_list("natural_key", flat=True).first()
+        return [(str(self._row), abridged(chosen))] if chosen else []
+
+    def has_output(self) -> bool:
+        return self.value() is not None
+
+    @property
+    def _row(self) -> int:
+        return row_in(self.value() or "")
+
+
+class RefersToFilter(_ReferenceFilter):
+    """The documents that refer to one."""
+
+    title = "refers to"
+    parameter_name = "refers_to"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        if self.value() is None:
+            return queryset
+        referrers = Reference.objects.filter(alias__document_id=self._row)
+        if CHOSEN_RESOURCE in request.GET:
+            referrers = referrers.filter(resource_type=row_in(request.GET[CHOSEN_RESOURCE]))
+        if not request.GET.get(SEARCH_VAR):
+            # A descriptor has millions of referrers, and no page shows more; a search finds few documents by itself.
+            referrers = referrers[: ROWS_COUNTED + 1]
+        return queryset.filter(pk__in=referrers.values("document_id"))
+
+
+class ReferredToByFilter(_ReferenceFilter):
+    """The documents that one refers to."""
+
+    title = "referred to by"
+    parameter_name = "referred_to_by"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
+        if self.value() is None:
+            return queryset
+        targets = Reference.objects.filter(document_id=self._row)
+        return queryset.filter(pk__in=targets.values("alias__document_id"))
