@@ -36,6 +36,8 @@ DEFAULTS: dict[str, Any] = {
     "IGNORE_UNKNOWN_PARAMETERS": False,
     # Whether the body of a PUT may come without the `id` that stands in its URL, as older Ed-Fi servers allow.
     "PUT_WITHOUT_ID": False,
+    # Whether a POST whose document exists is authorized as Update, instead of as Create like in Ed-Fi's own server.
+    "UPSERT_ASKS_UPDATE": False,
     # Whether problem details leave out `errors` and `validationErrors` that are empty: some loaders show the first
     # member that is there.
     "OMIT_EMPTY_PROBLEM_MEMBERS": False,

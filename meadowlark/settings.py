@@ -271,6 +271,11 @@ EDFI_API = {
         default=False,
         meaning="the body of a PUT may come without `id`, as for older Ed-Fi servers",
     ),
+    "UPSERT_ASKS_UPDATE": env.bool(
+        "MEADOWLARK_UPSERT_ASKS_UPDATE",
+        default=False,
+        meaning="a POST whose document exists is authorized as Update; otherwise as Create, as by Ed-Fi's own server",
+    ),
     "OMIT_EMPTY_PROBLEM_MEMBERS": env.bool(
         "MEADOWLARK_OMIT_EMPTY_PROBLEM_MEMBERS",
         default=False,

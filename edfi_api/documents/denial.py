@@ -11,7 +11,7 @@ from typing import Any
 from edfi_api.documents import statements
 from edfi_api.documents.exceptions import KeyChangeNotSupported
 from edfi_api.documents.execution import execute
-from edfi_api.documents.guards import PROPOSED, STORED, Guard
+from edfi_api.documents.guards import NEW, PROPOSED, STORED, Guard
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.documents.prepared import Row
 from edfi_api.surface.resource import JsonPath
@@ -48,8 +48,9 @@ class Inquiry:
             raise unresolved
         if is_same_identity is False and not incoming.resource.allows_identity_updates:
             raise KeyChangeNotSupported(incoming.resource)
-        ((_, *answers),) = self._ask(statements.QUESTIONS_ABOUT_VALUES, self.guard.questions(PROPOSED))
-        if refusal := self.guard.refusal(answers, PROPOSED, _places(incoming, self.using)):
+        values = NEW if is_same_identity is None else PROPOSED
+        ((_, *answers),) = self._ask(statements.QUESTIONS_ABOUT_VALUES, self.guard.questions(values))
+        if refusal := self.guard.refusal(answers, values, _places(incoming, self.using)):
             raise refusal
 
     def _ask(self, statement: str, questions: list[str]) -> list[Row]:

@@ -45,8 +45,9 @@ class KeptValues(RowValues):
 
 @dataclass(frozen=True, slots=True)
 class ProposedValues:
-    """The values that a write has as parameters."""
+    """The values that a write has as parameters; `is_new` of an upsert whose document does not exist."""
 
+    is_new: bool = False
     is_stored: bool = False
 
     def column(self, name: str) -> str:
@@ -57,7 +58,7 @@ class ProposedValues:
 
 
 Values = RowValues | ProposedValues
-STORED, PROPOSED = RowValues("d"), ProposedValues()
+STORED, PROPOSED, NEW = RowValues("d"), ProposedValues(), ProposedValues(is_new=True)
 
 
 @dataclass(frozen=True, slots=True)

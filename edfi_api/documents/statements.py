@@ -140,10 +140,12 @@ RETURNING id
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What a guard asks, as SQL: about a stored row `d`, and about the values that are proposed."""
+    """What a guard asks, as SQL: about a stored row `d`, about the values that are proposed for it, and about those
+    of a document that is new."""
 
     stored: str
     proposed: str
+    new: str
 
 
 @lru_cache(maxsize=1024)
@@ -186,7 +188,7 @@ UNION ALL
 SELECT 'denied', document_uuid FROM target WHERE NOT is_allowed OR NOT EXISTS (SELECT FROM deleted)"""
 _DENIED_UPSERT = f"""{_DENIED}
 UNION ALL
-SELECT 'denied', NULL, NULL FROM proposed WHERE NOT is_allowed AND NOT EXISTS (SELECT FROM existing)"""
+SELECT 'denied', NULL, NULL FROM proposed WHERE NOT {{is_new_allowed}} AND NOT EXISTS (SELECT FROM existing)"""
 
 
 def _guarded(text: str, demands: Demands | None, denied: str) -> str:
@@ -194,14 +196,17 @@ def _guarded(text: str, demands: Demands | None, denied: str) -> str:
     parts = dict.fromkeys(names, "")
     if demands is not None:
         is_delete = text is _DELETE
+        proposed, is_new_allowed = f"{demands.proposed} AS is_allowed", "is_allowed"
+        if text is _UPSERT and demands.new != demands.proposed:
+            proposed, is_new_allowed = f"{proposed}, {demands.new} AS is_new_allowed", "is_new_allowed"
         both = demands.stored if is_delete else f"{demands.stored} AND (SELECT is_allowed FROM proposed)"
         parts = {
-            "proposed": f"proposed AS MATERIALIZED (SELECT {demands.proposed} AS is_allowed), ",
+            "proposed": f"proposed AS MATERIALIZED (SELECT {proposed}), ",
             "is_allowed": f", {both} AS is_allowed",
             "only_if_allowed": " AND is_allowed",
             "only_as_it_was": " AND is_allowed AND d.change_version = e.change_version",
-            "only_if_proposed": " AND (SELECT is_allowed FROM proposed)",
-            "denied": denied,
+            "only_if_proposed": f" AND (SELECT {is_new_allowed} FROM proposed)",
+            "denied": denied.format(is_new_allowed=is_new_allowed),
         }
     return text.format(securables=SECURABLES, new_securables=_NEW_SECURABLES, **parts)
 

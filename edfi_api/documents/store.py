@@ -30,7 +30,7 @@ from edfi_api.documents.exceptions import (
 )
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
 from edfi_api.documents.extraction import descriptor_id
-from edfi_api.documents.guards import PROPOSED, STORED, Guard, MayRead
+from edfi_api.documents.guards import NEW, PROPOSED, STORED, Guard, MayRead
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.documents.prepared import Row
 from edfi_api.documents.statements import Demands
@@ -173,7 +173,7 @@ def restore(
 
 
 def _demands(guard: Guard | None) -> Demands | None:
-    return None if guard is None else Demands(guard.sql(STORED), guard.sql(PROPOSED))
+    return None if guard is None else Demands(guard.sql(STORED), guard.sql(PROPOSED), guard.sql(NEW))
 
 
 def _guard_parameters(guard: Guard | None) -> Mapping[str, Any]:

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from edfi_api.relations.related import Readable
 from edfi_api.security.actions import Action
 from edfi_api.security.authorization import guard
-from edfi_api.security.exceptions import NoNamespacePrefixes
-from edfi_api.security.readable import UNREADABLE
+from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes
 from edfi_api.security.tokens import AuthenticatedClient
 from edfi_api.surface.resource import Resource
 
@@ -17,5 +16,5 @@ def readable(client: AuthenticatedClient, resources: Iterable[Resource]) -> Iter
         try:
             rows = guard(client, resource, Action.READ)
             yield Readable(resource, () if rows is None else (rows.condition(),))
-        except (*UNREADABLE, NoNamespacePrefixes):
+        except (*UNAUTHORIZABLE, NoNamespacePrefixes):
             continue

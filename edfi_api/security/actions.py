@@ -6,7 +6,7 @@ from django.db.models import TextChoices
 class Action(TextChoices):
     """Ed-Fi's actions, in the order in which token introspection lists them.
 
-    POST is Create, also where it turns into an update.
+    POST is Create, also where it turns into an update, unless `UPSERT_ASKS_UPDATE` is on.
     """
 
     CREATE = "Create", "Create"

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from edfi_api.documents import resource_types
-from edfi_api.documents.guards import PROPOSED, STORED, Candidates, Condition, Guard, Values
+from edfi_api.documents.guards import NEW, PROPOSED, STORED, Candidates, Condition, Guard, Values
 from edfi_api.documents.securables import SecurableKind, groups
 from edfi_api.surface.resource import JsonPath, Resource, ResourceName
 from edfi_api.surface.securable import AUTHORIZATION_PATHWAYS
@@ -173,7 +173,7 @@ class StrategiesGuard:
     def sql(self, values: Values) -> str:
         if values is STORED:
             return self.rules.stored
-        return self.rules.proposed if values is PROPOSED else self.rules.sql(values)
+        return self.rules.proposed if values is PROPOSED or values is NEW else self.rules.sql(values)
 
     def questions(self, values: Values) -> list[str]:
         return self.rules.questions(values)

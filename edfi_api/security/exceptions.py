@@ -129,3 +129,13 @@ class OwnershipUninitialized(Exception):
 
 class OwnershipMismatch(Exception):
     """Another client has created the document."""
+
+
+# Why an action on a resource cannot be authorized at all, whatever the document.
+UNAUTHORIZABLE = (
+    ActionAccessDenied,
+    ResourceAccessDenied,
+    StrategiesNotDefined,
+    StrategyNotApplicable,
+    UnknownStrategies,
+)

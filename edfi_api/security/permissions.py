@@ -13,6 +13,7 @@ from .actions import Action
 from .authorization import guard
 from .readable import readable
 from .tokens import AuthenticatedClient
+from .upserts import upsert_guard
 
 # By the names that viewsets give to what they do. Source: security.md §2.2.
 ACTIONS = {
@@ -37,6 +38,8 @@ class ClaimSetPermission(BasePermission):
     def has_permission(self, request: Request, view: View) -> bool:
         client, resource = request.user, getattr(view, "resource", None)
         if resource is not None:
-            view.guard = guard(client, resource, ACTIONS[view.action])
+            action = ACTIONS[view.action]
+            is_upsert = action is Action.CREATE
+            view.guard = upsert_guard(client, resource) if is_upsert else guard(client, resource, action)
             view.may_read = partial(readable, client, getattr(view, "preparers", {}))
         return isinstance(client, AuthenticatedClient)

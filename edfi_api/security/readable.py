@@ -12,24 +12,10 @@ from edfi_api.surface.resource import ResourceName
 
 from .actions import Action
 from .authorization import guard
-from .exceptions import (
-    ActionAccessDenied,
-    ResourceAccessDenied,
-    StrategiesNotDefined,
-    StrategyNotApplicable,
-    UnknownStrategies,
-)
+from .exceptions import UNAUTHORIZABLE
 from .tokens import AuthenticatedClient
 
 _READABLE = "SELECT d.id FROM document d WHERE d.id = ANY (%(rows)s::bigint[]) AND {is_allowed}"
-# Of a resource that is not granted, or cannot be judged, nothing is told; who asks for it itself learns why.
-UNREADABLE = (
-    ActionAccessDenied,
-    ResourceAccessDenied,
-    StrategiesNotDefined,
-    StrategyNotApplicable,
-    UnknownStrategies,
-)
 
 
 def readable(client: AuthenticatedClient, preparers: Preparers, documents: Mapping[int, ResourceName]) -> set[int]:
@@ -41,8 +27,8 @@ def readable(client: AuthenticatedClient, preparers: Preparers, documents: Mappi
         rows = [row for row, resource_name in documents.items() if resource_name == name]
         try:
             found |= _allowed(rows, guard(client, preparers[name].resource, Action.READ))
-        except UNREADABLE:
-            continue
+        except UNAUTHORIZABLE:
+            continue  # Nothing is told of it; who asks for it itself learns why.
     return found
 
 

@@ -1,9 +1,12 @@
 """What allows a write goes while the write is under way."""
 
+from functools import partial
+
 import pytest
 from django.db import transaction
 
-from tests.concurrency.together import in_background, wait_until_one_waits_for_us
+from edfi_api.conf import api_settings
+from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
 from tests.security.strategies.world import World
 
 
@@ -65,3 +68,40 @@ def test_a_removal_that_waited_is_held_against_what_is_there_then(world):
 
     assert ours.result().status_code == 403
     assert world.api.get(enrollment).status_code == 200
+
+
+@pytest.fixture
+def _update_is_asked(settings):
+    settings.EDFI_API = {**settings.EDFI_API, "UPSERT_ASKS_UPDATE": True}
+    yield
+    api_settings.reload()
+
+
+@pytest.mark.usefixtures("_update_is_asked")
+def test_a_post_that_finds_its_document_just_created_is_held_against_update(world):
+    """Ours began as a Create, which it may do with every student."""
+    sis = world.client("SISVendor", 1)
+    body = world.body("Student", studentUniqueId="New")
+
+    with transaction.atomic():
+        path = world.student("New")
+        ours = in_background(lambda: sis.post("/students", body | {"firstName": "Ours"}))
+        wait_until_one_waits_for_us(ours)
+
+    assert ours.result().status_code == 403
+    assert world.api.get(path).json()["firstName"] == body["firstName"]
+
+
+@pytest.mark.usefixtures("_update_is_asked")
+def test_of_two_that_post_the_same_at_once_one_creates_and_the_other_may_not_update(world):
+    sis = world.client("SISVendor", 1)
+    bodies = [world.body("Student", studentUniqueId="New", firstName=name) for name in ("One", "Other")]
+
+    for number in range(20):
+        named = [body | {"studentUniqueId": f"New {number}"} for body in bodies]
+        answers = at_once(*(partial(sis.post, "/students", body) for body in named))
+
+        assert sorted(each.status_code for each in answers) == [201, 403]
+        (stored,) = world.api.get(f"/students?studentUniqueId=New {number}").json()
+        created = next(body for body, answer in zip(named, answers, strict=True) if answer.status_code == 201)
+        assert stored["firstName"] == created["firstName"]
