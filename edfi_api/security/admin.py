@@ -7,7 +7,7 @@ registers `ApiClientAdmin`, by its setting `APPLICATION_ADMIN_CLASS`.
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -33,6 +33,7 @@ from .models import (
     ResourceClaim,
     Vendor,
 )
+from .remarks import remarks
 from .strategy_names import STRATEGY_NAMES
 from .unknown_strategies import unknown_for
 
@@ -44,6 +45,12 @@ class OneByOneAdmin(admin.ModelAdmin):
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
+
+
+def remark(request: HttpRequest, application: Application) -> None:
+    """Shows on the next page what should be known of the application's claim set."""
+    for text in remarks(application):
+        messages.warning(request, f"{application}: {text}")
 
 
 class StrategiesField(forms.MultipleChoiceField):
@@ -214,6 +221,11 @@ class VendorAdmin(OneByOneAdmin):
     search_help_text = "A name, a namespace prefix, or the name of an application"
     inlines = [ApplicationInline]
 
+    def save_formset(self, request: HttpRequest, form: forms.ModelForm, formset: Any, change: bool) -> None:
+        super().save_formset(request, form, formset, change)
+        for application in (*formset.new_objects, *(changed for changed, _ in formset.changed_objects)):
+            remark(request, application)
+
 
 class ApiClientInline(admin.TabularInline):
     """The clients of an application; made and changed on their own pages, where their secrets are."""
@@ -239,6 +251,10 @@ class ApplicationAdmin(OneByOneAdmin):
     search_help_text = "A name, a vendor, a claim set, an education organization id, or the key of a client"
     autocomplete_fields = ["vendor", "claim_set"]
     inlines = [ApiClientInline]
+
+    def save_model(self, request: HttpRequest, obj: Application, form: forms.ModelForm, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        remark(request, obj)
 
 
 class ApiClientAdmin(OneByOneAdmin):
@@ -292,6 +308,7 @@ class ApiClientAdmin(OneByOneAdmin):
     def save_model(self, request: HttpRequest, obj: ApiClient, form: forms.ModelForm, change: bool) -> None:
         if not change:
             request.new_credentials = new_secret(obj)
+            remark(request, obj.application)
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: ApiClient, post_url_continue: str | None = None) -> HttpResponse:

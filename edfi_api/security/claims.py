@@ -63,6 +63,14 @@ def all_defaults() -> dict[str, _ByAction]:
     }
 
 
+def granted_strategies(claim_set: ClaimSet) -> dict[str, _ByAction]:
+    """What a claim set grants now: by claim and action, the strategies that authorize it."""
+    return {
+        name: {action: granted.strategies for action, granted in actions.items()}
+        for name, actions in _claims_of(claim_set.pk).items()
+    }
+
+
 def forget() -> None:
     """Compile anew whatever is asked for next."""
     _compiled.clear()
@@ -101,9 +109,13 @@ def _compile(client: AuthenticatedClient) -> _CompiledClaimSet:
     version = ClaimsVersion.objects.values_list("version", flat=True).get()
     if not ClaimSet.objects.filter(pk=client.claim_set_id).exists():
         raise ClaimSetVanished(client.claim_set_name)
-    tree, defaults, grants = _Tree.read(), _read_defaults(), _read_grants(client.claim_set_id)
+    return _CompiledClaimSet(version, _claims_of(client.claim_set_id))
+
+
+def _claims_of(claim_set_id: int) -> dict[str, _Actions]:
+    tree, defaults, grants = _Tree.read(), _read_defaults(), _read_grants(claim_set_id)
     claims = {name: _actions(list(tree.lineage(name)), defaults, grants) for name in tree.parents}
-    return _CompiledClaimSet(version, {name: actions for name, actions in claims.items() if actions is not None})
+    return {name: actions for name, actions in claims.items() if actions is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,10 @@ class Application(models.Model):
         "ClaimSet",
         on_delete=models.PROTECT,
         related_name="applications",
-        help_text="What its clients may do.",
+        help_text="What its clients may do. A POST on a document that exists is authorized as Create, unless "
+        "MEADOWLARK_UPSERT_ASKS_UPDATE is on: a claim set that creates people without further authorization lets its "
+        "clients overwrite every person. EdFiSandbox and FullAccess filter no documents, whichever education "
+        "organizations the application has.",
     )
     education_organization_ids = ArrayField(
         models.BigIntegerField(),

@@ -26,6 +26,7 @@ CLAIM_SETS = (
     "EdFiAPIPublisherReader",
     "EdFiAPIPublisherWriter",
     "EdFiSandbox",
+    "EdFiSandboxDefaults",
     "FullAccess",
     "OwnershipBased",
     "RosterVendor",
@@ -40,6 +41,7 @@ BootstrapDescriptorsAndEdOrgs C              C                    C             
 EdFiAPIPublisherReader        RX             RX                   RX                         RX     RX      RX      RX         RX               RX
 EdFiAPIPublisherWriter        CRUD           CRUD                 CRUD                       CRUD   CRUD    CRUD    CRUD       CRUD             CRUD
 EdFiSandbox                   CRUDX          CRUDX                CRUDX                      CRUDX  CRUDX   CRUDX   CRUDX      CRUDX            CRUDX
+EdFiSandboxDefaults           RX             CRUDX                CRUDX                      CRUDX  CRUDX   CRUDX   CRUDX      CRUDX            CRUDX
 FullAccess                    CRUDX          CRUDX                CRUDX                      CRUDX  CRUDX   CRUDX   CRUDX      CRUDX            CRUDX
 OwnershipBased                CRUD           CRUD                 CRUD                       CRUD   CRUD    CRUD    CRUD       CRUD             CRUD
 RosterVendor                  -              -                    -                          R      R       R       -          -                R

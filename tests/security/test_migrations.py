@@ -6,9 +6,11 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection
 
+from edfi_api.security.claims_store import stored_claims
 from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, Vendor
+from edfi_api.security.models import ApiClient, ClaimSet, Grant, Vendor
 
+SANDBOX_DEFAULTS = "EdFiSandboxDefaults"
 CLIENTS, TOKENS = "security_apiclient", "oauth2_provider_accesstoken"
 
 
@@ -59,3 +61,29 @@ def test_blank_namespace_prefixes_go_and_all_others_stay() -> None:
 
     prefixes = dict(Vendor.objects.values_list("name", "namespace_prefixes"))
     assert prefixes == {"All": [], "Some": ["uri://b", "uri://a"], "None": []}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_all_applied_in_the_end")
+class TestSandboxDefaults:
+    def test_it_comes_to_a_database_that_has_claims_as_to_a_new_one(self) -> None:
+        new = stored_claims().claim_sets.pop(SANDBOX_DEFAULTS)
+        call_command("migrate", "security", "0005", verbosity=0)
+        ClaimSet.objects.filter(name__in=[SANDBOX_DEFAULTS, "RosterVendor"]).delete()
+        Grant.objects.filter(claim_set__name="SISVendor").update(actions=["Read"])
+        edited = stored_claims()
+
+        call_command("migrate", verbosity=0)
+
+        migrated = stored_claims()
+        assert migrated.claim_sets.pop(SANDBOX_DEFAULTS) == new
+        assert migrated == edited
+
+    def test_one_of_the_operators_own_stays(self) -> None:
+        call_command("migrate", "security", "0005", verbosity=0)
+        Grant.objects.filter(claim_set__name=SANDBOX_DEFAULTS).delete()
+        edited = stored_claims()
+
+        call_command("migrate", verbosity=0)
+
+        assert stored_claims() == edited

@@ -6,6 +6,8 @@ names one. With `--application` it is one more client of an application that is 
 A name is given once. If it is taken the command fails and names the key of the client that has it; with
 `--if-exists keep` it reports that client and succeeds, with `--if-exists new-secret` it gives the client a new
 secret. Neither changes anything else about a client that exists.
+
+Key and secret go to standard output; what an operator should know of the claim set goes to standard error.
 """
 
 import json
@@ -18,12 +20,18 @@ from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.security.clients import Credentials, add_client, create_client, rotate_secret
 from edfi_api.security.models import ApiClient, Application
+from edfi_api.security.remarks import remarks
 
 
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Make an API client; its key and secret are printed once."
+    help = (
+        "Make an API client; its key and secret are printed once. A POST on a document that exists is authorized as "
+        "Create, unless MEADOWLARK_UPSERT_ASKS_UPDATE is on: a claim set that creates people without further "
+        "authorization lets its clients overwrite every person. EdFiSandbox and FullAccess filter no documents, "
+        "whichever education organizations a client has."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="what people call the client; unique")
@@ -49,6 +57,8 @@ class Command(BaseCommand):
         existing = ApiClient.objects.filter(name=options["name"]).first()
         key, secret = _create(options) if existing is None else _reuse(existing, options["if_exists"])
         self.stdout.write(_FORMATS[options["format"]](options["name"], key, secret))
+        for remark in remarks(Application.objects.get(api_clients__client_id=key)) if existing is None else ():
+            self.stderr.write(f"Note: {remark}")
 
 
 def _refuse_contradictions(options: dict[str, Any]) -> None:

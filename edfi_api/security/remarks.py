@@ -1,0 +1,57 @@
+"""What an operator who makes a client should know of its claim set: access that is wider than it looks."""
+
+from collections.abc import Iterator
+
+from edfi_api.conf import api_settings
+
+from .actions import Action
+from .authorization import NO_FURTHER_AUTHORIZATION_REQUIRED
+from .claim_uris import DOMAINS, SERVICES
+from .claims import granted_strategies
+from .models import Application, ClaimSet
+from .strategies.relationships import REACHES
+
+_OPEN = (NO_FURTHER_AUTHORIZATION_REQUIRED,)
+_RESOURCES_NAMED = 5
+
+
+def remarks(application: Application) -> list[str]:
+    """Whole sentences; none where nothing is remarkable."""
+    claim_set = application.claim_set
+    granted = granted_strategies(claim_set)
+    used = {name for by_action in granted.values() for names in by_action.values() for name in names}
+    found = [_overwriting(claim_set, overwritten)] if (overwritten := sorted(_overwritten(granted))) else []
+    if application.education_organization_ids and used and used.isdisjoint(REACHES):
+        found.insert(0, _unrestricted(claim_set, filters_rows=bool(used - set(_OPEN))))
+    return found
+
+
+def _unrestricted(claim_set: ClaimSet, *, filters_rows: bool) -> str:
+    if filters_rows:
+        return (
+            f"No strategy of the claim set {claim_set} looks at education organizations: those of the application "
+            "restrict nothing."
+        )
+    return (
+        f"The claim set {claim_set} filters no documents: its clients read and write those of all education "
+        "organizations, whichever the application has. EdFiSandboxDefaults grants as much by the default strategies."
+    )
+
+
+def _overwriting(claim_set: ClaimSet, names: list[str]) -> str:
+    others = len(names) - _RESOURCES_NAMED
+    resources = ", ".join(names[:_RESOURCES_NAMED]) + (f" and {others} others" if others > 0 else "")
+    return (
+        f"Clients with the claim set {claim_set} may overwrite every document of {resources}, since a POST on a "
+        "document that exists is authorized as Create. MEADOWLARK_UPSERT_ASKS_UPDATE authorizes it as Update."
+    )
+
+
+def _overwritten(granted: dict[str, dict[str, tuple[str, ...]]]) -> Iterator[str]:
+    """Resources of which every document may be created, and not every one updated."""
+    if api_settings.UPSERT_ASKS_UPDATE:
+        return
+    for name, by_action in granted.items():
+        is_resource = not name.startswith((DOMAINS, SERVICES))
+        if is_resource and by_action.get(Action.CREATE) == _OPEN != by_action.get(Action.UPDATE):
+            yield name

@@ -1,0 +1,118 @@
+"""What operators are told of claim sets that give more than it looks: by the command and in the admin."""
+
+from io import StringIO
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.test import Client
+
+from edfi_api.conf import api_settings
+from edfi_api.security.clients import create_client
+from edfi_api.security.models import Application, ClaimSet, Vendor
+
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]
+UNFILTERED = (
+    "The claim set EdFiSandbox filters no documents: its clients read and write those of all education organizations, "
+    "whichever the application has. EdFiSandboxDefaults grants as much by the default strategies."
+)
+OVERWRITING = (
+    "Clients with the claim set SISVendor may overwrite every document of ed-fi/contact, ed-fi/parent, ed-fi/staff, "
+    "ed-fi/student, since a POST on a document that exists is authorized as Create. MEADOWLARK_UPSERT_ASKS_UPDATE "
+    "authorizes it as Update."
+)
+
+
+def told(claim_set: str, *options: str) -> list[str]:
+    out, err = StringIO(), StringIO()
+    call_command("create_api_client", "Demo", f"--claim-set={claim_set}", *options, stdout=out, stderr=err)
+    assert "Note" not in out.getvalue()
+    return err.getvalue().splitlines()
+
+
+def test_a_claim_set_without_filters_is_told_of_if_there_are_organizations() -> None:
+    assert told("EdFiSandbox", "--education-organization-id=255901") == [f"Note: {UNFILTERED}"]
+
+
+@pytest.mark.parametrize("claim_set", ["EdFiSandbox", "FullAccess"])
+def test_without_organizations_nothing_is_expected_to_be_filtered(claim_set: str) -> None:
+    assert told(claim_set) == []
+
+
+def test_strategies_that_do_not_look_at_organizations_are_told_of() -> None:
+    assert told("OwnershipBased", "--education-organization-id=255901") == [
+        "Note: No strategy of the claim set OwnershipBased looks at education organizations: those of the application "
+        "restrict nothing."
+    ]
+
+
+def test_claim_sets_that_overwrite_people_are_told_of_unless_update_is_asked(settings) -> None:
+    assert told("SISVendor", "--education-organization-id=255901") == [f"Note: {OVERWRITING}"]
+    settings.EDFI_API = {**settings.EDFI_API, "UPSERT_ASKS_UPDATE": True}
+
+    create_client("Other", "SISVendor")
+    again = StringIO()
+    call_command("create_api_client", "Third", "--claim-set=SISVendor", stdout=StringIO(), stderr=again)
+
+    assert again.getvalue() == ""
+    del settings.EDFI_API
+    api_settings.reload()
+
+
+def test_the_sandbox_by_defaults_is_told_of_as_sis_vendors_are() -> None:
+    (line,) = told("EdFiSandboxDefaults", "--education-organization-id=255901")
+
+    assert "may overwrite every document of ed-fi/contact, ed-fi/parent, ed-fi/staff, ed-fi/student, since" in line
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(get_user_model().objects.create_superuser("operator"))
+    return client
+
+
+def page_after(operator: Client, path: str, form: dict[str, object]) -> str:
+    page = operator.post(path, form, follow=True).content.decode()
+    assert "Please correct" not in page
+    return page
+
+
+def application(name: str, claim_set: str) -> dict[str, object]:
+    return {
+        "name": name,
+        "claim_set": ClaimSet.objects.get(name=claim_set).pk,
+        "education_organization_ids": "255901",
+    }
+
+
+def test_the_admin_tells_it_where_applications_and_clients_are_made(operator: Client) -> None:
+    vendor = Vendor.objects.create(name="Lakeside")
+    no_clients = {"api_clients-TOTAL_FORMS": 0, "api_clients-INITIAL_FORMS": 0}
+
+    page = page_after(
+        operator,
+        "/admin/security/application/add/",
+        application("Roster", "EdFiSandbox") | {"vendor": vendor.pk} | no_clients,
+    )
+    assert f"Roster: {UNFILTERED}" in page
+
+    form = {"name": "Demo", "application": Application.objects.get().pk, "is_active": "on"}
+    assert f"Roster: {UNFILTERED}" in page_after(operator, "/admin/security/apiclient/add/", form)
+
+
+def test_the_admin_tells_it_where_applications_are_made_with_their_vendor(operator: Client) -> None:
+    inline = {f"applications-0-{name}": value for name, value in application("SIS", "SISVendor").items()}
+    sizes = {"applications-TOTAL_FORMS": 1, "applications-INITIAL_FORMS": 0}
+
+    page = page_after(
+        operator, "/admin/security/vendor/add/", {"name": "Lakeside", "namespace_prefixes": ""} | inline | sizes
+    )
+
+    assert f"SIS: {OVERWRITING}" in page
+
+
+def test_the_form_of_an_application_tells_what_a_post_is_authorized_as(operator: Client) -> None:
+    page = operator.get("/admin/security/application/add/").content.decode()
+
+    assert "A POST on a document that exists is authorized as Create" in page
+    assert "EdFiSandbox and FullAccess filter no documents" in page
