@@ -23,13 +23,14 @@ _NUL = b"\\u0000"
 @dataclass(frozen=True, slots=True)
 class IncomingDocument:
     """A valid body with its identity, its references and what decides who may see it; `text` is the JSON that will be
-    stored."""
+    stored. Documents do not refer to the `key_descriptors`, which stand in the keys of what they refer to."""
 
     resource: Resource
     body: dict[str, Any]
     text: bytes
     identity: DocumentIdentity
     references: list[DocumentReference]
+    key_descriptors: list[DocumentReference]
     securables: Securables
 
     @property
@@ -83,10 +84,10 @@ class Preparer:
         body = self._coerce(sent)
         self._validator.validate_schema(body)
         self._validator.validate_values(body)
-        references = self.extractor.references(body)
+        references, key_descriptors = self.extractor.references(body), self.extractor.key_descriptors(body)
         if spellings:
-            spelling.respell(body, [*references, *self.extractor.key_descriptors(body)], spellings)
-        return self._incoming(body, references)
+            spelling.respell(body, [*references, *key_descriptors], spellings)
+        return self._incoming(body, references, key_descriptors)
 
     def _validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
         try:
@@ -98,9 +99,9 @@ class Preparer:
 
     def _prepare_values(self, body: dict[str, Any], using: str) -> IncomingDocument:
         self._validator.validate_values(body)
-        references = self.extractor.references(body)
-        spelling.adopt(body, [*references, *self.extractor.key_descriptors(body)], using)
-        return self._incoming(body, references)
+        references, key_descriptors = self.extractor.references(body), self.extractor.key_descriptors(body)
+        spelling.adopt(body, [*references, *key_descriptors], using)
+        return self._incoming(body, references, key_descriptors)
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> IncomingDocument:
         """The stored `body` with its references to moved targets rewritten; DataValidationFailed if it contradicts
@@ -111,14 +112,16 @@ class Preparer:
 
     def understand(self, body: dict[str, Any]) -> IncomingDocument:
         """Identity and references of a body that is valid already, such as a stored one."""
-        return self._incoming(body, self.extractor.references(body))
+        return self._incoming(body, self.extractor.references(body), self.extractor.key_descriptors(body))
 
-    def _incoming(self, body: dict[str, Any], references: list[DocumentReference]) -> IncomingDocument:
+    def _incoming(
+        self, body: dict[str, Any], references: list[DocumentReference], key_descriptors: list[DocumentReference]
+    ) -> IncomingDocument:
         text = json_text.dumps(body)
         if _NUL in text:
             _refuse_nul(body)
         identity, securables = self.extractor.identity(body), self._securables.securables(body)
-        return IncomingDocument(self.resource, body, text, identity, references, securables)
+        return IncomingDocument(self.resource, body, text, identity, references, key_descriptors, securables)
 
 
 def _refuse_client_assigned_id(sent: Mapping[str, Any]) -> None:

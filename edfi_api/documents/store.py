@@ -413,15 +413,18 @@ def _raise_unresolved(incoming: IncomingDocument, using: str) -> None:
 
 
 def _unresolved(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
-    missing = resolution.missing(incoming.targets, using) - set(incoming.identity.aliases)
+    wanted = [*incoming.targets, *(each.referential_id for each in incoming.key_descriptors)]
+    missing = resolution.missing(wanted, using) - set(incoming.identity.aliases)
     return unresolved(incoming, missing, lambda uri: has_any_type(uri, using)) if missing else None
 
 
 def unresolved(
     incoming: IncomingDocument, missing: Set[UUID], has_any_type: Callable[[str], bool]
 ) -> UnresolvedReference:
-    """What to tell of the references to these ids, which no document has; `has_any_type` answers for URIs."""
-    references = [reference for reference in incoming.references if reference.referential_id in missing]
+    """The references to these ids, which no document has, and the descriptors among these ids in the keys of the
+    targets; `has_any_type` answers for URIs."""
+    sent = (*incoming.references, *incoming.key_descriptors)
+    references = [reference for reference in sent if reference.referential_id in missing]
     return UnresolvedReference(
         documents=[reference.as_missing() for reference in references if reference.value is None],
         descriptors=[

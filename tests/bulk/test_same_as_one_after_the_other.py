@@ -63,6 +63,13 @@ def test_of_a_document_that_occurs_three_times_the_last_wins(load, district):
     assert [body["webSite"] for body in bodies("School")] == ["https://first.example"]
 
 
+COHORT = {
+    "cohortIdentifier": "Chess club",
+    "cohortTypeDescriptor": "x#Club",
+    "educationOrganizationReference": {"educationOrganizationId": 1},
+}
+
+
 def test_a_row_may_refer_to_an_earlier_one_of_its_batch_and_to_itself(load, district):
     assert load(district.agency(1), district.agency(2, parent=1), district.agency(3, parent=3)) == [INSERTED] * 3
 
@@ -94,6 +101,23 @@ def test_all_missing_targets_of_a_row_are_named(load, district):
     )
     assert results[2] == UnresolvedReference(
         descriptors=[MissingTarget("$.gradeLevels[0].gradeLevelDescriptor", "GradeLevelDescriptor", "x#y", False)]
+    )
+
+
+def test_a_descriptor_in_the_key_of_a_missing_target_is_named_with_the_reference(load, district):
+    program = {"educationOrganizationId": 1, "programName": "Chess", "programTypeDescriptor": "x#None"}
+
+    (result,) = load(district.candidate("Cohort", COHORT | {"programs": [{"programReference": program}]}))
+
+    assert result == UnresolvedReference(
+        documents=[
+            MissingTarget("$.educationOrganizationReference", "EducationOrganization"),
+            MissingTarget("$.programs[0].programReference", "Program"),
+        ],
+        descriptors=[
+            MissingTarget("$.cohortTypeDescriptor", "CohortTypeDescriptor", "x#Club", False),
+            MissingTarget("$.programs[0].programReference.programTypeDescriptor", "ProgramTypeDescriptor", "x#None"),
+        ],
     )
 
 

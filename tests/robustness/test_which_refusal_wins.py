@@ -1,6 +1,6 @@
 """A request that is wrong in two ways is answered by the order of errors.md §12.2."""
 
-from tests.conftest import item_path
+from tests.conftest import ApiTestClient, item_path, new_token
 
 
 def test_a_taken_identity_is_a_conflict_even_where_a_referrer_could_not_follow(api, documents, resource_named):
@@ -40,3 +40,13 @@ def test_an_unknown_descriptor_is_told_before_a_fixed_identity(api, documents, r
 
     assert response.status_code == 400, response.content
     assert response.json()["validationErrors"].keys() == {"$.localEducationAgencyCategoryDescriptor"}
+
+
+def test_a_descriptor_in_a_key_comes_before_what_the_client_may_not_write(api, documents, resource_named):
+    body = documents.minimal_body(resource_named("StudentProgramAssociation"))
+    district = ApiTestClient(new_token("district", "SISVendor", education_organization_ids=[1]))
+
+    response = district.post("/studentProgramAssociations", body)
+
+    assert response.status_code == 400
+    assert "$.programReference.programTypeDescriptor" in response.json()["validationErrors"]

@@ -81,7 +81,7 @@ class Preparation:
                 continue
             lines.append(_line(position, incoming, part.number))
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
-            for reference in (*incoming.references, *preparer.extractor.key_descriptors(incoming.body)):
+            for reference in (*incoming.references, *incoming.key_descriptors):
                 if reference.value is not None:
                     found[reference.steps, reference.value] = reference.referential_id
         prepared.spellings = {(id_, work.spellings.get(id_, value)) for (_, value), id_ in found.items()}

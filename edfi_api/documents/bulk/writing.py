@@ -7,6 +7,7 @@ would write it.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from edfi_api.documents.exceptions import IdentityConflict
 from edfi_api.documents.incoming import IncomingDocument, Preparer
 from edfi_api.documents.store import Outcome
 from edfi_api.surface.resource import Resource, ResourceName
+from references import resolution
 
 Results = dict[int, Outcome | Refusal]
 
@@ -72,10 +74,15 @@ class BatchWriter:
             incoming = self._incoming(batch[position])
             yield position, IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         has_any_type = cache(lambda uri: store.has_any_type(uri, self._using))  # Many miss the same.
-        for position, missing in judgement.missing.items():
-            candidate = batch[position]
-            incoming = self._preparer(candidate.resource).prepare_new_with_spellings(candidate.body, {})
-            yield position, store.unresolved(incoming, {UUID(bytes=id_) for id_ in missing}, has_any_type)
+        incoming_by_position = {
+            position: self._preparer(batch[position].resource).prepare_new_with_spellings(batch[position].body, {})
+            for position in judgement.missing
+        }
+        key_descriptors = chain.from_iterable(each.key_descriptors for each in incoming_by_position.values())
+        missing_descriptors = resolution.missing((each.referential_id for each in key_descriptors), self._using)
+        for position, incoming in incoming_by_position.items():
+            missing = {UUID(bytes=id_) for id_ in judgement.missing[position]} | missing_descriptors
+            yield position, store.unresolved(incoming, missing, has_any_type)
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
