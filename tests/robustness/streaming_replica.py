@@ -9,7 +9,9 @@ from typing import Any, Self
 
 import psycopg
 
-from meadowlark.embedded_postgres import EmbeddedPostgres, binaries, url
+from meadowlark.embedded_postgres import EmbeddedPostgres, url
+from meadowlark.postgres_programs import binaries
+from tests.robustness.accounts import ACCOUNT
 from tests.robustness.patience import wait_until
 
 _PROGRAM = "pg_basebackup"
@@ -37,9 +39,9 @@ class StreamingReplica:
         for lock in data.glob(".s.PGSQL.*"):  # The primary's, whose socket is in its data folder.
             lock.unlink()
         if os.geteuid() == 0:
-            shutil.chown(data, "nobody")
+            shutil.chown(data, ACCOUNT)
             for path in data.rglob("*"):
-                shutil.chown(path, "nobody")
+                shutil.chown(path, ACCOUNT)
         self.start()
         return self
 

