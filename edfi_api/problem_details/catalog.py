@@ -222,14 +222,14 @@ _INACCESSIBLE = "The existing resource item is inaccessible to clients using the
 def _(error: security.ElementUninitialized) -> Problem:
     return _denied(
         ":relationships:invalid-data:element-uninitialized",
-        f"{_NOT_AUTHORIZED} {_required('The existing', error.elements)}",
+        f"{_NOT_AUTHORIZED} {_required('The existing', error.elements)}{_hint(error.hints)}",
         *(f"{_INACCESSIBLE.format(strategy)}." for strategy in error.strategies),
     )
 
 
 @problem_of.register
 def _(error: security.ElementRequired) -> Problem:
-    detail = f"{_NOT_AUTHORIZED} {_required('The', error.elements)}"
+    detail = f"{_NOT_AUTHORIZED} {_required('The', error.elements)}{_hint(error.hints)}"
     return _denied(":relationships:access-denied:element-required", detail)
 
 
@@ -244,7 +244,6 @@ def _required(which: str, elements: tuple[str, ...]) -> str:
 
 @problem_of.register
 def _(error: security.NoRelationship) -> Problem:
-    hint = f" Hint: {' '.join(error.hints)}" if error.hints else ""
     ids = error.education_organization_ids
     claims = f"claim{'' if len(ids) == 1 else 's'} ({_claimed(ids)})"
     if len(error.elements) == 1:
@@ -253,9 +252,13 @@ def _(error: security.NoRelationship) -> Problem:
         items = f"one or more of the following properties of the resource item: {_quoted(error.elements)}."
     return _denied(
         "",
-        _NOT_AUTHORIZED + hint,
+        _NOT_AUTHORIZED + _hint(error.hints),
         f"No relationships have been established between the caller's education organization id {claims} and {items}",
     )
+
+
+def _hint(hints: tuple[str, ...]) -> str:
+    return f" Hint: {' '.join(hints)}" if hints else ""
 
 
 def _claimed(ids: tuple[int, ...]) -> str:

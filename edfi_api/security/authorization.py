@@ -195,15 +195,16 @@ class StrategiesGuard:
     def _merged(self, failures: list[RelationshipFailure], values: Values) -> Exception:
         """One message for all; values that are not there come before those that nothing leads to."""
         without_value = [failure for failure in failures if failure.without_value]
+        hints = _distinct(hint for failure in without_value or failures for hint in failure.hints)
+        elements = _distinct(name for failure in without_value for name in failure.without_value)
         if without_value and values.is_stored:
-            elements = _distinct(name for failure in without_value for name in failure.without_value)
-            return ElementUninitialized(elements, tuple(failure.strategy for failure in without_value))
+            return ElementUninitialized(elements, tuple(failure.strategy for failure in without_value), hints)
         if without_value:
-            return ElementRequired(_distinct(name for failure in without_value for name in failure.without_value))
+            return ElementRequired(elements, hints)
         return NoRelationship(
             tuple(sorted(self.client.education_organization_ids)),
             _distinct(name for failure in failures for name in failure.unrelated),
-            _distinct(hint for failure in failures for hint in failure.hints),
+            hints,
         )
 
     def condition(self) -> Condition:

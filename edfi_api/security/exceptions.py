@@ -85,6 +85,7 @@ class ElementUninitialized(Exception):
 
     elements: tuple[str, ...]
     strategies: tuple[str, ...]
+    hints: tuple[str, ...]
 
 
 @dataclass
@@ -92,6 +93,7 @@ class ElementRequired(Exception):
     """Proposed values by which relationship strategies decide are not there, or refer to nothing."""
 
     elements: tuple[str, ...]
+    hints: tuple[str, ...]
 
 
 @dataclass

@@ -123,7 +123,8 @@ REACHES = {
 
 @dataclass(frozen=True, slots=True)
 class RelationshipFailure:
-    """What is wrong with the elements of one strategy: those without a value, or those that nothing leads to."""
+    """What is wrong with the elements of one strategy: those without a value, or those that nothing leads to. The
+    hints are about the former, if there are any."""
 
     strategy: str
     without_value: tuple[str, ...]
@@ -180,17 +181,20 @@ class Relationship:
     def failure(self, answers: Sequence[bool], unresolved: Unresolved) -> RelationshipFailure | None:
         """Elements whose reference leads nowhere have no value."""
         missing: list[str] = []
+        without_value: list[Group] = []
         unrelated: list[Group] = []
         for group, has_value, is_reached in zip(self.checked, answers[::2], answers[1::2], strict=True):
             lost = [element.name for element in group if _is_within(element, unresolved)]
             if lost or not has_value:
                 missing += lost or [group[0].name]
+                without_value.append(group)
             elif not is_reached:
                 unrelated.append(group)
         if not missing and not unrelated:
             return None
         names = tuple(group[0].name for group in unrelated)
-        return RelationshipFailure(self.name, tuple(missing), names, tuple(_distinct(map(self._hint, unrelated))))
+        hints = _distinct(map(self._hint, without_value or unrelated))
+        return RelationshipFailure(self.name, tuple(missing), names, tuple(hints))
 
     def candidates(self) -> Candidates:
         """By organization: its documents, or those of its people. Where a document has an organization that is not

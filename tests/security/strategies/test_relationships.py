@@ -2,6 +2,7 @@
 
 import pytest
 
+from edfi_api.models import Document
 from tests.conftest import item_path
 from tests.security.strategies.world import EO, EOP, NFA
 
@@ -29,9 +30,9 @@ def unrelated(claims, items, hint=None):
     }
 
 
-def required(text):
+def required(text, hint=None):
     return {
-        "detail": f"{DENIED} {text}",
+        "detail": f"{DENIED} {text}" + (f" Hint: {hint}" if hint else ""),
         "type": "urn:ed-fi:api:security:authorization:relationships:access-denied:element-required",
         "errors": [],
     }
@@ -259,9 +260,55 @@ def test_all_unresolved_elements_are_told_and_merely_unrelated_ones_are_not(worl
 
     assert problem(both) == required(
         "The values of one or more of the following properties are required for authorization purposes: 'SchoolId', "
-        "'StudentUniqueId'."
+        "'StudentUniqueId'.",
+        SSA_HINT,
     )
     assert problem(one) == required("The 'SchoolId' value is required for authorization purposes.")
+
+
+@pytest.mark.parametrize("strategy", ["StudentsOnly", "StudentsOnlyThroughResponsibility"])
+def test_an_unknown_student_is_a_required_element_with_the_hint_of_the_strategy(world, strategy):
+    client = world.client_by(f"RelationshipsWith{strategy}", organizations=(1,))
+
+    answer = client.post("/studentSchoolAssociations", world.enrollment("Nobody", 11))
+
+    hint = {
+        "StudentsOnly": SSA_HINT,
+        "StudentsOnlyThroughResponsibility": "You may need to create a corresponding "
+        "'StudentEducationOrganizationResponsibilityAssociation' item.",
+    }[strategy]
+    assert problem(answer) == required("The 'StudentUniqueId' value is required for authorization purposes.", hint)
+
+
+def test_an_unknown_staff_is_a_required_element_with_its_hint(world):
+    body = world.body(
+        "StaffEducationOrganizationEmploymentAssociation",
+        staffReference={"staffUniqueId": "Nobody"},
+        educationOrganizationReference={"educationOrganizationId": 11},
+    )
+
+    answer = world.client_by(EOP, organizations=(1,)).post("/staffEducationOrganizationEmploymentAssociations", body)
+
+    assert problem(answer) == required(
+        "The 'StaffUniqueId' value is required for authorization purposes.",
+        "You may need to create corresponding 'StaffEducationOrganizationEmploymentAssociation' or "
+        "'StaffEducationOrganizationAssignmentAssociation' items.",
+    )
+
+
+def test_hints_of_several_required_elements_are_each_given_once(world):
+    contact = world.contact_name
+    reference = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": "Nobody"}}
+    body = world.body(f"Student{contact}Association", studentReference={"studentUniqueId": "Nobody"}, **reference)
+
+    answer = world.client_by(EOP, organizations=(1,)).post(f"/student{contact}Associations", body)
+
+    assert problem(answer) == required(
+        "The values of one or more of the following properties are required for authorization purposes: "
+        f"'StudentUniqueId', '{contact}UniqueId'.",
+        f"{SSA_HINT} You may need to create corresponding 'StudentSchoolAssociation' and 'Student{contact}Association' "
+        "items.",
+    )
 
 
 def test_an_unresolved_reference_without_element_is_a_conflict(world):
@@ -390,6 +437,28 @@ def test_a_stored_document_without_its_element_is_inaccessible(world, standard):
             "authorization strategy."
         ],
     }
+
+
+def test_a_stored_document_that_lost_its_student_is_inaccessible_with_a_hint(world):
+    world.student("S")
+    path = world.enroll("S", 11)
+    enrollment = Document.objects.filter(document_uuid=path.rsplit("/", 1)[1])
+    enrollment.update(student=None)
+    client = world.client_by(EOP, organizations=(1,))
+
+    answers = [client.get(path), client.delete(path), client.put(path, world.api.get(path).json())]
+
+    enrollment.update(student="S")
+    for answer in answers:
+        assert problem(answer) == {
+            "detail": f"{DENIED} The existing 'StudentUniqueId' value is required for authorization purposes. "
+            f"Hint: {SSA_HINT}",
+            "type": "urn:ed-fi:api:security:authorization:relationships:invalid-data:element-uninitialized",
+            "errors": [
+                "The existing resource item is inaccessible to clients using the 'RelationshipsWithEdOrgsAndPeople' "
+                "authorization strategy."
+            ],
+        }
 
 
 # --- what was ---
