@@ -1,33 +1,23 @@
 """Does a body, brought into form, keep the rules of its resource? All violations at once, by JSON path.
 
 JSON Schema is checked by a validator compiled once per resource; decimals, equality constraints and the uniqueness
-of array items by small functions of their own, which only look at bodies that fit the schema.
+of array items by small functions of their own, which only look at bodies that fit the schema. Of very many violations
+the first are collected.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
-from jsonschema_rs import Draft202012Validator, ValidationError
-
 from edfi_api.documents import violations
-from edfi_api.documents.coercion import is_date, is_date_time, is_time
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.paths import Path, concrete, values_at
+from edfi_api.documents.schema_violations import SchemaPlace, compile_validator
 from edfi_api.documents.values import as_text
-from edfi_api.documents.violations import Violation
+from edfi_api.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
 from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, DecimalLimit, EqualityConstraint, JsonPath, Resource
 
-_JSON_TYPES: dict[type, str] = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    Decimal: "number",
-    bool: "boolean",
-    dict: "object",
-    list: "array",
-    type(None): "null",
-}
 _INTEGER_BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
@@ -35,12 +25,9 @@ class Validator:
     """The compiled rules of one resource."""
 
     def __init__(self, resource: Resource) -> None:
-        self._schema = Draft202012Validator(
-            _with_integer_bounds(resource.json_schema),
-            validate_formats=True,
-            # Ed-Fi times have no zone, unlike those of JSON Schema.
-            formats={"date": is_date, "date-time": is_date_time, "time": is_time},
-        )
+        schema = _with_integer_bounds(resource.json_schema)
+        self._is_valid = compile_validator(schema).is_valid
+        self._root = SchemaPlace(schema)
         self._decimals = [(limit, limit.path.steps) for limit in resource.decimals]
         self._equalities = [(ends, _are_single(ends)) for ends in map(_in_path_order, resource.equality_constraints)]
         self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
@@ -60,8 +47,8 @@ class Validator:
     def validate_schema(self, body: dict[str, Any]) -> None:
         """Raise DataValidationFailed with everything that breaks the JSON schema, then with what the schema cannot say:
         decimals out of range, a descriptor's namespace that contains `#`."""
-        if not self._schema.is_valid(body):
-            raise DataValidationFailed(_violations(list(self._schema.iter_errors(body))))
+        if not self._is_valid(body):
+            raise DataValidationFailed(as_many_as_reported(self._root.violations(body)))
         _raise_first_kind(body, self._checks_of_schema)
 
     def validate_values(self, body: dict[str, Any]) -> None:
@@ -82,7 +69,7 @@ class Validator:
                 continue  # Nothing to compare with, as mostly.
             values = _distinct(body, first.steps, second.steps)
             if len(values) > 1:
-                texts = [as_text(value) for value in values]
+                texts = [as_text(value) for value in islice(values, MOST_REPORTED)]
                 yield violations.unequal_values(str(first), texts)
                 yield violations.unequal_values(str(second), texts)
 
@@ -102,7 +89,7 @@ def _check_namespace(body: dict[str, Any]) -> Iterator[Violation]:
 
 def _raise_first_kind(body: dict[str, Any], checks: Iterable[Callable[[dict[str, Any]], Iterator[Violation]]]) -> None:
     for check in checks:
-        if found := list(check(body)):
+        if found := as_many_as_reported(check(body)):
             raise DataValidationFailed(found)
 
 
@@ -118,50 +105,6 @@ def _with_integer_bounds(schema: dict[str, Any]) -> dict[str, Any]:
         copy.setdefault("minimum", lowest)
         copy.setdefault("maximum", highest)
     return copy
-
-
-def _violations(errors: list[ValidationError]) -> list[Violation]:
-    """A text that is empty where it may not be is refused for that alone, not for being short as well."""
-    empty = [error.instance_path for error in errors if error.kind.name == "pattern" and not error.instance]
-    return [_violation(error) for error in errors if error.kind.name != "minLength" or error.instance_path not in empty]
-
-
-def _violation(error: ValidationError) -> Violation:
-    path = "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
-    kind = error.kind
-    if kind.name == "required":
-        return violations.required(f"{path}.{kind.property}")
-    if word := _WORDING.get(kind.name):
-        return word(path, kind, error.instance)
-    return violations.unknown_rule(path, error.message)
-
-
-def _pattern(path: str, _: Any, value: Any) -> Violation:
-    return violations.outer_whitespace(path) if value else violations.left_empty(path)
-
-
-def _type(path: str, kind: Any, value: Any) -> Violation:
-    return violations.wrong_type(path, _JSON_TYPES.get(type(value), "unknown"), kind.types[0])
-
-
-def _min_length(path: str, kind: Any, value: str) -> Violation:
-    return violations.too_short(path, kind.limit)
-
-
-def _min_items(path: str, kind: Any, value: list[Any]) -> Violation:
-    return violations.too_few_items(path, kind.limit) if value else violations.required(path)
-
-
-_WORDING: dict[str, Callable[[str, Any, Any], Violation]] = {
-    "pattern": _pattern,
-    "type": _type,
-    "minLength": _min_length,
-    "maxLength": lambda path, kind, _: violations.too_long(path, kind.limit),
-    "minimum": lambda path, kind, _: violations.below_minimum(path, kind.limit),
-    "maximum": lambda path, kind, _: violations.above_maximum(path, kind.limit),
-    "format": lambda path, kind, _: violations.wrong_format(path, kind.format),
-    "minItems": _min_items,
-}
 
 
 def _largest(limit: DecimalLimit) -> Decimal:

@@ -1,6 +1,19 @@
 """The rules a body can break, each with the text that Ed-Fi clients know. Source: errors.md §4.2, http-api.md §12."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+# So many violations are reported; a body that breaks more rules is broken by its program, not by its data.
+MOST_REPORTED = 100
+
+Found = TypeVar("Found")
+
+
+def as_many_as_reported(found: Iterable[Found]) -> list[Found]:
+    """The first of what is found, and one more than is reported where there are more: that is how the answer knows."""
+    return list(islice(found, MOST_REPORTED + 1))
 
 
 @dataclass(frozen=True, slots=True)

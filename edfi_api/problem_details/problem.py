@@ -1,19 +1,24 @@
-"""The problem object: RFC 9457 with Ed-Fi's members, in Ed-Fi's order. Source: errors.md §1."""
+"""The problem object: RFC 9457 with Ed-Fi's members, in Ed-Fi's order, and of bounded size. Source: errors.md §1."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from edfi_api.conf import api_settings
+from edfi_api.documents.violations import MOST_REPORTED
 
 MEDIA_TYPE = "application/problem+json"
 URN_PREFIX = "urn:ed-fi:api"
+_LONGEST_TEXT = 1000
+_THERE_ARE_MORE = f"Only the first {MOST_REPORTED} are listed; there are more."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """What an exception means to a client. `type` is what follows the URN prefix.
 
-    `validation_errors` is None where Ed-Fi leaves the member out.
+    `validation_errors` is None where Ed-Fi leaves the member out. Of very many messages the first are kept, and texts
+    that repeat what was sent are cut, so no answer exceeds about 200 kB.
     """
 
     status: int
@@ -23,6 +28,16 @@ class Problem:
     validation_errors: dict[str, list[str]] | None = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        by_path = self.validation_errors or {}
+        messages = [(path, text) for path, texts in by_path.items() for text in texts]
+        errors = self.errors[:MOST_REPORTED]
+        if len(messages) > MOST_REPORTED or len(self.errors) > MOST_REPORTED:
+            errors = [*errors, _THERE_ARE_MORE]
+        if by_path:
+            object.__setattr__(self, "validation_errors", _by_path(messages[:MOST_REPORTED]))
+        object.__setattr__(self, "errors", [_cut(text) for text in errors])
 
     def body(self, correlation_id: str) -> dict[str, Any]:
         """The members as JSON has them."""
@@ -39,3 +54,14 @@ class Problem:
         if api_settings.OMIT_EMPTY_PROBLEM_MEMBERS:
             return {name: value for name, value in members.items() if value not in ({}, [])}
         return members
+
+
+def _by_path(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path, text in messages:
+        found.setdefault(_cut(path), []).append(_cut(text))
+    return found
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."

@@ -6,12 +6,11 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
 
+from tests.robustness.memory import needs_peaks, peak, reset_peak
 from tests.robustness.real_server import RealServer
 from tests.robustness.test_real_http import all_threads_answer
 
@@ -41,14 +40,14 @@ def page(real_server: RealServer) -> Iterator[str]:
         connection.execute("DELETE FROM document WHERE natural_key = 'Large'")
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the most that a process had")
+@needs_peaks
 def test_memory_does_not_grow_with_the_page(real_server, page):
-    before = [_forget_the_most(worker) for worker in real_server.workers()]
+    before = [reset_peak(worker) for worker in real_server.workers()]
 
     with real_server.client() as client:
         answer = client.ask("GET", page)
 
-    growth = [_most(worker) - had for worker, had in zip(real_server.workers(), before, strict=True)]
+    growth = [peak(worker) - had for worker, had in zip(real_server.workers(), before, strict=True)]
     documents = json.loads(answer.body)
     assert len(answer.body) == int(answer.headers["Content-Length"]) > DOCUMENTS * BYTES * 0.99
     assert [document["codeValue"] for document in documents] == [f"Large {number + 1}" for number in range(DOCUMENTS)]
@@ -85,14 +84,3 @@ def test_a_client_that_reads_slowly_gets_all(real_server, page):
 
     assert received == int(answer.headers["Content-Length"])
     assert time.monotonic() - start > real_server.REQUEST_SECONDS
-
-
-def _forget_the_most(worker: psutil.Process) -> int:
-    """What the process has now, in bytes; the most that it had begins anew."""
-    Path(f"/proc/{worker.pid}/clear_refs").write_text("5")
-    return _most(worker)
-
-
-def _most(worker: psutil.Process) -> int:
-    [line] = [line for line in Path(f"/proc/{worker.pid}/status").read_text().splitlines() if line.startswith("VmHWM")]
-    return int(line.split()[1]) * 1024

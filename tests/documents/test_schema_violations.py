@@ -1,0 +1,47 @@
+"""The way down into a body is ours; what is wrong at its places is what the validator itself finds in the whole."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
+
+from edfi_api.documents.coercion import compile_coercion, is_date, is_date_time, is_time
+from edfi_api.documents.schema_violations import SchemaPlace
+from tests.robustness.conftest import anything
+from tests.robustness.nasty import Raw, spoilt
+
+
+@anything
+@given(data=st.data())
+def test_places_that_break_a_schema_are_those_that_the_validator_finds(surface, documents, data):
+    schema = data.draw(st.sampled_from(surface.resources), label="resource").json_schema
+    resource = next(resource for resource in surface.resources if resource.json_schema is schema)
+    body = _without_raw(data.draw(spoilt(documents.full_body(resource))))
+    coerced = compile_coercion(schema)(body)
+    validator = Draft202012Validator(
+        schema, validate_formats=True, formats={"date": is_date, "date-time": is_date_time, "time": is_time}
+    )
+
+    found = {violation.path for violation in SchemaPlace(schema).violations(coerced)}
+
+    assert found == {_path(error) for error in validator.iter_errors(coerced)}
+
+
+def _path(error):
+    path = "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
+    return f"{path}.{error.kind.property}" if error.kind.name == "required" else path
+
+
+def _without_raw(value):
+    """Texts that stand for numbers too long for Python's writer are texts here."""
+    match value:
+        case Raw():
+            return str(value)
+        case dict():
+            return {name: _without_raw(child) for name, child in value.items()}
+        case list():
+            return [_without_raw(child) for child in value]
+        case int() if not isinstance(value, bool) and abs(value) >= 2**63:
+            return float(min(value, 10**300))
+        case str():
+            return value.encode("utf-8", "replace").decode()
+    return value
