@@ -19,6 +19,7 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DATE_WITH_SLASHES = re.compile(r"\d{4}/\d{2}/\d{2}")
 _STORED_DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 _STORED_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
+_LONGEST_MOMENT = len("2026-01-05T08:15:00.123456789+00:00:00.000000")
 _TIME_WITH_FRACTION = re.compile(r"(\d{2}:\d{2}:\d{2})\.\d+")
 _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?", re.ASCII)
 _DIGITS_OF_A_DOUBLE = 15
@@ -171,7 +172,8 @@ def _with_hyphens(text: str) -> str:
 
 
 def _parse_iso(value: str) -> datetime | None:
-    if len(value) < len("2026-01-05"):  # forms such as `20260105` are not meant
+    # Python also reads `20260105`, and any number of digits behind it.
+    if len(value) > _LONGEST_MOMENT or not _ISO_DATE.match(value):
         return None
     try:
         return datetime.fromisoformat(value)

@@ -22,6 +22,14 @@ class MalformedJson(Exception):
 
 
 @dataclass
+class DocumentTooLarge(Exception):
+    """The body has more than `most` values, or references: `counted` says which."""
+
+    counted: str
+    most: int
+
+
+@dataclass
 class DuplicateProperty(Exception):
     """One object of the body has a property twice; the paths of all that are repeated."""
 
@@ -30,7 +38,8 @@ class DuplicateProperty(Exception):
 
 @dataclass
 class DataValidationFailed(Exception):
-    """The body breaks the rules of its resource; all violations that could be found, in body order."""
+    """The body breaks the rules of its resource; all violations that could be found, in body order, or of very many
+    the first."""
 
     violations: list[Violation]
 

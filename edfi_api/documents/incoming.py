@@ -1,6 +1,6 @@
 """A body that a client sent, on its way to the store: brought into form, validated, understood."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,11 +9,12 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents import json_text, spelling, violations
 from edfi_api.documents.coercion import compile_coercion, trim_descriptor
-from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, IdMismatch
+from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, DocumentTooLarge, IdMismatch
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
+from edfi_api.documents.limits import MOST_REFERENCES
 from edfi_api.documents.securables import Securables, SecurablesExtractor
 from edfi_api.documents.validation import Validator
-from edfi_api.documents.violations import Violation
+from edfi_api.documents.violations import Violation, as_many_as_reported
 from edfi_api.surface.resource import Resource, ResourceName, Surface
 
 # How orjson spells NUL, which PostgreSQL's jsonb cannot hold.
@@ -84,7 +85,7 @@ class Preparer:
         body = self._coerce(sent)
         self._validator.validate_schema(body)
         self._validator.validate_values(body)
-        references, key_descriptors = self.extractor.references(body), self.extractor.key_descriptors(body)
+        references, key_descriptors = self._references(body)
         if spellings:
             spelling.respell(body, [*references, *key_descriptors], spellings)
         return self._incoming(body, references, key_descriptors)
@@ -99,9 +100,17 @@ class Preparer:
 
     def _prepare_values(self, body: dict[str, Any], using: str) -> IncomingDocument:
         self._validator.validate_values(body)
-        references, key_descriptors = self.extractor.references(body), self.extractor.key_descriptors(body)
+        references, key_descriptors = self._references(body)
         spelling.adopt(body, [*references, *key_descriptors], using)
         return self._incoming(body, references, key_descriptors)
+
+    def _references(self, body: dict[str, Any]) -> tuple[list[DocumentReference], list[DocumentReference]]:
+        """The references of a body that was sent, and the descriptors in the keys of their targets;
+        DocumentTooLarge for very many. What is stored may date from before there was a limit."""
+        references, key_descriptors = self.extractor.references(body), self.extractor.key_descriptors(body)
+        if len(references) + len(key_descriptors) > MOST_REFERENCES:
+            raise DocumentTooLarge("references", MOST_REFERENCES)
+        return references, key_descriptors
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> IncomingDocument:
         """The stored `body` with its references to moved targets rewritten; DataValidationFailed if it contradicts
@@ -148,16 +157,18 @@ class Preparers:
 
 
 def _refuse_nul(body: dict[str, Any]) -> None:
-    if found := [violations.nul_character(path) for path, text in _texts(body, "$") if "\0" in text]:
+    with_nul = (violations.nul_character(path) for path, text in _texts(body, "$") if "\0" in text)
+    if found := as_many_as_reported(with_nul):
         raise DataValidationFailed(found)
 
 
-def _texts(value: Any, path: str) -> list[tuple[str, str]]:
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
     match value:
         case str():
-            return [(path, value)]
+            yield path, value
         case dict():
-            return [pair for name, child in value.items() for pair in _texts(child, f"{path}.{name}")]
+            for name, child in value.items():
+                yield from _texts(child, f"{path}.{name}")
         case list():
-            return [pair for index, child in enumerate(value) for pair in _texts(child, f"{path}[{index}]")]
-    return []
+            for index, child in enumerate(value):
+                yield from _texts(child, f"{path}[{index}]")

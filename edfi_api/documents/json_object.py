@@ -1,23 +1,33 @@
-"""JSON text of a body → object; refuses duplicate properties, which parsers drop silently.
-
-Source: http-api.md §§5, 12.1.
-"""
+"""JSON text of a body → object; refuses duplicate properties, which parsers drop silently, and more values, or longer
+numbers, than a document may have."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import orjson
 
 from edfi_api.documents import json_text
-from edfi_api.documents.exceptions import DuplicateProperty, EmptyBody, MalformedJson
+from edfi_api.documents.exceptions import DocumentTooLarge, DuplicateProperty, EmptyBody, MalformedJson
+from edfi_api.documents.limits import MOST_DIGITS, MOST_DIGITS_OF_AN_EXPONENT, MOST_VALUES
+from edfi_api.documents.violations import as_many_as_reported
+
+_BOUNDED_NUMBER = re.compile(
+    rf"-?[\d.]{{1,{MOST_DIGITS + 1}}}([eE][+-]?\d{{1,{MOST_DIGITS_OF_AN_EXPONENT}}})?", re.ASCII
+)
+_LONGEST_NAME_REPORTED = 100
+_LONGEST_NUMBER_REPORTED = 40
 
 
 def parse(text: bytes) -> dict[str, Any]:
-    """A JSON object without duplicate properties; EmptyBody, MalformedJson or DuplicateProperty otherwise."""
+    """A JSON object without duplicate properties; EmptyBody, DocumentTooLarge, MalformedJson or DuplicateProperty
+    otherwise."""
     if not text.strip():
         raise EmptyBody
+    _refuse_too_many_values(text)
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -26,7 +36,24 @@ def parse(text: bytes) -> dict[str, Any]:
         raise MalformedJson("a JSON object is expected")
     if _may_have_lost_properties(text, value):
         _refuse_duplicates(text)
-    return json_text.with_every_digit(text, value)
+    return json_text.with_every_digit(text, value, _decimal)
+
+
+def _refuse_too_many_values(text: bytes) -> None:
+    """Every value but the first stands behind a comma or an opening bracket. Those inside texts are counted too: a text
+    in which they matter is longer than any member allows."""
+    if text.count(b",") + text.count(b"[") + text.count(b"{") >= MOST_VALUES:
+        raise DocumentTooLarge("values", MOST_VALUES)
+
+
+def _decimal(text: str) -> Decimal:
+    if not _BOUNDED_NUMBER.fullmatch(text):
+        start = text if len(text) <= _LONGEST_NUMBER_REPORTED else f"{text[:_LONGEST_NUMBER_REPORTED]}..."
+        raise MalformedJson(
+            f"the number {start} has more than {MOST_DIGITS} digits, or more than {MOST_DIGITS_OF_AN_EXPONENT} in its "
+            "exponent"
+        )
+    return Decimal(text)
 
 
 def _may_have_lost_properties(text: bytes, value: dict[str, Any]) -> bool:
@@ -47,22 +74,30 @@ class _ObjectWithDuplicates(dict[str, Any]):
 
 
 def _refuse_duplicates(text: bytes) -> None:
-    value = json.loads(text, object_pairs_hook=_object)
-    if paths := list(_repeated_paths(value, "$")):
+    # What stands in place of a number does not matter here.
+    value = json.loads(text, object_pairs_hook=_object, parse_float=str, parse_int=str)
+    if paths := as_many_as_reported(_repeated_paths(value, ())):
         raise DuplicateProperty(paths)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = _ObjectWithDuplicates(pairs)
-    value.repeated = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
-    return value
+    value = dict(pairs)
+    if len(value) == len(pairs):
+        return value
+    with_duplicates = _ObjectWithDuplicates(value)
+    with_duplicates.repeated = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
+    return with_duplicates
 
 
-def _repeated_paths(value: Any, path: str) -> Iterator[str]:
+def _repeated_paths(value: Any, steps: tuple[str, ...]) -> Iterator[str]:
+    """The steps become text only where a path is reported: a name may be as long as the body."""
     if isinstance(value, _ObjectWithDuplicates):
-        yield from (f"{path}.{name}" for name in value.repeated)
-        for name, child in value.items():
-            yield from _repeated_paths(child, f"{path}.{name}")
-    elif isinstance(value, list):
-        for index, child in enumerate(value):
-            yield from _repeated_paths(child, f"{path}[{index}]")
+        yield from (_path((*steps, f".{name}")) for name in value.repeated)
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, child in children:
+        if isinstance(child, dict | list):
+            yield from _repeated_paths(child, (*steps, f".{step}" if isinstance(step, str) else f"[{step}]"))
+
+
+def _path(steps: tuple[str, ...]) -> str:
+    return "$" + "".join(step[:_LONGEST_NAME_REPORTED] for step in steps)

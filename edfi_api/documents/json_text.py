@@ -6,6 +6,7 @@ numbers takes a slower way, through `Decimal`. Shorter ones come back from a dou
 
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -20,11 +21,11 @@ def loads(text: bytes) -> Any:
     return with_every_digit(text, orjson.loads(text))
 
 
-def with_every_digit(text: bytes, value: Any) -> Any:
-    """`value`, which orjson has read from `text`, or the same with its long numbers exact."""
+def with_every_digit(text: bytes, value: Any, decimal: Callable[[str], Decimal] = Decimal) -> Any:
+    """`value`, which orjson has read from `text`, or the same with its long numbers exact, as `decimal` reads them."""
     if not _MAY_EXCEED_A_DOUBLE.search(text):
         return value
-    return json.loads(text, parse_float=Decimal, parse_int=_integer)
+    return json.loads(text, parse_float=decimal, parse_int=lambda digits: as_integer(decimal(digits)))
 
 
 def dumps(value: Any) -> bytes:
@@ -35,10 +36,6 @@ def dumps(value: Any) -> bytes:
 def as_integer(number: Decimal | float) -> int | Decimal:
     """A whole number in the form that `dumps` can write: orjson knows integers of 64 bits only."""
     return int(number) if abs(number) <= _LARGEST_INTEGER else Decimal(number)
-
-
-def _integer(text: str) -> int | Decimal:
-    return as_integer(Decimal(text))
 
 
 def exact_number(value: object) -> orjson.Fragment:

@@ -11,14 +11,20 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.db import connections
+
 from edfi_api.documents.extraction import DocumentReference
-from edfi_api.models import Document
 from edfi_api.surface.resource import ALL_ITEMS
 from references.identity import descriptor_natural_key
 
 _MOST_REMEMBERED = 65_536
 _SECONDS_REMEMBERED = 60
 _NOTHING = ("", 0.0)
+# One parameter, however many there are; the ORM makes one of each, which took more time than the query.
+_NATURAL_KEYS = """
+SELECT a.referential_id, d.natural_key FROM alias a JOIN document d ON d.id = a.document_id
+ WHERE a.referential_id = ANY (%s)
+"""
 
 # By database and referential id: the URI, and until when it is trusted. Each access is a single step of a dictionary,
 # which needs no lock.
@@ -58,8 +64,9 @@ def forget() -> None:
 
 
 def _read(ids: list[UUID], using: str) -> dict[UUID, str]:
-    rows = Document.objects.using(using).filter(aliases__in=ids).values_list("aliases", "natural_key")
-    uris = {id_: key.removeprefix(descriptor_natural_key("")) for id_, key in rows}
+    with connections[using].cursor() as cursor:
+        cursor.execute(_NATURAL_KEYS, [ids])
+        uris = {id_: key.removeprefix(descriptor_natural_key("")) for id_, key in cursor}
     if len(_remembered) + len(uris) > _MOST_REMEMBERED:
         _remembered.clear()
     until = time.monotonic() + _SECONDS_REMEMBERED

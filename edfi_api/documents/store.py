@@ -29,15 +29,16 @@ from edfi_api.documents.exceptions import (
     KeyChangeNotSupported,
 )
 from edfi_api.documents.execution import MetConcurrentWrite, execute, with_retries
-from edfi_api.documents.extraction import descriptor_id
 from edfi_api.documents.guards import NEW, PROPOSED, STORED, Guard, MayRead
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.documents.prepared import Row
 from edfi_api.documents.statements import Demands
 from edfi_api.documents.stored import StoredDocument, WrittenDocument
+from edfi_api.documents.violations import as_many_as_reported
 from edfi_api.surface.resource import Resource, ResourceName
 from references import resolution
 from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
+from references.identity import descriptor_natural_key, referential_id
 from references.models import Alias
 
 Result = TypeVar("Result")
@@ -415,30 +416,31 @@ def _raise_unresolved(incoming: IncomingDocument, using: str) -> None:
 def _unresolved(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
     wanted = [*incoming.targets, *(each.referential_id for each in incoming.key_descriptors)]
     missing = resolution.missing(wanted, using) - set(incoming.identity.aliases)
-    return unresolved(incoming, missing, lambda uri: has_any_type(uri, using)) if missing else None
+    return unresolved(incoming, missing, lambda uris: stored_uris(uris, using)) if missing else None
 
 
 def unresolved(
-    incoming: IncomingDocument, missing: Set[UUID], has_any_type: Callable[[str], bool]
+    incoming: IncomingDocument, missing: Set[UUID], stored: Callable[[Set[str]], Set[str]]
 ) -> UnresolvedReference:
     """The references to these ids, which no document has, and the descriptors among these ids in the keys of the
-    targets; `has_any_type` answers for URIs."""
+    targets, as many as are reported; `stored` says which of some URIs belong to a descriptor of whatever type."""
     sent = (*incoming.references, *incoming.key_descriptors)
     references = [reference for reference in sent if reference.referential_id in missing]
+    documents = as_many_as_reported(reference for reference in references if reference.value is None)
+    descriptors = as_many_as_reported(reference for reference in references if reference.value is not None)
+    of_another_type = stored({reference.value for reference in descriptors if reference.value})
     return UnresolvedReference(
-        documents=[reference.as_missing() for reference in references if reference.value is None],
-        descriptors=[
-            reference.as_missing(is_of_another_type=has_any_type(reference.value))
-            for reference in references
-            if reference.value is not None
-        ],
+        documents=[reference.as_missing() for reference in documents],
+        descriptors=[reference.as_missing(reference.value in of_another_type) for reference in descriptors],
     )
 
 
-def has_any_type(uri: str, using: str) -> bool:
-    """Whether there is a descriptor with this URI, of whatever type."""
-    names = (name for name in resource_types.numbers(using) if name.resource.endswith("Descriptor"))
-    return Alias.objects.using(using).filter(pk__in=[descriptor_id(name, uri) for name in names]).exists()
+def stored_uris(uris: Set[str], using: str) -> Set[str]:
+    """Which of these belong to a stored descriptor, of whatever type; one query."""
+    names = [name for name in resource_types.numbers(using) if name.resource.endswith("Descriptor")]
+    keys = {uri: descriptor_natural_key(uri.lower()) for uri in uris}
+    ids = {referential_id(name.project, name.resource, key): uri for uri, key in keys.items() for name in names}
+    return {ids[found] for found in resolution.stored(ids, using)}
 
 
 def _raise_if_taken_by_another_subclass(incoming: IncomingDocument, using: str) -> None:

@@ -426,6 +426,12 @@ def _(error: Exception) -> Problem:
 
 
 @problem_of.register
+def _(error: documents.DocumentTooLarge) -> Problem:
+    detail = f"The request body has more than {error.most} {error.counted}, which this server does not accept."
+    return Problem(status=413, type="content-too-large", title="Content Too Large", detail=detail)
+
+
+@problem_of.register
 def _(error: viewsets.UnsupportedMediaType) -> Problem:
     detail = "The value specified in the 'Content-Type' header is not supported by this host."
     return Problem(

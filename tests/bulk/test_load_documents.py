@@ -56,6 +56,17 @@ def row(out, resource):
     return next(line.split()[1:] for line in out.splitlines() if line.startswith(resource))
 
 
+@pytest.mark.parametrize("number", ["1.00000000000000001e-100000", "1.00000000000000001e-200000000"])
+def test_a_number_out_of_all_bounds_is_refused_with_its_line(load, write, district, number):
+    write("schools.jsonl", district.school(1).body, b'{"schoolId": %s}' % number.encode(), district.school(2).body)
+
+    output = load()
+
+    assert "schools.jsonl:2: School" in output.err
+    assert "has more than 100 digits, or more than 3 in its exponent" in output.err
+    assert schools() == [1, 2]
+
+
 def test_a_file_named_after_an_endpoint_has_a_body_on_each_line(load, write, district):
     write("schools.jsonl", district.school(1).body, district.school(2).body)
 

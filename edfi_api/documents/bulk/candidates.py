@@ -6,6 +6,7 @@ from edfi_api.documents import json_object, json_text
 from edfi_api.documents.exceptions import (
     ClientAssignedId,
     DataValidationFailed,
+    DocumentTooLarge,
     DuplicateProperty,
     EmptyBody,
     IdentityConflict,
@@ -19,6 +20,7 @@ from references.exceptions import UnresolvedReference
 Refusal = (
     EmptyBody
     | MalformedJson
+    | DocumentTooLarge
     | DuplicateProperty
     | DataValidationFailed
     | ClientAssignedId
@@ -46,7 +48,7 @@ class Candidate(NamedTuple, Generic[Origin]):
 
     @property
     def body(self) -> dict[str, Any]:
-        """EmptyBody, MalformedJson or DuplicateProperty if the text is none."""
+        """EmptyBody, DocumentTooLarge, MalformedJson or DuplicateProperty if the text is none."""
         return json_object.parse(self.text)
 
 

@@ -4,9 +4,8 @@ What a concurrent writer gets in the way of is written by `store.upsert`, one do
 would write it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
-from functools import cache
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -73,7 +72,7 @@ class BatchWriter:
         for position in judgement.taken:
             incoming = self._incoming(batch[position])
             yield position, IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
-        has_any_type = cache(lambda uri: store.has_any_type(uri, self._using))  # Many miss the same.
+        stored = _Stored(self._using)
         incoming_by_position = {
             position: self._preparer(batch[position].resource).prepare_new_with_spellings(batch[position].body, {})
             for position in judgement.missing
@@ -82,7 +81,7 @@ class BatchWriter:
         missing_descriptors = resolution.missing((each.referential_id for each in key_descriptors), self._using)
         for position, incoming in incoming_by_position.items():
             missing = {UUID(bytes=id_) for id_ in judgement.missing[position]} | missing_descriptors
-            yield position, store.unresolved(incoming, missing, has_any_type)
+            yield position, store.unresolved(incoming, missing, stored.among)
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
@@ -97,6 +96,20 @@ class BatchWriter:
         if resource.name not in self._preparers:
             self._preparers[resource.name] = Preparer(resource)
         return self._preparers[resource.name]
+
+
+class _Stored:
+    """Which URIs belong to a stored descriptor, each looked up once: many documents of a load miss the same."""
+
+    def __init__(self, using: str) -> None:
+        self._using = using
+        self._known: dict[str, bool] = {}
+
+    def among(self, uris: Set[str]) -> Set[str]:
+        if unknown := uris - self._known.keys():
+            found = store.stored_uris(unknown, self._using)
+            self._known.update({uri: uri in found for uri in unknown})
+        return {uri for uri in uris if self._known[uri]}
 
 
 @contextmanager
