@@ -36,7 +36,7 @@ _NEAR_ROWS = 2_000
 
 # What the bodies take of one reading, as the database keeps them: compressed if they are large. A page of 500 usual
 # documents comes at once; of larger ones, memory holds so much, in several forms, and not the page.
-_BYTES_AT_ONCE = 2 * 2**20
+BYTES_AT_ONCE = 2 * 2**20
 
 # How many more to look at, by the matches among the near ones: twice as many as these foretell. It is worth it where
 # the page is near, since an index brings all matches of the resource, and where most rows match.
@@ -58,7 +58,7 @@ SELECT d.id, rest.place FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY AS rest 
 """
 
 # Each document of a page is looked up, for which OFFSET 0 leaves no other way: a prepared statement does not know how
-# few they are. Bodies come until they are `_BYTES_AT_ONCE`, as they are stored; the others are asked for again.
+# few they are. Bodies come until they are `BYTES_AT_ONCE`, as they are stored; the others are asked for again.
 _DOCUMENTS = f"""
 SELECT {STORED_COLUMNS.format(body="CASE WHEN d.bytes_before < %(bytes_at_once)s THEN d.body END")}
   FROM (
@@ -279,7 +279,7 @@ def _documents(
     """The first documents of a page, or all; the rows of those that were too much at once are returned."""
     statement = _DOCUMENTS.format(page=page)
     rest = []
-    for row in _run(selection, statement, {**parameters, "bytes_at_once": _BYTES_AT_ONCE}):
+    for row in _run(selection, statement, {**parameters, "bytes_at_once": BYTES_AT_ONCE}):
         number, _, text, *_ = row
         if text is None:
             rest.append(number)

@@ -1,43 +1,38 @@
-"""What is published about a surface, made when it is first asked for and kept.
-
-Documents name the address by which the client reaches the server, so each address has its own.
-"""
+"""What is published about a surface, made when it is first asked for and kept."""
 
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
 import orjson
-from cachetools import LRUCache, cached
-from cachetools.keys import hashkey
 
-from edfi_api.metadata.publication import Publication, publication
+from edfi_api.metadata.publication import ADDRESS, Publication, publication
 from edfi_api.surface.resource import Surface
 
 JSON = "application/json; charset=utf-8"
 GRAPHML = "application/graphml"
-# All documents for two or three addresses.
-_MOST_BYTES_KEPT = 16 * 1024 * 1024
 
 # Surface and address → what is published, a JSON value unless it is encoded otherwise.
 Document = Callable[[Surface, str], Any]
 Encode = Callable[[Any], bytes]
-Publish = Callable[[str], Publication]
+Publish = Callable[[], Publication]
 
 
 class Publications:
-    """The documents of one surface."""
+    """The documents of one surface. Some are published at two addresses, and made once."""
 
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
-        self._kept: LRUCache[Any, Publication] = LRUCache(_MOST_BYTES_KEPT, getsizeof=len)
+        self._made: dict[Document, Publication] = {}
         self._lock = Lock()
 
     def of(self, document: Document, encode: Encode = orjson.dumps, content_type: str = JSON) -> Publish:
-        """Publishes a document for an address."""
+        """Publishes a document."""
 
-        @cached(self._kept, key=lambda root: hashkey(document, root), lock=self._lock)
-        def publish(root: str) -> Publication:
-            return publication(encode(document(self._surface, root)), content_type)
+        def publish() -> Publication:
+            with self._lock:
+                if document not in self._made:
+                    self._made[document] = publication(encode(document(self._surface, ADDRESS)), content_type)
+                return self._made[document]
 
         return publish

@@ -36,7 +36,7 @@ class PublishedView(OpenView):
 
     def respond_with(self, publish: Publish) -> HttpResponse:
         request = self.request._request
-        return respond(request, publish(root_of(request)))
+        return respond(request, publish(), root_of(request))
 
 
 class DiscoveryView(PublishedView):

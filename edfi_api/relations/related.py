@@ -3,16 +3,20 @@
 Referrers are read type by type: the key of `reference` has alias, type and row of the referrer in this order, so for
 each type a page is at hand in order of creation, and the pages of all types are merged. However many referrers there
 are, no more than types times page size are looked at, apart from those that the client may not read.
+
+A reading brings so many bodies, as the database keeps them, and not all of a page: the others are asked for as the next
+page would be.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents import resource_types
+from edfi_api.documents.collection import BYTES_AT_ONCE
 from edfi_api.documents.execution import execute, with_retries
 from edfi_api.documents.guards import STORED, Condition, Guard
 from edfi_api.documents.statements import STORED_COLUMNS
@@ -51,9 +55,14 @@ WITH base AS (
     SELECT DISTINCT id FROM ({found}) found ORDER BY id {order} LIMIT %(size)s
 )
 SELECT d.resource_type_id, d.natural_key, {columns}
-  FROM base LEFT JOIN (page JOIN document d USING (id)) ON true
+  FROM base LEFT JOIN (
+    SELECT d.*, sum(pg_column_size(d.body)) OVER (ORDER BY d.id {order}) - pg_column_size(d.body) AS bytes_before
+      FROM page JOIN document d USING (id)
+  ) d ON true
  ORDER BY d.id {order}
 """
+_BODY = f"CASE WHEN d.bytes_before < {BYTES_AT_ONCE} THEN d.body END"
+_NO_BODY = "NULL::jsonb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +75,14 @@ class Readable:
 
 @dataclass(frozen=True, slots=True)
 class RelatedDocument:
-    """A document with its type; its text is empty if bodies were not asked for."""
+    """A document with its type; its text is None if bodies were not asked for."""
 
     name: ResourceName
     natural_key: str
     document: StoredDocument
+
+
+_Read = Callable[[Asked], list[RelatedDocument] | None]
 
 
 def related_documents(
@@ -81,17 +93,32 @@ def related_documents(
     *,
     guard: Guard | None = None,
     using: str = DEFAULT_DB_ALIAS,
-) -> list[RelatedDocument] | None:
+) -> Iterator[RelatedDocument] | None:
     """A page of what is around the document of this resource with this id; None if there is no such document, or none
     that the guard allows."""
     allowed = "" if guard is None else f" AND {guard.sql(STORED)}"
-    statement, parameters = _page(asked, list(readable), allowed, using)
-    parameters |= {} if guard is None else guard.parameters
-    parameters |= {"document_uuid": document_uuid, "resource_type": resource_types.numbers(using)[resource.name]}
-    rows = with_retries(lambda: execute(statement, parameters, using))
-    if not rows:
-        return None
-    return [_related(row, using) for row in rows if row[0] is not None]
+    base = {"document_uuid": document_uuid, "resource_type": resource_types.numbers(using)[resource.name]}
+    base |= {} if guard is None else guard.parameters
+    neighbours = list(readable)
+
+    def read(asked: Asked) -> list[RelatedDocument] | None:
+        statement, parameters = _page(asked, neighbours, allowed, using)
+        rows = with_retries(lambda: execute(statement, parameters | base, using))
+        return [_related(row, using) for row in rows if row[0] is not None] if rows else None
+
+    first = read(asked)
+    return None if first is None else _readings(first, asked, read)
+
+
+def _readings(found: list[RelatedDocument] | None, asked: Asked, read: _Read) -> Iterator[RelatedDocument]:
+    """Documents that came with what was asked for, reading after reading."""
+    while found:
+        come = [each for each in found if each.document.text is not None] if asked.with_bodies else found
+        yield from come
+        if len(come) == len(found):
+            return
+        asked = replace(asked, rows=asked.next_token(come[-1].document.row), size=asked.size - len(come))
+        found = read(asked)
 
 
 def _page(asked: Asked, readable: Sequence[Readable], allowed: str, using: str) -> tuple[str, dict[str, Any]]:
@@ -109,7 +136,7 @@ def _page(asked: Asked, readable: Sequence[Readable], allowed: str, using: str) 
         allowed=allowed,
         found=" UNION ALL ".join(found) or "SELECT NULL::bigint AS id WHERE false",
         order=order,
-        columns=STORED_COLUMNS.format(body="d.body" if asked.with_bodies else "NULL::jsonb"),
+        columns=STORED_COLUMNS.format(body=_BODY if asked.with_bodies else _NO_BODY),
     )
     return statement, parameters
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import orjson
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 
 from edfi_api.documents import store
@@ -20,7 +20,7 @@ from edfi_api.viewsets.edfi_view import EdFiView
 from edfi_api.viewsets.exceptions import ResourceNotFound
 from edfi_api.viewsets.links import Linker
 from edfi_api.viewsets.representation import Representation
-from edfi_api.viewsets.responses import JsonTextResponse
+from edfi_api.viewsets.responses import JsonArray, json_file_response
 
 
 class RelationsView(EdFiView):
@@ -41,7 +41,7 @@ class RelationsView(EdFiView):
         representations = {each.name: Representation(Extractor(each), linker) for each in surface.resources}
         return cls.as_view(surface=surface, neighbours=Neighbours(surface), representations=representations)
 
-    def get(self, request: Request, project: str, endpoint: str, document_id: str) -> HttpResponse:
+    def get(self, request: Request, project: str, endpoint: str, document_id: str) -> HttpResponseBase:
         """Raises as GET of the document does."""
         resource = self.surface.by_endpoint.get((project.lower(), endpoint.lower()))
         if resource is None:
@@ -55,23 +55,24 @@ class RelationsView(EdFiView):
         if found is None:
             store.get(resource, uuid, guard=self.guard)  # Raises if it is there, and says why it may not be read.
             raise ResourceNotFound
-        headers = {}
-        if len(found) == asked.size > 0:
-            headers["Next-Page-Token"] = str(asked.next_token(found[-1].document.row))
-        return JsonTextResponse(b"[%s]" % b",".join(self._texts(found, asked)), headers)
+        array, last_row = JsonArray(), 0
+        for each in found:
+            array.append(self._text(each, asked))
+            last_row = each.document.row
+        headers = {"Next-Page-Token": str(asked.next_token(last_row))} if array.length == asked.size > 0 else {}
+        return json_file_response(array.finish(), headers)
 
     def _neighbours(self, asked: Asked) -> Iterator[Resource]:
         for neighbour in self.neighbours.of(self.resource, asked.direction):
             if not asked.resources or neighbour.name in asked.resources:
                 yield neighbour
 
-    def _texts(self, found: list[RelatedDocument], asked: Asked) -> Iterator[bytes]:
-        for each in found:
-            members = {
-                "resource": self.surface.by_name[each.name].url_path.removeprefix("/"),
-                "id": each.document.document_uuid,
-                "naturalKey": each.natural_key,
-            }
-            if asked.with_bodies:
-                members["body"] = orjson.Fragment(self.representations[each.name].document(each.document))
-            yield orjson.dumps(members)
+    def _text(self, related: RelatedDocument, asked: Asked) -> bytes:
+        members = {
+            "resource": self.surface.by_name[related.name].url_path.removeprefix("/"),
+            "id": related.document.document_uuid,
+            "naturalKey": related.natural_key,
+        }
+        if asked.with_bodies:
+            members["body"] = orjson.Fragment(self.representations[related.name].document(related.document))
+        return orjson.dumps(members)

@@ -11,7 +11,7 @@ from edfi_api.conf import api_settings
 from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.stored import StoredDocument, WrittenDocument
 from edfi_api.viewsets.links import Linker
-from edfi_api.viewsets.responses import MOST_IN_MEMORY
+from edfi_api.viewsets.responses import JsonArray
 
 
 def etag(document: StoredDocument | WrittenDocument) -> str:
@@ -38,14 +38,11 @@ class Representation:
 
     def collection(self, documents: Iterable[StoredDocument]) -> "CollectionText":
         """A JSON array of documents."""
-        file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115  Whoever sends it closes it.
-        last_row = None
+        array, last_row = JsonArray(), None
         for document in documents:
-            file.write(b"[" if last_row is None else b",")
-            file.write(self.document(document))
+            array.append(self.document(document))
             last_row = document.row
-        file.write(b"[]" if last_row is None else b"]")
-        return CollectionText(file, last_row)
+        return CollectionText(array.finish(), last_row)
 
 
 @dataclass(frozen=True, slots=True)

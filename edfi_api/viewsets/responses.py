@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from http.cookies import SimpleCookie
+from tempfile import SpooledTemporaryFile
 from typing import IO
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -35,6 +36,23 @@ class JsonTextResponse(FinishedResponse):
 
     def __init__(self, text: bytes, headers: Mapping[str, str] = _NO_HEADERS) -> None:
         super().__init__(text, HTTP_200_OK, {"Content-Type": _JSON, "Content-Length": str(len(text)), **headers})
+
+
+class JsonArray:
+    """A JSON array that is written item by item: in memory or, if it is long, on disk. Whoever sends it closes it."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self.file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115
+
+    def append(self, item: bytes) -> None:
+        self.file.write(b"," if self.length else b"[")
+        self.file.write(item)
+        self.length += 1
+
+    def finish(self) -> SpooledTemporaryFile[bytes]:
+        self.file.write(b"]" if self.length else b"[]")
+        return self.file
 
 
 def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS) -> HttpResponseBase:

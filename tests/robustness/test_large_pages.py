@@ -40,19 +40,63 @@ def page(real_server: RealServer) -> Iterator[str]:
         connection.execute("DELETE FROM document WHERE natural_key = 'Large'")
 
 
+_MANY_LARGE_REFERRERS = """
+WITH referrer AS (
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
+    SELECT gen_random_uuid(), d.resource_type_id, 'Large', d.body || jsonb_build_object('codeValue', 'Large ' || number,
+           'description', (SELECT string_agg(md5(number || '-' || n), '') FROM generate_series(1, %(bytes)s / 32) n))
+      FROM document d, generate_series(1, %(documents)s) number WHERE d.natural_key LIKE '%%#Model'
+    RETURNING id, resource_type_id
+)
+INSERT INTO reference (document_id, resource_type_id, alias_id)
+SELECT referrer.id, referrer.resource_type_id, a.referential_id
+  FROM referrer, alias a JOIN document d ON d.id = a.document_id WHERE d.natural_key LIKE '%%#Model'
+"""
+
+
+@pytest.fixture(scope="module")
+def relations(real_server: RealServer) -> Iterator[str]:
+    """The path of a page of large documents that refer to one."""
+    body = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "Model", "shortDescription": "Large"}
+    with real_server.client() as client:
+        item = client.ask("POST", "/data/ed-fi/sexDescriptors", body).headers["Location"].rpartition("/")[2]
+    with psycopg.connect(real_server.database_url) as connection:
+        connection.execute(
+            _MANY_LARGE_REFERRERS.replace("#Model", "/SexDescriptor#Model"), {"documents": DOCUMENTS, "bytes": BYTES}
+        )
+    yield f"/relations/v1/ed-fi/sexDescriptors/{item}?include=body&pageSize={DOCUMENTS}"
+    with psycopg.connect(real_server.database_url) as connection:
+        connection.execute("DELETE FROM document WHERE natural_key = 'Large'")
+
+
 @needs_peaks
-def test_memory_does_not_grow_with_the_page(real_server, page):
+@pytest.mark.parametrize("path", ["page", "relations"])
+def test_memory_does_not_grow_with_the_page(real_server, request, path):
+    path = request.getfixturevalue(path)
     before = [reset_peak(worker) for worker in real_server.workers()]
 
     with real_server.client() as client:
-        answer = client.ask("GET", page)
+        answer = client.ask("GET", path)
 
     growth = [peak(worker) - had for worker, had in zip(real_server.workers(), before, strict=True)]
-    documents = json.loads(answer.body)
+    documents = [each.get("body", each) for each in json.loads(answer.body)]
     assert len(answer.body) == int(answer.headers["Content-Length"]) > DOCUMENTS * BYTES * 0.99
     assert [document["codeValue"] for document in documents] == [f"Large {number + 1}" for number in range(DOCUMENTS)]
     assert all(len(document["description"]) == BYTES for document in documents)
     assert max(growth) < MOST_GROWTH, growth
+
+
+def test_a_page_of_large_relations_can_be_walked_either_way(real_server, relations):
+    """Pages of three readings each, which together are everything once."""
+    with real_server.client() as client:
+        for order, numbers in (("oldest", range(1, DOCUMENTS + 1)), ("newest", range(DOCUMENTS, 0, -1))):
+            path = f"{relations.replace(str(DOCUMENTS), '60')}&order={order}"
+            found, token = [], ""
+            while token is not None:
+                answer = client.ask("GET", path + (token and f"&pageToken={token}"))
+                found += [each["body"]["codeValue"] for each in json.loads(answer.body)]
+                token = answer.headers.get("Next-Page-Token")
+            assert found == [f"Large {number}" for number in numbers]
 
 
 @pytest.mark.parametrize("documents", [30, 60], ids=["from memory", "from a file"])
