@@ -4,7 +4,8 @@ The libraries are those of requirements.telemetry.txt, which are not installed o
 say what the service is called and how much of it is traced.
 """
 
-from wsgiref.types import WSGIApplication
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -12,10 +13,27 @@ from opentelemetry.instrumentation.wsgi import OpenTelemetryMiddleware
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+_WHOLE = "meadowlark.environ"
 
-def traced(application: WSGIApplication) -> WSGIApplication:
-    """The application with a span around each request; a client's trace is continued."""
-    return OpenTelemetryMiddleware(application)
+
+def traced(application: WSGIApplication, provider: trace.TracerProvider | None = None) -> WSGIApplication:
+    """The application with a span around each request; a client's trace is continued.
+
+    The instrumentation sees no query string, since queries have names and birth dates: so none can be in a span, by
+    whichever name a version of OpenTelemetry's conventions has for it.
+    """
+
+    def with_query(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return application(environ[_WHOLE], start_response)
+
+    instrumented = OpenTelemetryMiddleware(with_query, tracer_provider=provider)
+
+    def without_query(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        seen = environ | {"QUERY_STRING": "", "RAW_URI": path, "REQUEST_URI": path, _WHOLE: environ}
+        return instrumented(seen, start_response)
+
+    return without_query
 
 
 def export_spans() -> None:

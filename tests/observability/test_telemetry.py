@@ -1,5 +1,9 @@
 """Traces, sent to a collector by a server that was told where it is."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -15,6 +19,7 @@ from tests.ports import free_port
 
 pytest.importorskip("opentelemetry.instrumentation.wsgi", reason="needs requirements.telemetry.txt")
 
+TOP = Path(__file__).parents[2]
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 
 
@@ -49,7 +54,8 @@ def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path
     run = Run(tmp_path / "home", free_port(), **told)
     try:
         run.wait_until_served()
-        httpx.get(f"{run.address}/health", headers={"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"})
+        trace = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"}
+        httpx.get(f"{run.address}/health?lastSurname=Zebulon", headers=trace)
         path, span = messages.get(timeout=30)
     finally:
         run.stop(SIGTERM)
@@ -57,3 +63,49 @@ def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path
     assert path == "/v1/traces"
     assert bytes.fromhex(TRACE_ID) in span
     assert b"meadowlark-under-test" in span
+    assert b"/health" in span
+    assert b"Zebulon" not in span
+
+
+QUERY = "firstName=Zebulon&birthDate=2010-02-03"
+TRACED_REQUEST = f"""
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from wsgiref.util import setup_testing_defaults
+from meadowlark.telemetry import traced
+
+exporter, provider, asked = InMemorySpanExporter(), TracerProvider(), []
+provider.add_span_processor(SimpleSpanProcessor(exporter))
+
+def application(environ, start_response):
+    asked.append((environ["QUERY_STRING"], environ["RAW_URI"]))
+    start_response("404 Not Found", [("Location", "/data/ed-fi/students?{QUERY}")])
+    return [b""]
+
+path, query = "/data/ed-fi/students", "{QUERY}"
+whole = f"{{path}}?{{query}}"
+environ = {{"PATH_INFO": path, "QUERY_STRING": query, "RAW_URI": whole, "REQUEST_URI": whole, "HTTP_REFERER": whole}}
+setup_testing_defaults(environ)
+list(traced(application, provider)(environ, lambda *_: None))
+assert asked == [(query, whole)], "the application has lost its query"
+[span] = exporter.get_finished_spans()
+print(span.to_json())
+"""
+
+
+@pytest.mark.parametrize("conventions", ["", "http", "http/dup"])
+def test_a_span_has_the_path_and_nothing_of_the_query(conventions: str) -> None:
+    """In a process of its own, since OpenTelemetry reads once which of its conventions are meant."""
+    environment = os.environ | {"OTEL_SEMCONV_STABILITY_OPT_IN": conventions}
+    command = [sys.executable, "-c", TRACED_REQUEST]
+
+    told = subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    span = json.loads(told)
+    paths = [span["attributes"].get(name) for name in ("http.target", "url.path")]
+    assert "/data/ed-fi/students" in paths
+    assert set(paths) <= {"/data/ed-fi/students", None}
+    assert span["name"] == "GET /data/ed-fi/students"
+    assert "Zebulon" not in told
+    assert "2010-02-03" not in told
