@@ -31,10 +31,11 @@ import psutil
 
 from tests.benchmarks import load, queries, report
 from tests.benchmarks.costs import with_costs
-from tests.benchmarks.database import bare_statement, copied_students
+from tests.benchmarks.database import bare_statement, copied_students, remove_rows_of_bare_statement
 from tests.benchmarks.load import Measured
 from tests.benchmarks.responder import trivial_responder
 from tests.benchmarks.server import Server, constant_view, meadowlark
+from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import Workloads
 
 MOST = 16
@@ -113,6 +114,8 @@ def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
         for connections in CONNECTIONS:
             for name, operation in operations.items():
                 rounds[name, connections].append(operation(connections, plan.seconds))
+    remove_rows_of_bare_statement(server.database_url)
+    verify(server.database_url, home)
     return rounds
 
 

@@ -29,6 +29,7 @@ import psutil
 from tests.benchmarks import load
 from tests.benchmarks.costs import seconds, with_costs
 from tests.benchmarks.server import Server, meadowlark
+from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import SCHOOLS, Workloads
 
 _TOP = Path(__file__).parents[2]
@@ -111,7 +112,7 @@ def _loads(server: Server, folder: Path, documents: int) -> Iterable[Row]:
     yield measure("load association again", associations, documents)
     _write(associations, (_association(number) | {"primarySchool": False} for number in range(documents)))
     yield measure("load association changed", associations, documents)
-    subprocess.run([*_MANAGE, "verify_integrity"], cwd=_TOP, env=environment, check=True, stdout=subprocess.DEVNULL)
+    verify(server.database_url, folder / "home")
 
 
 def _load(what: str, file: Path, documents: int, environment: dict[str, str], database: psutil.Process) -> Row:

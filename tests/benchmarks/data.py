@@ -3,7 +3,8 @@
     python -m tests.benchmarks.data [--size N]
 
 The database is migrated first. It may have descriptors already, but none of the documents of `district`. While it is
-filled its tables are locked; at the end they are vacuumed.
+filled its tables are locked; at the end they are vacuumed, and every body is compared with its rows, as
+`manage.py verify_integrity` does. `--unverified` leaves the comparison to a benchmark that makes it at its own end.
 """
 
 import argparse
@@ -13,21 +14,26 @@ import time
 import django
 from django.core.management import call_command
 
+from tests.benchmarks.verification import verify_here
+
 
 def main() -> None:
     """The command line; see the module's text."""
     parser = argparse.ArgumentParser(prog="make bench-data", description=__doc__.partition("\n")[0])
     parser.add_argument("--size", type=int, default=1_000_000, help="how many documents")
-    size = parser.parse_args().size
+    parser.add_argument("--unverified", action="store_true", help="do not compare bodies and rows")
+    options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     django.setup()
     call_command("migrate", verbosity=0)
     from tests.benchmarks.seed import seed  # noqa: PLC0415  Django is set up by now
 
     started = time.monotonic()
-    seed(size, is_shown=True)
+    seed(options.size, is_shown=True)
     seconds = time.monotonic() - started
-    print(f"{size:,} documents in {seconds:,.0f} s, {size / seconds:,.0f} a second, indexes included")
+    if not options.unverified:
+        verify_here()
+    print(f"{options.size:,} documents in {seconds:,.0f} s, {options.size / seconds:,.0f} a second, indexes included")
 
 
 if __name__ == "__main__":

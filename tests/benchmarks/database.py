@@ -6,13 +6,14 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psycopg
 
 from edfi_api.documents import statements
 from edfi_api.documents.securables import Securables
 from meadowlark.postgres_programs import binaries
+from references.identity import natural_key, referential_id
 from tests.benchmarks.load import Measured
 
 _PREPARED = ["--no-vacuum", "--protocol=prepared"]
@@ -37,16 +38,23 @@ ALTER TABLE benchmark_model ADD PRIMARY KEY (number);
 ANALYZE benchmark_model;
 SELECT resource_type_id FROM benchmark_model LIMIT 1
 """
+# pgbench has no function for referential ids, so the rows that it writes have made-up ones.
+_REMOVE_ROWS_OF_BARE_STATEMENT = "DELETE FROM document WHERE natural_key ~ '^NK#[0-9]+$'"
 _COPY_STUDENTS = """
 WITH model AS (
-    SELECT d.id, d.resource_type_id, d.body FROM document d JOIN resource_type t ON t.id = d.resource_type_id
-     WHERE t.name = 'Student' LIMIT 1
+    SELECT d.* FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = 'Student' LIMIT 1
+), key AS (
+    SELECT * FROM unnest(%(unique_ids)s::text[], %(natural_keys)s::text[], %(referential_ids)s::uuid[])
+               AS key (unique_id, natural_key, referential_id)
 ), copied AS (
-    INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
-    SELECT gen_random_uuid(), resource_type_id, 'NK#copy', body FROM model, generate_series(1, %s)
-    RETURNING id, document_uuid
+    INSERT INTO document (document_uuid, resource_type_id, natural_key, body, student, is_person)
+    SELECT gen_random_uuid(), resource_type_id, key.natural_key,
+           jsonb_set(body, '{studentUniqueId}', to_jsonb(unique_id)), unique_id, is_person
+      FROM model, key
+    RETURNING id, document_uuid, student
 ), aliases AS (
-    INSERT INTO alias (referential_id, document_id) SELECT gen_random_uuid(), id FROM copied
+    INSERT INTO alias (referential_id, document_id)
+    SELECT referential_id, id FROM copied JOIN key ON unique_id = student
 ), refs AS (
     INSERT INTO reference (document_id, resource_type_id, alias_id)
     SELECT copied.id, r.resource_type_id, r.alias_id FROM copied, model JOIN reference r ON r.document_id = model.id
@@ -57,8 +65,18 @@ SELECT document_uuid FROM copied
 
 def copied_students(database_url: str, documents: int) -> list[UUID]:
     """Ids of that many new students to whom nothing refers."""
+    unique_ids = [uuid4().hex for _ in range(documents)]
+    keys = [natural_key([("studentUniqueId", unique_id)]) for unique_id in unique_ids]
+    ids = [referential_id("Ed-Fi", "Student", key) for key in keys]
+    parameters = {"unique_ids": unique_ids, "natural_keys": keys, "referential_ids": ids}
     with psycopg.connect(database_url) as connection:
-        return [id_ for (id_,) in connection.execute(_COPY_STUDENTS, [documents])]
+        return [id_ for (id_,) in connection.execute(_COPY_STUDENTS, parameters)]
+
+
+def remove_rows_of_bare_statement(database_url: str) -> None:
+    """At the end, before the database is verified: until then they are part of what the server works with."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute(_REMOVE_ROWS_OF_BARE_STATEMENT)
 
 
 def bare_statement(database_url: str, connections: int, seconds: float) -> Measured:

@@ -26,6 +26,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from tests.benchmarks import district
+from tests.benchmarks.verification import verify_here
 
 if TYPE_CHECKING:
     from edfi_api.documents.collection import Selection
@@ -286,6 +287,7 @@ def main() -> None:
             f" {row.unguarded:9.2f} {row.ratio:7.1f}x",
             flush=True,
         )
+    verify_here()
     if options.json:
         options.json.write_text(json.dumps([asdict(row) | {"ratio": row.ratio} for row in rows], indent=1))
 

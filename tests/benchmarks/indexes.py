@@ -10,8 +10,6 @@ the condition alone, which finds the first 25 rows as the index branch of a page
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,11 +23,12 @@ import psycopg
 
 from meadowlark.embedded_postgres import EmbeddedPostgres
 from tests.benchmarks import district
-from tests.benchmarks.database import bare_statement
+from tests.benchmarks.database import bare_statement, remove_rows_of_bare_statement
+from tests.benchmarks.filling import fill
 from tests.benchmarks.place import place
 from tests.benchmarks.shapes import RESOURCE, Place
+from tests.benchmarks.verification import verify
 
-_TOP = Path(__file__).parents[2]
 _CONNECTIONS = 8
 _INDEX = "document_scoped_body"
 _BY_TYPE = "d.resource_type_id = {type} AND d.body @> '{example}'"
@@ -84,7 +83,7 @@ def main() -> int:
     options = parser.parse_args()
     rounds: dict[str, list[Row]] = defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="meadowlark-indexes-") as folder, EmbeddedPostgres(Path(folder)) as server:
-        _seed(server.url, folder, options.size)
+        fill(server.url, Path(folder), options.size)
         with psycopg.connect(server.url, autocommit=True) as connection:
             connection.execute(f"DROP INDEX {_INDEX}")
             connection.execute(_QUERYABLE_BODY)
@@ -93,17 +92,13 @@ def main() -> int:
                 print(f"Round {number + 1} of {options.rounds} ...", flush=True)
                 for scheme in schemes:
                     rounds[scheme.name].append(_measure(scheme, questions, connection, server.url, options.seconds))
+        remove_rows_of_bare_statement(server.url)
+        verify(server.url, Path(folder))
     rows = [_median(measured) for measured in rounds.values()]
     print(_table(rows))
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
     return 0
-
-
-def _seed(database_url: str, folder: str, size: int) -> None:
-    environment = os.environ | {"DATABASE_URL": database_url, "MEADOWLARK_HOME": folder}
-    command = [sys.executable, "-m", "tests.benchmarks.data", "--size", str(size)]
-    subprocess.run(command, cwd=_TOP, env=environment, check=True, stderr=subprocess.DEVNULL)
 
 
 def _schemes(connection: psycopg.Connection) -> list[Scheme]:

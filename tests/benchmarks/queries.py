@@ -10,8 +10,6 @@ stay below 3, what is counted or skipped grows with it.
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -22,12 +20,13 @@ import httpx
 import psycopg
 
 from tests.benchmarks import load
+from tests.benchmarks.filling import fill
 from tests.benchmarks.place import place
 from tests.benchmarks.server import ADDRESS, Server, meadowlark
 from tests.benchmarks.shapes import RESOURCE, counts, pages
+from tests.benchmarks.verification import verify
 
 _SIZES = (100_000, 1_000_000)
-_TOP = Path(__file__).parents[2]
 _DATA = "/data/ed-fi"
 _BY_ID = "GET by id"
 _LONGEST_SECONDS = 300
@@ -70,15 +69,10 @@ def measure(sizes: Sequence[int], seconds: float) -> list[Row]:
         prefix = "meadowlark-queries-"
         with tempfile.TemporaryDirectory(prefix=prefix) as folder, meadowlark(Path(folder, "home")) as server:
             print(f"Filling a database with {size:,} documents ...", flush=True)
-            _fill(server, Path(folder, "home"), size)
+            fill(server.database_url, Path(folder, "home"), size)
             rows += _ask(server, size, seconds)
+            verify(server.database_url, Path(folder, "home"))
     return rows
-
-
-def _fill(server: Server, home: Path, size: int) -> None:
-    environment = os.environ | {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)}
-    command = [sys.executable, "-m", "tests.benchmarks.data", "--size", str(size)]
-    subprocess.run(command, cwd=_TOP, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _ask(server: Server, size: int, seconds: float) -> list[Row]:

@@ -8,7 +8,7 @@ them each time, so paths are found at the end, all at once. `manage.py verify_in
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from queue import Queue
@@ -69,9 +69,8 @@ class _Seeding:
     def fill(self, size: int) -> None:
         schools = -(-size // len(district.school(_MODEL)))
         self._write(district.frame(schools))
-        first_row = _last_row() + 1
         self._write(district.school(_MODEL))
-        model = self._model(first_row)
+        model = self._model()
         missing = size - _number_of_documents()
         with transaction.atomic(), _paths_at_the_end(), _without_indexes(self._is_shown):
             self._copy(model, missing)
@@ -89,8 +88,8 @@ class _Seeding:
     def _resource(self, name: str) -> Resource:
         return self._surface.by_name[ResourceName("Ed-Fi", name)]
 
-    def _model(self, first_row: int) -> Model:
-        """The model school as it is stored from `first_row` on."""
+    def _model(self) -> Model:
+        """The model school as it is stored."""
         extractors: dict[str, Extractor] = {}
         keys = []
         for name, body in district.school(_MODEL):
@@ -102,21 +101,34 @@ class _Seeding:
             Key("Ed-Fi", "School", [("schoolId", number)]),
             Key("Ed-Fi", "EducationOrganization", [("educationOrganizationId", number)]),
         ]
-        documents = _lines(
-            f"SELECT document_uuid, {self._document_columns} FROM document WHERE id >= {first_row} ORDER BY id"
-        )
+        documents, places = self._rows([key.referential_id for key in keys])
         references = _lines(
-            f"SELECT document_id - {first_row}, alias_id, {self._reference_columns} FROM reference"
-            f" WHERE document_id >= {first_row}"
+            f"SELECT document_id, alias_id, {self._reference_columns} FROM reference WHERE document_id = ANY (%s)",
+            [list(places)],
         )
         return Model(
             district.school_id(_MODEL),
-            [(id_.decode(), line) for id_, line in (each.split(b"\t", 1) for each in documents)],
+            documents,
             keys,
             school_keys,
-            ((int(place), UUID(target), rest) for place, target, rest in _fields(references)),
+            ((places[int(row)], UUID(target), rest) for row, target, rest in _fields(references)),
             school_ids=self._school_ids(),
         )
+
+    def _rows(self, referential_ids: list[UUID]) -> tuple[list[tuple[str, bytes]], dict[int, int]]:
+        """Id and line of the documents with these referential ids, in their order, and the place of each row in it.
+
+        The rows themselves are in no order: several connections write at the same time.
+        """
+        lines = _lines(
+            f"SELECT a.referential_id, d.id, document_uuid, {self._document_columns}"
+            "  FROM alias a JOIN document d ON d.id = a.document_id WHERE a.referential_id = ANY (%s)",
+            [referential_ids],
+        )
+        found = {UUID(id_.decode()): rest for id_, *rest in (line.split(b"\t", 3) for line in lines)}
+        ordered = [found[id_] for id_ in referential_ids]
+        documents = [(uuid.decode(), line) for _, uuid, line in ordered]
+        return documents, {int(row): place for place, (row, _, _) in enumerate(ordered)}
 
     def _school_ids(self) -> dict[int, str]:
         lines = _lines("SELECT hierarchy[1], document_uuid FROM document WHERE hierarchy IS NOT NULL")
@@ -139,9 +151,9 @@ class _Seeding:
             cursor.execute("SELECT setval(pg_get_serial_sequence('document', 'id'), %s)", [_last_row()])
 
 
-def _lines(query: str) -> list[bytes]:
+def _lines(query: str, parameters: Sequence[Any] = ()) -> list[bytes]:
     """The rows of a query as COPY writes them."""
-    with connection.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT") as copy:
+    with connection.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT", parameters) as copy:
         return b"".join(copy).splitlines()
 
 

@@ -28,6 +28,7 @@ import psycopg
 from tests.benchmarks import load
 from tests.benchmarks.database import copied_students
 from tests.benchmarks.server import Server, meadowlark
+from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import Workloads
 
 _TOP = Path(__file__).parents[2]
@@ -51,6 +52,7 @@ def main() -> int:
         _tell_what_is_there(server, folder, options.documents)
         _tell_what_comes(server, folder, workloads, options.seconds)
         _tell_single_changes(server, folder)
+        verify(server.database_url, folder / "home")
     return 0
 
 

@@ -14,6 +14,8 @@ from statistics import median
 
 import django
 
+from tests.benchmarks.verification import verify_here
+
 
 def main() -> None:
     """The command line; see the module's text."""
@@ -30,7 +32,9 @@ def main() -> None:
     name = connection.settings_dict["NAME"]
     connection.creation.create_test_db(verbosity=0, autoclobber=True)
     try:
-        _tell(list(rounds(options.writes, options.rounds)), options.writes)
+        measured = list(rounds(options.writes, options.rounds))
+        verify_here()
+        _tell(measured, options.writes)
     finally:
         connection.creation.destroy_test_db(name, verbosity=0)
 

@@ -1,25 +1,15 @@
 """What `make bench-data` writes is what the API would have written."""
 
 import pytest
-from django.db import connection
 
 from edfi_api.documents.bulk import Candidate, write_documents
 from edfi_api.documents.integrity import disagreements
 from edfi_api.documents.store import Outcome
 from edfi_api.models import Document
 from tests.benchmarks.district import school
-from tests.benchmarks.seed import TABLES, seed
 from tests.queries.conftest import SIZE
 
 pytestmark = pytest.mark.django_db
-
-_DEFINITIONS = """
-SELECT conname, pg_get_constraintdef(oid), convalidated FROM pg_constraint WHERE contype IN ('f', 'p', 'u')
- UNION ALL
-SELECT relname, pg_get_indexdef(indexrelid), indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
- WHERE indrelid = ANY (%s::regclass[])
- ORDER BY 1, 2
-"""
 
 
 def test_there_are_as_many_documents_as_were_asked_for(district):
@@ -45,17 +35,3 @@ def test_what_comes_next_gets_a_row_behind_the_others(district, resource_named):
     list(write_documents([Candidate.of(descriptor, body, "")]))
 
     assert Document.objects.order_by("id").last().body["codeValue"] == "X"
-
-
-def test_indexes_and_constraints_are_as_before():
-    before = _definitions()
-
-    seed(5_000, processes=0)
-
-    assert _definitions() == before
-
-
-def _definitions():
-    with connection.cursor() as cursor:
-        cursor.execute(_DEFINITIONS, [list(TABLES)])
-        return cursor.fetchall()
