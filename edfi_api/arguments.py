@@ -1,7 +1,37 @@
 """Types for the arguments of commands; argparse words the refusal."""
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from edfi_api.printable import is_printable
+
+
+def text(given: str) -> str:
+    """What is printed again, as names are."""
+    if not is_printable(given):
+        raise ArgumentTypeError(f"{given!r} has characters that cannot be printed")
+    return given
+
+
+def not_empty(given: str) -> str:
+    """An argument is empty where a variable of the shell is not set."""
+    if not given:
+        raise ArgumentTypeError("it is empty")
+    return given
+
+
+def name(given: str) -> str:
+    """A text that is not empty."""
+    return text(not_empty(given))
+
+
+def path(given: str) -> Path:
+    """An empty one would mean the current folder."""
+    return Path(not_empty(given))
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
@@ -28,6 +58,20 @@ def seconds(text: str) -> float:
     if not 0 <= number <= _DAY:
         raise ArgumentTypeError(f"{text} is not between 0 and {_DAY} seconds")
     return number
+
+
+def moment(given: str) -> datetime:
+    """A date, at its beginning, or a date with a time; in UTC where it names no other offset."""
+    try:
+        read = datetime.fromisoformat(given)
+        return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise ArgumentTypeError(f"{given!r} is not a date such as 2027-07-01 or 2027-07-01T12:00") from None
+
+
+def add_database(parser: ArgumentParser, help: str) -> None:
+    """`--database`, one of those that settings have, as Django's own commands take it."""
+    parser.add_argument("--database", default=DEFAULT_DB_ALIAS, choices=tuple(connections), help=help)
 
 
 _DAY = 86_400

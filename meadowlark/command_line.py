@@ -1,12 +1,15 @@
-"""Django's command line, where what is no bug is told in a line instead of a traceback; `--traceback` shows it all."""
+"""Django's command line, where what is no bug is one line instead of a traceback; `--traceback` shows it all."""
 
 import os
 import signal
 import sys
+from io import TextIOWrapper
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import execute_from_command_line
-from django.db import InterfaceError, OperationalError, ProgrammingError
+from django.core.management import ManagementUtility
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
 from psycopg import errors
 
 from edfi_api.apischema.errors import ApiSchemaError
@@ -19,8 +22,9 @@ _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.Undefined
 def main() -> None:
     """Run the command of `sys.argv`."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
+    _print_any_name()
     try:
-        execute_from_command_line(sys.argv)
+        _CommandLine(sys.argv).execute()
     except (Exception, KeyboardInterrupt) as error:
         reason = _reason(error)
         if reason is None or "--traceback" in sys.argv:
@@ -29,16 +33,50 @@ def main() -> None:
         sys.exit(128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1)
 
 
+class _CommandLine(ManagementUtility):
+    """A wrong option ends in the line that names it. argparse prints the usage before that line, which takes a screen
+    for a command with many options; `--help` prints it."""
+
+    def fetch_command(self, subcommand: str) -> BaseCommand:
+        command = super().fetch_command(subcommand)
+        create_parser = command.create_parser
+
+        def create_parser_without_usage(*args: Any, **options: Any) -> CommandParser:
+            parser = create_parser(*args, **options)
+            parser.print_usage = lambda file=None: None  # type: ignore[method-assign]
+            return parser
+
+        command.create_parser = create_parser_without_usage  # type: ignore[method-assign]
+        return command
+
+
+def _print_any_name() -> None:
+    """Names of files and other arguments may have bytes that are no text in the encoding of the terminal."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def _reason(error: BaseException) -> str | None:
     """None for a bug."""
+    reason: str | None = None
     match error:
         case KeyboardInterrupt():
-            return "Stopped. The command may be run again."
+            reason = "Stopped. The command may be run again."
         case ModelErrors() | ApiSchemaError() | ImproperlyConfigured():
-            return str(error)  # The URL map needs the model, and so do Django's checks before almost every command.
+            reason = str(error)  # The URL map needs the model, and so do Django's checks before almost every command.
         case OperationalError() | InterfaceError():
-            return f"The database cannot be used: {error}".strip()
+            reason = f"The database cannot be used: {error}"
+        case InternalError(__cause__=errors.ReadOnlySqlTransaction()):
+            reason = f"The database takes no writes: {error}"
+        case ProgrammingError(__cause__=errors.InsufficientPrivilege()):
+            reason = f"The database does not allow it: {error}"
         case ProgrammingError(__cause__=cause) if isinstance(cause, _NOT_MIGRATED):
             told = str(error).partition("\n")[0]
-            return f"The database lacks what this version needs: {told}. Has `manage.py migrate` been run?"
-    return None
+            reason = f"The database lacks what this version needs: {told}. Has `manage.py migrate` been run?"
+        case ModuleNotFoundError(name=name) if name and name == os.environ["DJANGO_SETTINGS_MODULE"]:
+            reason = f"There is no settings module {name!r}."
+        case OSError(filename=str() as name):
+            reason = f"{name!r}: {error.strerror}"
+        case LookupError() if type(error) is LookupError:
+            reason = str(error)  # Django knows no app of this name. What a bug raises is a KeyError or an IndexError.
+    return reason.strip() if reason else None

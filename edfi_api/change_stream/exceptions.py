@@ -30,7 +30,7 @@ class UnknownHandler(Exception):
     name: str
 
     def __str__(self) -> str:
-        return f"there is no handler {self.name} in the modules that settings name"
+        return f"there is no handler {self.name!r} in the modules that settings name"
 
 
 @dataclass

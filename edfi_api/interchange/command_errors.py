@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from django.core.management.base import CommandError
 
 from edfi_api.interchange.exceptions import NoSuchPath, NothingFound, StoppedAtRefusal
+from edfi_api.printable import printable
 
 
 @contextmanager
@@ -15,9 +16,9 @@ def as_command_errors() -> Iterator[None]:
     try:
         yield
     except NoSuchPath as error:
-        raise CommandError(f"{error.path} does not exist") from error
+        raise CommandError(f"{printable(error.path)} does not exist") from error
     except NothingFound as error:
-        raise CommandError(f"no XML file in {', '.join(str(path) for path in error.paths)}") from error
+        raise CommandError(f"no XML file in {', '.join(map(printable, error.paths))}") from error
     except StoppedAtRefusal as error:
         raise CommandError(f"stopped at the first refusal: {error.refusal}") from error
     except sqlite3.Error as error:
@@ -25,4 +26,4 @@ def as_command_errors() -> Iterator[None]:
             f"the temporary database that documents wait in, in the folder of TMPDIR, failed: {error}"
         ) from error
     except OSError as error:
-        raise CommandError(f"{error.filename}: {error.strerror}") from error
+        raise CommandError(f"{printable(error.filename)}: {error.strerror}") from error

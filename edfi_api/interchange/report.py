@@ -10,7 +10,8 @@ import orjson
 
 from edfi_api.interchange.exceptions import StoppedAtRefusal
 from edfi_api.interchange.files import named_in_errors
-from edfi_api.interchange.results import COLUMNS, LoadResult, Refused, printable
+from edfi_api.interchange.results import COLUMNS, LoadResult, Refused
+from edfi_api.printable import printable
 from edfi_api.surface.resource import ResourceName
 
 _SHOWN = 50

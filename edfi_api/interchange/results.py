@@ -10,6 +10,7 @@ import orjson
 
 from edfi_api.documents.bulk import Refusal, Written
 from edfi_api.documents.store import Outcome
+from edfi_api.printable import printable
 from edfi_api.problem_details.catalog import problem_of
 from edfi_api.surface.resource import ResourceName
 from references.exceptions import MissingTarget, UnresolvedReference
@@ -17,13 +18,7 @@ from references.exceptions import MissingTarget, UnresolvedReference
 REFUSED = "refused"
 COLUMNS = {"created": Outcome.INSERTED, "updated": Outcome.UPDATED, "unchanged": Outcome.UNCHANGED, "refused": REFUSED}
 
-_NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
-
-
-def printable(text: str) -> str:
-    """What repeats names of files and parts of documents may have anything in it, which a terminal would obey."""
-    return _NOT_PRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.interchange import command_errors
 from edfi_api.json_lines.exceptions import NoLinesFound, PyArrowMissing, UnknownResource
+from edfi_api.printable import printable
 
 
 @contextmanager
@@ -17,7 +18,7 @@ def as_command_errors() -> Iterator[None]:
         with command_errors.as_command_errors(), _as_command_error_of_the_pipe():
             yield
     except NoLinesFound as error:
-        raise CommandError(f"no .jsonl or .jsonl.gz file in {', '.join(error.paths)}") from error
+        raise CommandError(f"no .jsonl or .jsonl.gz file in {', '.join(map(printable, error.paths))}") from error
     except UnknownResource as error:
         raise CommandError(f"the API offers no {error.name}") from error
     except PyArrowMissing as error:

@@ -11,7 +11,8 @@ TOP = Path(__file__).parents[2]
 PACKAGES = ("meadowlark", "descriptors", "edfi_api", "references")
 
 _DJANGO_SIDE = {"edfi_api.documents", "edfi_api.models", "references", "edfi_api.surface", "edfi_api.conf"}
-_EDGE = {"edfi_api.startup", "edfi_api.viewsets", "edfi_api.security", "edfi_api.queries", *_DJANGO_SIDE}
+_TERMINAL = {"edfi_api.arguments", "edfi_api.printable"}
+_EDGE = {"edfi_api.startup", "edfi_api.viewsets", "edfi_api.security", "edfi_api.queries", *_TERMINAL, *_DJANGO_SIDE}
 
 # Top first: a layer, and what of ours it may import. A row knows rows below it only, and its own modules.
 LAYERS = {
@@ -26,7 +27,6 @@ LAYERS = {
     "edfi_api.change_stream": {"edfi_api.administration", "edfi_api.change_queries", *_EDGE},
     "edfi_api.change_queries": {
         "edfi_api.addresses",
-        "edfi_api.arguments",
         "edfi_api.administration",
         "edfi_api.audit",
         "edfi_api.problem_details.catalog",  # Why a delete cannot be undone reads as the answer to a write.
@@ -36,7 +36,6 @@ LAYERS = {
     "edfi_api.apps": {"edfi_api.checks", *_EDGE},
     "edfi_api.checks": {"edfi_api.apischema", "edfi_api.metaed", *_EDGE},
     "edfi_api.management": {
-        "edfi_api.arguments",
         "edfi_api.json_lines",
         "edfi_api.apischema",
         "edfi_api.interchange",
@@ -52,9 +51,9 @@ LAYERS = {
         *_DJANGO_SIDE,
     },
     # Refusals are told as those of interchange XML.
-    "edfi_api.json_lines": {"edfi_api.interchange", *_DJANGO_SIDE},
+    "edfi_api.json_lines": {"edfi_api.interchange", *_TERMINAL, *_DJANGO_SIDE},
     # A refusal reads in a report as it does in an answer.
-    "edfi_api.interchange": {"edfi_api.problem_details.catalog", *_DJANGO_SIDE},
+    "edfi_api.interchange": {"edfi_api.problem_details.catalog", *_TERMINAL, *_DJANGO_SIDE},
     "edfi_api.problem_details": {
         "edfi_api.audit",
         "edfi_api.remote_address",
@@ -84,8 +83,9 @@ LAYERS = {
     "edfi_api.surface": {"edfi_api.metaed"},
     "edfi_api.metaed": set(),
     "edfi_api.addresses": set(),
-    "edfi_api.arguments": set(),
+    "edfi_api.arguments": {"edfi_api.printable"},
     "edfi_api.audit": set(),
+    "edfi_api.printable": set(),
     "edfi_api.request_body": set(),
     "edfi_api.remote_address": {"edfi_api.conf"},
     "edfi_api.conf": set(),

@@ -84,7 +84,7 @@ def _rows(resource: "Resource", question: str, strategy: str, ask: "Callable[[Gu
 def _requests(resource: "Resource") -> Iterator[Row]:
     from edfi_api.security.models import ApiClient, Application, Vendor  # noqa: PLC0415  Django is set up by now
 
-    http = Client()
+    http = Client(SERVER_NAME="localhost")
 
     def ask(token: str) -> Callable[[], int]:
         path, headers = f"/data{resource.url_path}", {"authorization": f"Bearer {token}"}

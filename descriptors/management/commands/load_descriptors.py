@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from descriptors.loading.loader import load_bundled, load_files
+from edfi_api.arguments import path
 from edfi_api.conf import api_settings
 from edfi_api.interchange.command_errors import as_command_errors
 from edfi_api.interchange.files import interchange_files
@@ -23,7 +24,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="an XML file, or a folder of them")
+        parser.add_argument("paths", nargs="*", type=path, metavar="PATH", help="an XML file, or a folder of them")
 
     def handle(self, *args: Any, paths: list[Path], **options: Any) -> None:
         with as_command_errors(), RefusalLog(self.stderr) as log:

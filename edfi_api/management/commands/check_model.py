@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.apischema.errors import ApiSchemaError
+from edfi_api.arguments import path
 from edfi_api.conf import api_settings
 from edfi_api.metaed import ModelErrors, Problem, check_projects
 from edfi_api.metaed.source import read_sources
@@ -25,7 +26,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="a project folder or ApiSchema file")
+        parser.add_argument("paths", nargs="*", type=path, metavar="PATH", help="a project folder or ApiSchema file")
 
     def handle(self, *args: Any, paths: list[Path], **options: Any) -> None:
         sources = _with_standard(paths) if paths else api_settings.model_sources

@@ -8,6 +8,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.apischema.writer import api_schema
+from edfi_api.arguments import path
 from edfi_api.startup import current_surface
 from edfi_api.surface.resource import ProjectFacts, Surface
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+        parser.add_argument("--output", type=path, metavar="FILE", help="default: standard output")
 
     def handle(self, *args: Any, output: Path | None, **options: Any) -> None:
         surface = current_surface()

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.arguments import not_empty, text
 from edfi_api.json_lines.command_errors import as_command_errors
 from edfi_api.json_lines.exporting import WriteResource, export_documents, into_folder, into_stream, resources_left_out
 from edfi_api.json_lines.parquet import into_parquet
@@ -29,8 +30,16 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--resource", action="append", metavar="ENDPOINT", help="only this one; may be repeated")
-        parser.add_argument("--output", default=_STANDARD_OUTPUT, metavar="FOLDER", help="default: -, standard output")
+        parser.add_argument(
+            "--resource", type=text, action="append", metavar="ENDPOINT", help="only this one; may be repeated"
+        )
+        parser.add_argument(
+            "--output",
+            type=not_empty,
+            default=_STANDARD_OUTPUT,
+            metavar="FOLDER",
+            help="default: -, standard output",
+        )
         parser.add_argument("--format", choices=["jsonl", "parquet"], default="jsonl", help="default: jsonl")
 
     def handle(self, *args: Any, resource: list[str] | None, output: str, format: str, **options: Any) -> None:

@@ -2,18 +2,21 @@
 
 import gc
 import time
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.arguments import not_empty, path, text, whole_number
 from edfi_api.conf import api_settings
 from edfi_api.interchange.report import RefusalLog, table
 from edfi_api.json_lines.command_errors import as_command_errors
 from edfi_api.json_lines.loading import load_documents
 from edfi_api.json_lines.sources import resource_called, sources
 from edfi_api.startup import current_surface
+
+_MOST_PROCESSES = 256
 
 
 class Command(BaseCommand):
@@ -32,16 +35,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "paths", nargs="+", metavar="PATH", help="a file, a folder of them, or - for standard input"
+            "paths", nargs="+", type=not_empty, metavar="PATH", help="a file, a folder of them, or - for standard input"
         )
         parser.add_argument(
-            "--resource", metavar="ENDPOINT", help="what every line is a body of, whatever the names say"
+            "--resource", type=text, metavar="ENDPOINT", help="what every line is a body of, whatever the names say"
         )
         parser.add_argument("--strict", action="store_true", help="stop at the first refusal, with its batch")
-        parser.add_argument("--report", type=Path, metavar="FILE", help="write all refusals and the counts as JSON")
+        parser.add_argument("--report", type=path, metavar="FILE", help="write all refusals and the counts as JSON")
         parser.add_argument(
             "--processes",
-            type=_count,
+            type=whole_number(0, _MOST_PROCESSES),
             metavar="N",
             help="processes that prepare documents, and connections that write them; default: one for each processor",
         )
@@ -68,9 +71,3 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(files)} files in {time.monotonic() - started:.1f} s")
         if result.unreadable:
             raise CommandError(f"{len(result.unreadable)} of {len(files)} files could not be read to their end")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is no number of processes")
-    return int(text)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.arguments import path
 from edfi_api.interchange.command_errors import as_command_errors
 from edfi_api.interchange.files import interchange_files
 from edfi_api.interchange.loading import load_interchange
@@ -27,9 +28,9 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="an XML file, or a folder of them")
+        parser.add_argument("paths", nargs="+", type=path, metavar="PATH", help="an XML file, or a folder of them")
         parser.add_argument("--strict", action="store_true", help="stop at the first refusal")
-        parser.add_argument("--report", type=Path, metavar="FILE", help="write all refusals and the counts as JSON")
+        parser.add_argument("--report", type=path, metavar="FILE", help="write all refusals and the counts as JSON")
 
     def handle(self, *args: Any, paths: list[Path], strict: bool, report: Path | None, **options: Any) -> None:
         started = time.monotonic()

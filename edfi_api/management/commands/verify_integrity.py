@@ -4,8 +4,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DEFAULT_DB_ALIAS
 
+from edfi_api.arguments import add_database
 from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.integrity import disagreements
 from edfi_api.models import Document
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = "Compares every stored body with its natural key, its aliases and its references; changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--database", default=DEFAULT_DB_ALIAS, help="the database to look at")
+        add_database(parser, "the database to look at")
 
     def handle(self, *args: Any, database: str, **options: Any) -> None:
         found = 0

@@ -5,11 +5,10 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from edfi_api import audit
-from edfi_api.arguments import whole_number
+from edfi_api.arguments import add_database, whole_number
 from edfi_api.change_queries.purging import purge
 from edfi_api.conf import api_settings
 
@@ -30,7 +29,7 @@ class Command(BaseCommand):
             default=str(kept),  # A text, so that the setting is checked as the argument is.
             help=f"for how many days they are kept (default {kept})",
         )
-        parser.add_argument("--database", default=DEFAULT_DB_ALIAS, help="the database to purge")
+        add_database(parser, "the database to purge")
 
     def handle(self, *args: Any, days: int, database: str, **options: Any) -> None:
         purged = purge(timezone.now() - timedelta(days=days), database)

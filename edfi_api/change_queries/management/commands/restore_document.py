@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api import audit
+from edfi_api.arguments import add_database
 from edfi_api.change_queries.exceptions import CannotRestore
 from edfi_api.change_queries.restoring import restore
 
@@ -17,7 +17,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("ids", nargs="+", type=UUID, metavar="ID", help="the id that clients knew the document by")
-        parser.add_argument("--database", default=DEFAULT_DB_ALIAS, help="the database to write to")
+        add_database(parser, "the database to write to")
 
     def handle(self, *args: Any, ids: list[UUID], database: str, **options: Any) -> None:
         refused = 0

@@ -1,11 +1,14 @@
 """`create_publication`: publish the tables of documents for Debezium and other followers by logical replication."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from edfi_api.arguments import name
 from edfi_api.change_stream.publication import TABLES, create_publication
+
+_LONGEST_IDENTIFIER = 63
 
 
 class Command(BaseCommand):
@@ -14,12 +17,21 @@ class Command(BaseCommand):
     help = "Makes the publication that followers by logical replication subscribe to, or brings it up to date."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", nargs="?", default="meadowlark", help="meadowlark, if not said otherwise")
+        parser.add_argument(
+            "name", type=_identifier, nargs="?", default="meadowlark", help="meadowlark, if not said otherwise"
+        )
 
-    def handle(self, *, name: str, **options: Any) -> None:
-        wal_level = create_publication(name)
-        self.stdout.write(f"{name} publishes {', '.join(TABLES)}.")
+    def handle(self, **options: Any) -> None:
+        wal_level = create_publication(options["name"])
+        self.stdout.write(f"{options['name']} publishes {', '.join(TABLES)}.")
         if wal_level != "logical":
             self.stdout.write(
                 f"Nobody can follow it yet: set wal_level = logical (it is {wal_level}) and restart PostgreSQL."
             )
+
+
+def _identifier(given: str) -> str:
+    """PostgreSQL would cut off what is longer."""
+    if len(given.encode(errors="replace")) > _LONGEST_IDENTIFIER:
+        raise ArgumentTypeError(f"it is longer than {_LONGEST_IDENTIFIER} bytes")
+    return name(given)

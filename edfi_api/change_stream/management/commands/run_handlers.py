@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.arguments import text
 from edfi_api.change_stream.delivery import deliver_for_ever, deliver_once
 from edfi_api.change_stream.exceptions import ConsumerIsBusy, UnknownHandler
 from edfi_api.change_stream.handlers import Handler, handlers_in
@@ -26,7 +27,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--once", action="store_true", help="end when all changes that are there are delivered")
-        parser.add_argument("--handler", action="append", metavar="NAME", help="this one only; may be repeated")
+        parser.add_argument(
+            "--handler", type=text, action="append", metavar="NAME", help="this one only; may be repeated"
+        )
 
     def handle(self, *, once: bool, handler: list[str] | None, **options: Any) -> None:
         deliver = deliver_once if once else deliver_for_ever

@@ -4,18 +4,21 @@ Each change is handed on at least once: the position of the consumer is kept in 
 has taken the changes. A new consumer begins with everything that is there.
 """
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.arguments import name, whole_number
 from edfi_api.change_stream.exceptions import ConsumerIsBusy, SinkFailed, UnknownSink
 from edfi_api.change_stream.resources import UnknownResource, resource_at
 from edfi_api.change_stream.sinks.sink import configured_sink
 from edfi_api.change_stream.streaming import Streamed, stream_for_ever, stream_once
 from edfi_api.startup import current_surface
+
+_LAST_VERSION = 2**63 - 1
 
 
 class Command(BaseCommand):
@@ -26,9 +29,15 @@ class Command(BaseCommand):
     help = "Hands on the changes of documents as lines of JSON, in order and at least once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--consumer", required=True, metavar="NAME", help="under which the position is kept")
         parser.add_argument(
-            "--from", dest="start", type=_version, metavar="VERSION", help="begin behind this change version"
+            "--consumer", type=name, required=True, metavar="NAME", help="under which the position is kept"
+        )
+        parser.add_argument(
+            "--from",
+            dest="start",
+            type=whole_number(0, _LAST_VERSION),
+            metavar="VERSION",
+            help="begin behind this change version",
         )
         parser.add_argument("--follow", action="store_true", help="wait for further changes")
         parser.add_argument(
@@ -49,9 +58,3 @@ class Command(BaseCommand):
                     self.stderr.write(f"{stream_once(streamed, start)} changes")
         except (ConsumerIsBusy, SinkFailed, UnknownSink, UnknownResource, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
-
-
-def _version(text: str) -> int:
-    if not text.isdigit():
-        raise ArgumentTypeError(f"{text!r} is no change version")
-    return int(text)

@@ -12,12 +12,12 @@ Key and secret go to standard output; what an operator should know of the claim 
 
 import json
 from argparse import ArgumentParser
-from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.arguments import moment, text
 from edfi_api.security.clients import Credentials, add_client, create_client, rotate_secret
 from edfi_api.security.models import ApiClient, Application
 from edfi_api.security.remarks import remarks
@@ -34,16 +34,20 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="what people call the client; unique")
-        parser.add_argument("--claim-set", help="name of the claim set that says what it may do")
+        parser.add_argument("name", type=text, help="what people call the client; unique")
+        parser.add_argument("--claim-set", type=text, help="name of the claim set that says what it may do")
         parser.add_argument(
             "--education-organization-id", type=int, action="append", default=[], metavar="ID", help="repeatable"
         )
-        parser.add_argument("--namespace-prefix", action="append", default=[], metavar="PREFIX", help="repeatable")
-        parser.add_argument("--vendor", help="who makes the application; its namespace prefixes count")
-        parser.add_argument("--application", help="an application that is there, instead of all of the above")
-        parser.add_argument("--key", help="instead of a generated key")
-        parser.add_argument("--expires", type=_moment, metavar="TIME", help="2027-07-01, or with a time; UTC")
+        parser.add_argument(
+            "--namespace-prefix", type=text, action="append", default=[], metavar="PREFIX", help="repeatable"
+        )
+        parser.add_argument("--vendor", type=text, help="who makes the application; its namespace prefixes count")
+        parser.add_argument(
+            "--application", type=text, help="an application that is there, instead of all of the above"
+        )
+        parser.add_argument("--key", type=text, help="instead of a generated key")
+        parser.add_argument("--expires", type=moment, metavar="TIME", help="2027-07-01, or with a time; UTC")
         parser.add_argument(
             "--if-exists",
             choices=["refuse", "keep", "new-secret"],
@@ -103,11 +107,6 @@ def _reuse(client: ApiClient, if_exists: str) -> tuple[str, str | None]:
     if if_exists == "keep":
         return client.client_id, None
     return client.client_id, rotate_secret(client).secret
-
-
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _in_one_line(error: ValidationError) -> str:

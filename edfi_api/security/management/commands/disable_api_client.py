@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from edfi_api.arguments import text
 from edfi_api.security.clients import disable_client
 from edfi_api.security.management.named_client import client_named
 
@@ -18,7 +19,7 @@ class Command(BaseCommand):
     help = "Shut an API client out."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("client", help="its name or its key")
+        parser.add_argument("client", type=text, help="its name or its key")
 
     def handle(self, *, client: str, **options: Any) -> None:
         found = client_named(client)

@@ -11,6 +11,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.arguments import path
+from edfi_api.printable import printable
 from edfi_api.security.bundled_claims import bundled_claims
 from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
 from edfi_api.security.claims_store import UnknownClaims, load
@@ -25,7 +27,7 @@ class Command(BaseCommand):
     help = "Load claim sets, and resource claims with their default strategies, from JSON files."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+        parser.add_argument("files", nargs="*", type=path, metavar="FILE")
         parser.add_argument("--bundled", action="store_true", help="those that come along, before the files")
         parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
 
@@ -50,7 +52,7 @@ def _read(file: Path) -> Claims:
     try:
         claims = read_claims(file.read_bytes())
     except OSError as error:
-        raise CommandError(f"{file}: {error.strerror}") from error
+        raise CommandError(f"{printable(file)}: {error.strerror}") from error
     except UnusableClaimsFile as error:
         raise CommandError(f"{file}: {error}") from error
     if unknown := unknown_in(claims):

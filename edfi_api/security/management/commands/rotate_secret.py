@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from edfi_api.arguments import text
 from edfi_api.security.clients import rotate_secret
 from edfi_api.security.management.named_client import client_named
 
@@ -14,7 +15,7 @@ class Command(BaseCommand):
     help = "Give an API client a new secret; it is printed once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("client", help="its name or its key")
+        parser.add_argument("client", type=text, help="its name or its key")
 
     def handle(self, *, client: str, **options: Any) -> None:
         credentials = rotate_secret(client_named(client))

@@ -1,0 +1,161 @@
+"""Each option of each command with bad values: one line says what is wrong, and there is no traceback."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+from django.core.management.base import BaseCommand, DjangoHelpFormatter
+
+from meadowlark.command_line import main
+from tests.interchange.documents import descriptor, interchange
+
+TOP = Path(__file__).parents[2]
+PACKAGES = ("descriptors", "edfi_api", "references")
+COMMANDS = {name: app for name, app in get_commands().items() if app.split(".")[0] in PACKAGES}
+
+# By command and option (or argument): what the command is given besides the option that is tried.
+NEEDED: dict[str, dict[str, list[str]]] = {
+    "check_model": {},
+    "create_api_client": {"name": ["client {number}"], "claim_set": ["--claim-set", "EdFiSandbox"]},
+    "create_publication": {},
+    "describe_surface": {},
+    "disable_api_client": {"client": ["client"]},
+    "export_api_schema": {"output": ["--output", "ApiSchema.json"]},
+    "export_documents": {"output": ["--output", "exported"]},
+    "list_api_clients": {},
+    "load_claim_sets": {"files": ["claims.json"]},
+    "load_descriptors": {"paths": ["Descriptors.xml"]},
+    "load_documents": {"paths": ["schoolYearTypes.jsonl"], "processes": ["--processes", "0"]},
+    "load_interchange": {"paths": ["Descriptors.xml"]},
+    "load_school_years": {"years": ["2025-2026"], "current": ["--current", "2026"]},
+    "purge_changes": {},
+    "restore_document": {"ids": ["00000000-0000-4000-8000-000000000000"]},
+    "rotate_secret": {"client": ["client"]},
+    "run_handlers": {"once": ["--once"]},
+    "stream_changes": {"consumer": ["--consumer", "consumer"]},
+    "verify_integrity": {},
+}
+FILES = {
+    "Descriptors.xml": interchange(descriptor("Sex", "Green"), kind="Descriptors"),
+    "schoolYearTypes.jsonl": '{"schoolYear": 2030, "currentSchoolYear": false, "schoolYearDescription": "2029-2030"}',
+    "claims.json": "{}",
+}
+BAD = [
+    "",
+    " ",
+    "foo",
+    "-1",
+    "0",
+    "1.5",
+    "²",
+    "99999999999",
+    "9" * 30,
+    "2027-13-01",
+    "0001-01-01T00:00:00+14:00",
+    "0000-9999",
+    "9999",
+    "101%",
+    "-5%",
+    "nan",
+    "no/such/path",
+    "/dev/null/file",
+    ".",
+    "\udcff",
+    "two\nlines",
+    "\x1b[2J",
+    "'; --",
+    "%s {0} \\",
+    "x" * 5000,
+]
+# What the client of an application may do is said there.
+CONTRADICTIONS = {("create_api_client", "application"): {"claim_set"}}
+# Says for each id what keeps it from being restored, in lines of its own.
+REPORTS_BY_ID = "restore_document"
+
+
+def options() -> Iterator[tuple[str, argparse.Action]]:
+    """Those with a value; not those that Django gives to every command."""
+    for command, app in sorted(COMMANDS.items()):
+        for action in load_command_class(app, command).create_parser("manage.py", command)._actions:
+            if action.nargs != 0 and not set(action.option_strings) & DjangoHelpFormatter.show_last:
+                yield command, action
+
+
+@pytest.fixture
+def ended(tmp_path, monkeypatch, capfd):
+    """Runs a command beside FILES: its status, and what it wrote on standard error."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("django.setup", lambda: None)  # Logging would stay with the captured standard error.
+    monkeypatch.setattr(BaseCommand, "check", lambda *_, **__: None)  # Takes seconds, and looks at no option.
+
+    def run(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["manage.py", *arguments])
+        status = 0
+        try:
+            main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+        return status, capfd.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [pytest.param(*each, id=f"{each[0]} {each[1].dest}") for each in options()]
+)
+def test_a_bad_value_ends_in_one_line(transactional_db, ended, command: str, option: argparse.Action) -> None:
+    left_out = {option.dest} | CONTRADICTIONS.get((command, option.dest), set())
+    others = [part for name, parts in NEEDED[command].items() if name not in left_out for part in parts]
+
+    for number, value in enumerate(BAD):
+        tried = [f"{option.option_strings[0]}={value}"] if option.option_strings else ["--", value]
+        status, err = ended(command, *(part.format(number=number) for part in others), *tried)
+
+        assert "Traceback" not in err
+        assert not re.search(r"[\x00-\x09\x0b-\x1f]", err), value
+        if status and command != REPORTS_BY_ID:
+            assert len(err.splitlines()) == 1, (value, err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (
+            ["verify_integrity", "--database", "foo"],
+            "manage.py verify_integrity: error: argument --database: invalid choice: 'foo' (choose from 'default')",
+        ),
+        (
+            ["create_api_client", "tests", "--claim-set", "EdFiSandbox", "--expires", "2027-13-01"],
+            "manage.py create_api_client: error: argument --expires: '2027-13-01' is not a date such as 2027-07-01 or "
+            "2027-07-01T12:00",
+        ),
+        (
+            ["purge_changes", "--days", "-1"],
+            "manage.py purge_changes: error: argument --days: -1 is not between 0 and 36500",
+        ),
+        (["load_documents", ""], "manage.py load_documents: error: argument PATH: it is empty"),
+        (["load_documents", os.fsencode("\udcff")], "CommandError: \\udcff does not exist"),
+        (["check_model", os.fsencode("\udcff")], "CommandError: 1 error, 0 warnings"),
+        (
+            ["migrate", "--database", "foo"],
+            "manage.py migrate: error: argument --database: invalid choice: 'foo' (choose from 'default')",
+        ),
+        (["check", "foo"], "No installed app with label 'foo'."),
+        (["check", "--settings", "foo"], "There is no settings module 'foo'."),
+    ],
+)
+def test_the_reason_is_all_that_is_said(arguments: list[str | bytes], reason: str) -> None:
+    command = [sys.executable, "manage.py", *arguments]
+
+    ended = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+
+    assert ended.returncode in (1, 2)
+    assert ended.stderr == f"{reason}\n"
