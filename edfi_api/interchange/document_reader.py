@@ -15,6 +15,7 @@ from edfi_api.interchange.exceptions import UnreadableDocument
 from edfi_api.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.interchange.identity_values import reference_object
 from edfi_api.interchange.xml_stream import XmlElement
+from edfi_api.surface.interchange_names import identity_element, lookup_element
 from edfi_api.surface.resource import ALL_ITEMS, InterchangeKind
 
 _SCHOOL_YEAR = re.compile(r"\d{4}-(\d{4})")
@@ -144,7 +145,7 @@ class _Reading:
         return named
 
     def _parts(self, element: XmlElement, target: Entity) -> Named | None:
-        identity_name, look_up_name = f"{target.name.resource}Identity", f"{target.name.resource}Lookup"
+        identity_name, look_up_name = identity_element(target.name.resource), lookup_element(target.name.resource)
         parts = {child.name: child for child in element.children}
         for child in element.children:
             if child.name not in (identity_name, look_up_name):

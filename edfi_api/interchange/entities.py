@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from edfi_api.surface.naming import REFERENCE_SUFFIX
 from edfi_api.surface.resource import (
     InterchangeElement,
     InterchangeEntity,
@@ -13,8 +14,6 @@ from edfi_api.surface.resource import (
     ResourceName,
     Surface,
 )
-
-REFERENCE_SUFFIX = "Reference"
 
 Elements = Mapping[str, "Element"]
 

@@ -12,10 +12,10 @@ from typing import BinaryIO, NoReturn
 from xml.parsers import expat
 
 from edfi_api.interchange.exceptions import UnreadableFile
+from edfi_api.surface.interchange_names import ROOT_PREFIX
 
 _CHUNK_BYTES = 1 << 16
 _NAMESPACE_SEPARATOR = " "
-_ROOT_PREFIX = "Interchange"
 # Real documents are less than twenty levels deep.
 _DEEPEST = 100
 
@@ -80,7 +80,7 @@ class _TreeBuilder:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         local_name = name.rpartition(_NAMESPACE_SEPARATOR)[2]
-        if not self._open and not local_name.startswith(_ROOT_PREFIX):
+        if not self._open and not local_name.startswith(ROOT_PREFIX):
             raise self._unreadable(f"not an Ed-Fi interchange: the root element is {local_name}")
         if len(self._open) == _DEEPEST:
             raise self._unreadable(f"elements are nested more than {_DEEPEST} levels deep")

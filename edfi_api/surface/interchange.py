@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from edfi_api.metaed.model import Project, PropertyType
+from edfi_api.surface.interchange_names import element_name
 from edfi_api.surface.json_schema import EXTENSIONS
 from edfi_api.surface.members import Document, Member
-from edfi_api.surface.naming import REFERENCE_SUFFIX
 from edfi_api.surface.resource import (
     ALL_ITEMS,
     InterchangeElement,
@@ -93,19 +93,19 @@ class _Elements:
                 yield from self.of(group, at, base, depth + 1)
             else:
                 inside = tuple(self.of(group, at, base, depth + 1))
-                yield InterchangeElement(step[0].full_name, ROOT, InterchangeKind.INLINE, inside)
+                yield InterchangeElement(element_name(step[0]), ROOT, InterchangeKind.INLINE, inside)
 
     def _element(self, member: Member, at: JsonPath, base: JsonPath) -> InterchangeElement:
         place = _place(member, at)
         path = JsonPath(self.published(place).steps[len(base.steps) :])
-        name = member.prop.full_name
+        name = element_name(member.prop)
         match member.prop.type:
             case PropertyType.COMMON:
                 return InterchangeElement(name, path, InterchangeKind.OBJECT, tuple(self._inside(member, place)))
             case PropertyType.SCHOOL_YEAR_ENUMERATION:
                 return InterchangeElement(name, path / "schoolYear", InterchangeKind.SCHOOL_YEAR)
             case PropertyType.DOMAIN_ENTITY | PropertyType.ASSOCIATION:
-                return self._reference(name + REFERENCE_SUFFIX, path, self.references[self.published(place)])
+                return self._reference(name, path, self.references[self.published(place)])
             case _:
                 return InterchangeElement(name, path, InterchangeKind.VALUE)
 

@@ -60,7 +60,7 @@ def extension_key(project_name: str) -> str:
 def resource_name(entity: Entity) -> str:
     """What the API calls an entity: `School`, `GradeLevelDescriptor`, `SchoolYearType`."""
     if entity.kind is EntityKind.DESCRIPTOR:
-        return _with_suffix(entity.name, DESCRIPTOR_SUFFIX)
+        return with_suffix(entity.name, DESCRIPTOR_SUFFIX)
     if entity.kind is EntityKind.SCHOOL_YEAR_ENUMERATION:
         return SCHOOL_YEAR_RESOURCE
     return entity.name
@@ -112,7 +112,7 @@ def member_name(prop: Property, *, is_shortened: bool = True) -> str:
         return plural(short_name)
     match prop.type:
         case PropertyType.DESCRIPTOR:
-            return _with_suffix(prop.full_name, DESCRIPTOR_SUFFIX)
+            return with_suffix(prop.full_name, DESCRIPTOR_SUFFIX)
         case PropertyType.SCHOOL_YEAR_ENUMERATION:
             return prop.role_name + SCHOOL_YEAR_RESOURCE + REFERENCE_SUFFIX
         case PropertyType.DOMAIN_ENTITY | PropertyType.ASSOCIATION:
@@ -127,7 +127,7 @@ def item_name(prop: Property, prefix: str) -> str:
     """The single member of an item of a collection that is not one of commons: `SchoolReference`, `HolderAlias`."""
     match prop.type:
         case PropertyType.DESCRIPTOR:
-            return with_prefix(prefix, _with_suffix(prop.name, DESCRIPTOR_SUFFIX))
+            return with_prefix(prefix, with_suffix(prop.name, DESCRIPTOR_SUFFIX))
         case PropertyType.SCHOOL_YEAR_ENUMERATION:
             return with_prefix(prefix, prop.role_name + SCHOOL_YEAR_RESOURCE + REFERENCE_SUFFIX)
         case PropertyType.DOMAIN_ENTITY | PropertyType.ASSOCIATION:
@@ -144,7 +144,7 @@ def identity_value_name(chain: tuple[Property, ...], prefix: str) -> str:
     reference.
     """
     value = chain[-1]
-    name = _with_suffix(value.full_name, DESCRIPTOR_SUFFIX) if _is_descriptor(value) else adjusted_name(value)
+    name = with_suffix(value.full_name, DESCRIPTOR_SUFFIX) if _is_descriptor(value) else adjusted_name(value)
     next_role = role_prefix(chain[-2]) if len(chain) > 1 else ""
     if not _same_name_roles(chain[:-2]):
         return with_prefix(prefix + next_role, with_prefix(_same_name_roles(chain), name))
@@ -183,7 +183,8 @@ def _words(name: str) -> list[str]:
     return [word for word in _TITLE_WORD.findall(name) if word] or [name]
 
 
-def _with_suffix(name: str, suffix: str) -> str:
+def with_suffix(name: str, suffix: str) -> str:
+    """The name, with the suffix unless it ends so already."""
     return name if name.endswith(suffix) else name + suffix
 
 

@@ -1,0 +1,32 @@
+"""What interchange XML calls things: the names that its reader, the surface and the XML schemas share.
+
+An element is called by role and name of its property, never in the plural, and a reference has a suffix. A reference
+holds the identity of its target, or a look-up. Source: the XML schemas and sample files of the Ed-Fi data standard.
+"""
+
+from __future__ import annotations
+
+from edfi_api.metaed.model import Property
+from edfi_api.surface.naming import REFERENCE_SUFFIX
+
+ROOT_PREFIX = "Interchange"
+
+
+def element_name(prop: Property) -> str:
+    """`GradeLevel` for a collection of descriptors, `HomeSchoolReference` for a reference to a school."""
+    return prop.full_name + REFERENCE_SUFFIX if prop.type.is_reference else prop.full_name
+
+
+def reference_element(entity: str) -> str:
+    """A reference in no role, as it stands below the root of an interchange."""
+    return entity + REFERENCE_SUFFIX
+
+
+def identity_element(entity: str) -> str:
+    """The identity of an entity, inside a reference to it."""
+    return f"{entity}Identity"
+
+
+def lookup_element(entity: str) -> str:
+    """What an entity can be found by, inside a reference to it."""
+    return f"{entity}Lookup"
