@@ -173,11 +173,11 @@ class _FileBuilder:
     def _interchange(self, node: Node) -> InterchangeDraft:
         place, name, base = self._named_as(node)
         interchange = Interchange(
-            namespace=self.namespace, name=name, items=(), documentation=_clauses(node).get("documentation", "")
+            namespace=self.namespace, name=name, place=place, documentation=_clauses(node).get("documentation", "")
         )
         children = _nodes(node)
         items = (child for child in children if child.data in ("interchange_element", "interchange_identity"))
-        return InterchangeDraft(interchange, place, tuple(map(self._interchange_item, items)), base)
+        return InterchangeDraft(interchange, tuple(map(self._interchange_item, items)), base)
 
     def _interchange_item(self, node: Node) -> InterchangeItemDraft:
         kind, name = _nodes(node)

@@ -11,7 +11,7 @@ from edfi_api.metaed.errors import ModelErrors, Problem, excerpt
 from edfi_api.metaed.linker import link
 from edfi_api.metaed.model import Model, Place
 from edfi_api.metaed.parser import parse
-from edfi_api.metaed.rules import check
+from edfi_api.metaed.rules import Rule, check
 from edfi_api.metaed.source import SourceProject, read_sources
 
 
@@ -23,8 +23,11 @@ def compile_projects(paths: Sequence[Path]) -> Model:
     return model
 
 
-def check_projects(paths: Sequence[Path]) -> tuple[Model | None, tuple[Problem, ...]]:
-    """The model, or None if there is an error; and errors and warnings in order of place."""
+def check_projects(paths: Sequence[Path], *further: Rule) -> tuple[Model | None, tuple[Problem, ...]]:
+    """The model, or None if there is an error; and errors and warnings in order of place.
+
+    `further` rules are those of what is made from the model; they look at a model without errors only.
+    """
     sources = read_sources(paths)
     parsed = [(source.project, parse(file.path, file.text)) for source in sources.projects for file in source.files]
     drafts = [build(file, project.namespace) for project, file in parsed]
@@ -38,6 +41,8 @@ def check_projects(paths: Sequence[Path]) -> tuple[Model | None, tuple[Problem, 
         *check(linked.model),
     ]
     model = None if any(problem.is_error for problem in problems) else linked.model
+    if model is not None:
+        problems.extend(problem for rule in further for problem in rule(model))
     return model, _presentable(problems, sources.projects)
 
 

@@ -72,7 +72,6 @@ class InterchangeDraft:
     """An interchange without its items; `base` is what additions extend."""
 
     interchange: Interchange
-    place: Place
     items: tuple[InterchangeItemDraft, ...]
     base: Reference | None = None
 

@@ -184,8 +184,8 @@ class _Linker:
         for draft in drafts:
             first = known.setdefault((draft.interchange.namespace, draft.interchange.name), draft)
             if first is not draft:
-                message = f"interchange '{draft.interchange.name}' was declared before, at {first.place}"
-                self.problems.append(warning(draft.place, f"{message}; this one is skipped"))
+                message = f"interchange '{draft.interchange.name}' was declared before, at {first.interchange.place}"
+                self.problems.append(warning(draft.interchange.place, f"{message}; this one is skipped"))
         linked = (self._interchange(draft, known) for draft in known.values())
         return tuple(interchange for interchange in linked if interchange is not None)
 
@@ -200,7 +200,7 @@ class _Linker:
                 message = (
                     f"there is no interchange '{draft.base.name}' to extend in {extends}; the additions are skipped"
                 )
-                self.problems.append(warning(draft.place, message))
+                self.problems.append(warning(draft.interchange.place, message))
                 return None
         items = (self._interchange_item(item, draft.interchange.namespace) for item in draft.items)
         return replace(draft.interchange, extends=extends, items=tuple(item for item in items if item is not None))

@@ -257,7 +257,8 @@ class Interchange:
 
     namespace: str
     name: str
-    items: tuple[InterchangeItem, ...]
+    place: Place
+    items: tuple[InterchangeItem, ...] = ()
     documentation: str = ""
     extends: str | None = None
 

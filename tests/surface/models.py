@@ -15,7 +15,7 @@ _AFTER_DOCUMENTATION = re.compile(
 _NEEDS_LENGTH = re.compile(r"^\s+string |^Shared String ")
 _NEEDS_DIGITS = re.compile(r"^\s+decimal |^Shared Decimal ")
 _UNDOCUMENTED = re.compile(r"^\s+(item|merge) |additions\s*$|^\s*$|allow primary key updates$")
-_DOMAIN = re.compile(r"^(Domain|Subdomain) (?!Entity)")
+_DOMAIN = re.compile(r"^(Domain|Subdomain|Interchange) (?!Entity)")
 
 SurfaceOf = Callable[..., Surface]
 
