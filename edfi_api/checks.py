@@ -2,23 +2,26 @@
 
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.apischema.errors import ApiSchemaError
 from edfi_api.metaed import ModelErrors
-from edfi_api.startup import current_surface
+from edfi_api.startup import current_compilation
 
 
 @register()
 def model_makes_a_surface(**_: Any) -> list[CheckMessage]:
-    """Each problem of the model text as one error with its place, or the first of an ApiSchema file or the settings."""
+    """Each problem of the model text as one error with its place, or the first of an ApiSchema file or the settings.
+
+    What keeps projects from having XML schemas is a warning.
+    """
     try:
-        current_surface()
+        schema_files = current_compilation().schema_files
     except ModelErrors as errors:
         return [Error(str(problem), id="edfi_api.E001") for problem in errors.problems]
     except ApiSchemaError as error:
         return [Error(str(error), id="edfi_api.E002")]
     except ImproperlyConfigured as error:
         return [Error(str(error), id="edfi_api.E003")]
-    return []
+    return [Warning(warning, id="edfi_api.W001") for warning in schema_files.warnings]

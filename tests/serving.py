@@ -12,17 +12,15 @@ from pathlib import Path
 from types import ModuleType
 
 from django.test import override_settings
-from django.urls import URLPattern, re_path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from edfi_api import apischema
 from edfi_api.change_queries import key_fields
 from edfi_api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.documents import resource_types
 from edfi_api.documents.incoming import Preparers
 from edfi_api.security.bundled_claims import fill_claims
-from edfi_api.startup import surface_of
-from edfi_api.surface.cache import CODE_PACKAGES, load_or_build
+from edfi_api.startup import Compilation, compilation_of
 from edfi_api.surface.resource import Surface
 from edfi_api.viewsets.router import DataRouter
 from tests.factories import DocumentFactory
@@ -36,7 +34,11 @@ class Served:
     """A surface and what it takes to serve and fill it, each made when first needed."""
 
     name: str
-    surface: Surface = field(repr=False)
+    compilation: Compilation = field(repr=False)
+
+    @property
+    def surface(self) -> Surface:
+        return self.compilation.surface
 
     @cached_property
     def preparers(self) -> Preparers:
@@ -48,15 +50,20 @@ class Served:
 
     @cached_property
     def urls(self) -> ModuleType:
-        """The URL map of the product with the data routes of this surface."""
+        """The URL map of the product with the routes of this surface."""
         from meadowlark import urls  # noqa: PLC0415  It compiles the configured surface.
 
         module = ModuleType(f"urls_of_{self.name}")
         vars(module).update(vars(urls))
-        module.urlpatterns = [self._with_own_data(pattern) for pattern in urls.urlpatterns]
+        module.urlpatterns = [self._of_own_surface(pattern) for pattern in urls.urlpatterns]
         return module
 
-    def _with_own_data(self, pattern: URLPattern) -> URLPattern:
+    def _of_own_surface(self, pattern: URLPattern | URLResolver) -> URLPattern | URLResolver:
+        """The routes of data and metadata, which are made from a surface; all others as they are."""
+        from edfi_api.metadata import urls  # noqa: PLC0415  It compiles the configured surface.
+
+        if getattr(pattern, "urlconf_name", None) is urls:
+            return path("", include(urls.metadata_routes(self.compilation)))
         if pattern.pattern.name != "data":
             return pattern
         return re_path(pattern.pattern.regex.pattern, DataRouter(self.surface, TrackedResourceViewSet), name="data")
@@ -79,5 +86,5 @@ class Served:
 def served(standard: str, *extensions: Path) -> Served:
     """A bundled standard with extension projects."""
     sources = (BUNDLED_STANDARDS / standard, *extensions)
-    surface = load_or_build(sources, api_settings.CACHE_DIR, surface_of, (*CODE_PACKAGES, apischema))
-    return Served("-".join([standard, *(path.name for path in extensions)]), surface)
+    compilation = compilation_of(sources, api_settings.CACHE_DIR)
+    return Served("-".join([standard, *(path.name for path in extensions)]), compilation)

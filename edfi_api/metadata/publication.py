@@ -10,6 +10,7 @@ import re
 import struct
 import zlib
 from dataclasses import dataclass
+from typing import Protocol
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
@@ -23,6 +24,16 @@ _ACCEPTS_GZIP = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?!\s*;\s*q=0(?:\.0*)?\s*(?
 _GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
 # An empty last block (RFC 1951 §3.2.6).
 _DEFLATE_END = b"\x03\0"
+
+
+class Published(Protocol):
+    """What can be sent: a document for an address, also as a gzip file, and a tag that tells it from any other."""
+
+    @property
+    def content_type(self) -> str: ...
+    def content(self, address: bytes) -> bytes: ...
+    def compressed(self, address: bytes) -> bytes: ...
+    def tag(self, address: bytes) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,7 @@ def _deflated(data: bytes) -> bytes:
     return compressor.compress(data) + compressor.flush(zlib.Z_FULL_FLUSH)
 
 
-def respond(request: HttpRequest, published: Publication, address: str) -> HttpResponse:
+def respond(request: HttpRequest, published: Published, address: str) -> HttpResponse:
     """The document for a server that is reached by `address`, or 304 if `If-None-Match` names it. Both codings have a
     strong tag, so theirs must differ."""
     wanted = address.encode()

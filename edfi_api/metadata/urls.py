@@ -17,43 +17,50 @@ from edfi_api.metadata.views import (
     DocsView,
     PublishedView,
     XsdFilesView,
+    XsdFileView,
     unknown_section,
 )
-from edfi_api.metadata.xsd import xsd_files, xsd_names, xsd_projects
-from edfi_api.startup import current_surface
+from edfi_api.metadata.xsd import XsdDocuments, xsd_projects
+from edfi_api.startup import Compilation, current_compilation
 
 _OLDER = "metadata/data/v3"
 
-_surface = current_surface()
-_publications = Publications(_surface)
-_discovery = DiscoveryView.as_view(publish=_publications.of(discovery_document), surface=_surface)
-_dependencies = DependenciesView.as_view(
-    publish=_publications.of(load_steps), publish_graph=_publications.of(graphml, bytes, GRAPHML)
-)
-_xsd_files = XsdFilesView.as_view(publish=_publications.of(xsd_files), names=xsd_names(_surface))
+
+def metadata_routes(compilation: Compilation) -> list[URLPattern]:
+    """The routes of all metadata about a surface and its XML schemas."""
+    surface = compilation.surface
+    publications = Publications(surface)
+    xsd_documents = XsdDocuments(surface, compilation.schema_files)
+    xsd_lists = {name: publications.of(document) for name, document in xsd_documents.lists().items()}
+    discovery = DiscoveryView.as_view(publish=publications.of(discovery_document), surface=surface)
+    dependencies = DependenciesView.as_view(
+        publish=publications.of(load_steps), publish_graph=publications.of(graphml, bytes, GRAPHML)
+    )
+
+    def published(address: str, document: Document, name: str) -> URLPattern:
+        return fixed_path(address, PublishedView.as_view(publish=publications.of(document)), name)
+
+    return [
+        fixed_path(addresses.DISCOVERY, discovery, "discovery"),
+        fixed_path("docs", DocsView.as_view(surface=surface), "docs"),
+        # With a slash the older server's list, without one the newer server's index.
+        published(f"{addresses.METADATA}/", specifications, "older-specifications"),
+        published(addresses.METADATA, metadata_index, "metadata"),
+        published(addresses.SPECIFICATIONS, specifications, "specifications"),
+        published(addresses.RESOURCES_SPECIFICATION, resources_document, "resources-specification"),
+        published(addresses.DESCRIPTORS_SPECIFICATION, descriptors_document, "descriptors-specification"),
+        published(addresses.CHANGE_QUERIES_SPECIFICATION, change_queries_openapi, "change-queries-specification"),
+        published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
+        published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
+        published(f"{_OLDER}/resources/swagger.json", resources_document, "older-resources-specification"),
+        published(f"{_OLDER}/descriptors/swagger.json", descriptors_document, "older-descriptors-specification"),
+        fixed_path(addresses.DEPENDENCIES, dependencies, "dependencies"),
+        fixed_path(f"{_OLDER}/dependencies", dependencies, "older-dependencies"),
+        published(addresses.XSD, xsd_projects, "xsd"),
+        fixed_path(f"{addresses.XSD}/<name>/files", XsdFilesView.as_view(lists=xsd_lists), "xsd-files"),
+        fixed_path(f"{addresses.XSD}/<name>/<file>", XsdFileView.as_view(documents=xsd_documents), "xsd-file"),
+        below(addresses.METADATA, unknown_section, "unknown-metadata"),
+    ]
 
 
-def _published(address: str, document: Document, name: str) -> URLPattern:
-    return fixed_path(address, PublishedView.as_view(publish=_publications.of(document)), name)
-
-
-urlpatterns = [
-    fixed_path(addresses.DISCOVERY, _discovery, "discovery"),
-    fixed_path("docs", DocsView.as_view(surface=_surface), "docs"),
-    # With a slash the older server's list, without one the newer server's index.
-    _published(f"{addresses.METADATA}/", specifications, "older-specifications"),
-    _published(addresses.METADATA, metadata_index, "metadata"),
-    _published(addresses.SPECIFICATIONS, specifications, "specifications"),
-    _published(addresses.RESOURCES_SPECIFICATION, resources_document, "resources-specification"),
-    _published(addresses.DESCRIPTORS_SPECIFICATION, descriptors_document, "descriptors-specification"),
-    _published(addresses.CHANGE_QUERIES_SPECIFICATION, change_queries_openapi, "change-queries-specification"),
-    _published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
-    _published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
-    _published(f"{_OLDER}/resources/swagger.json", resources_document, "older-resources-specification"),
-    _published(f"{_OLDER}/descriptors/swagger.json", descriptors_document, "older-descriptors-specification"),
-    fixed_path(addresses.DEPENDENCIES, _dependencies, "dependencies"),
-    fixed_path(f"{_OLDER}/dependencies", _dependencies, "older-dependencies"),
-    _published(addresses.XSD, xsd_projects, "xsd"),
-    fixed_path(f"{addresses.XSD}/<name>/files", _xsd_files, "xsd-files"),
-    below(addresses.METADATA, unknown_section, "unknown-metadata"),
-]
+urlpatterns = metadata_routes(current_compilation())

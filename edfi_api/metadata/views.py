@@ -1,5 +1,6 @@
 """Metadata over HTTP: open to everyone, read only."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +13,7 @@ from edfi_api import addresses
 from edfi_api.metadata.discovery import specifications
 from edfi_api.metadata.publication import respond
 from edfi_api.metadata.publications import GRAPHML, Publish
+from edfi_api.metadata.xsd import XsdDocuments
 from edfi_api.surface.resource import Surface
 from edfi_api.viewsets.open_view import OpenView
 
@@ -84,12 +86,25 @@ class DependenciesView(PublishedView):
 
 
 class XsdFilesView(PublishedView):
-    """The files of one project; unknown projects are an unknown section."""
+    """The addresses of the XML schemas of one project; unknown projects are an unknown section."""
 
-    names: frozenset[str] = frozenset()
+    lists: Mapping[str, Publish] = {}
 
     def get(self, request: Request, name: str, **kwargs: str) -> HttpResponse:
-        return super().get(request) if name.lower() in self.names else unknown_section(request._request)
+        published = self.lists.get(name.lower())
+        return self.respond_with(published) if published else unknown_section(request._request)
+
+
+class XsdFileView(PublishedView):
+    """One XML schema; unknown ones are an unknown section."""
+
+    documents: XsdDocuments | None = None
+
+    def get(self, request: Request, name: str, file: str, **kwargs: str) -> HttpResponse:
+        found = self.documents.file(name, file)
+        if found is None:
+            return unknown_section(request._request)
+        return respond(request._request, found, root_of(request._request))
 
 
 def unknown_section(request: HttpRequest, **kwargs: str) -> HttpResponse:

@@ -1,34 +1,83 @@
-"""Which XML schemas belong to the projects. There are none to hand out, so every list of files is empty."""
+"""Where the XML schemas of the projects are: the lists of files, and the files by their addresses.
+
+All files of an extension are below its own address, those of the core too: they refer to each other by bare names, so
+who saves them in one folder has all.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import quote
 
 from edfi_api import addresses
 from edfi_api.surface.resource import ProjectFacts, Surface
+from edfi_api.xsd.files import SchemaFile, SchemaFiles
 
 
 def xsd_projects(surface: Surface, root: str) -> list[dict[str, str]]:
-    """The projects, by the names that their files are listed under. Source: http-api.md §3.3."""
+    """The projects, by the names that their files are listed under."""
     return [
         {
             "description": _description(project),
             "name": _name(project),
             "version": project.version,
-            "files": f"{root}/{addresses.XSD}/{_name(project)}/files",
+            "files": f"{_address(root, _name(project))}/files",
         }
         for project in surface.projects
     ]
 
 
-def xsd_names(surface: Surface) -> frozenset[str]:
-    """The names of the projects in addresses."""
-    return frozenset(_name(project) for project in surface.projects)
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """A file for `respond`, the same at every address. It is decompressed only where that is wanted: the files of a
+    standard are a megabyte."""
+
+    file: SchemaFile
+    content_type: str = "application/xml"
+
+    def content(self, address: bytes) -> bytes:
+        return self.file.content
+
+    def compressed(self, address: bytes) -> bytes:
+        return self.file.compressed
+
+    def tag(self, address: bytes) -> str:
+        return hashlib.blake2b(self.file.compressed, digest_size=16).hexdigest()
 
 
-def xsd_files(surface: Surface, root: str) -> list[str]:
-    """The files of any project."""
-    return []
+class XsdDocuments:
+    """The documents of each project."""
+
+    def __init__(self, surface: Surface, schema_files: SchemaFiles) -> None:
+        self._schema_files = schema_files
+        self._projects = {_name(project): project for project in surface.projects}
+
+    def lists(self) -> dict[str, Callable[[Surface, str], list[str]]]:
+        """For each project the document with the addresses of its files."""
+        return {name: partial(self._list, name) for name in self._projects}
+
+    def file(self, project: str, file_name: str) -> PublishedFile | None:
+        """A file by its name, whatever the case of both."""
+        for file in self._files(project.lower()):
+            if file.name.lower() == file_name.lower():
+                return PublishedFile(file)
+        return None
+
+    def _list(self, name: str, surface: Surface, root: str) -> list[str]:
+        return [f"{_address(root, name)}/{file.name}" for file in self._files(name)]
+
+    def _files(self, name: str) -> tuple[SchemaFile, ...]:
+        return self._schema_files.of(self._projects[name].name) if name in self._projects else ()
 
 
 def _name(project: ProjectFacts) -> str:
     return project.name.lower()
+
+
+def _address(root: str, name: str) -> str:
+    """Where a project's files are. Its name may have blanks."""
+    return f"{root}/{addresses.XSD}/{quote(name)}"
 
 
 def _description(project: ProjectFacts) -> str:

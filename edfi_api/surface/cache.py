@@ -1,6 +1,6 @@
-"""A compiled surface on disk, so that the next start of a process need not compile.
+"""What is compiled from a model, on disk, so that the next start of a process need not compile.
 
-The file is named after everything that the surface depends on, the compiler's own code included, and carries a digest
+The file is named after everything that its content depends on, the compiler's own code included, and carries a digest
 of its content: whatever is stale has another name, whatever is damaged is not believed, and both are built anew.
 """
 
@@ -12,51 +12,45 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import msgspec
 
 from edfi_api import metaed, surface
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.surface.builder import build_surface
-from edfi_api.surface.resource import Surface
 
 CODE_PACKAGES = (metaed, surface)
 CODE_AND_SOURCE_SUFFIXES = frozenset({".py", ".lark", ".metaed"})
 MANIFEST = "package.json"
 
-Build = Callable[[Sequence[Path]], Surface]
+T = TypeVar("T")
 
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Surface)
-
-
-def compiled(paths: Sequence[Path]) -> Surface:
-    """The surface of MetaEd projects."""
-    return build_surface(compile_projects(paths))
 
 
 def load_or_build(
+    type_: type[T],
     paths: Sequence[Path],
     cache_dir: Path | None,
-    build: Build = compiled,
+    *,
+    build: Callable[[Sequence[Path]], T],
     code: Sequence[ModuleType] = CODE_PACKAGES,
-) -> Surface:
+) -> T:
     """What `build` makes of these folders and files; from the cache if it is there, whole and up to date.
 
-    `code` are the packages that `build` depends on. Without a folder for the cache every call builds. Raises what
-    `build` raises. A cache that cannot be written costs time, not the start.
+    `type_` is what can be read from the cache, `code` are the packages that `build` depends on. Without a folder for
+    the cache every call builds. Raises what `build` raises. A cache that cannot be written costs time, not the start.
     """
     if cache_dir is None:
         return build(paths)
-    file = cache_dir / f"surface-{fingerprint(paths, code)}.msgpack"
-    cached = _read(file)
+    file = cache_dir / f"{type_.__name__.lower()}-{fingerprint(paths, code)}.msgpack"
+    cached = _read(file, type_)
     if cached is not None:
         return cached
-    surface = build(paths)
+    built = build(paths)
     with contextlib.suppress(OSError):
-        _write(file, surface)
-    return surface
+        _write(file, built)
+    return built
 
 
 def fingerprint(paths: Iterable[Path], code: Iterable[ModuleType] = CODE_PACKAGES) -> str:
@@ -82,18 +76,18 @@ def _counts(file: Path) -> bool:
     return file.suffix.lower() in CODE_AND_SOURCE_SUFFIXES or file.name == MANIFEST
 
 
-def _read(file: Path) -> Surface | None:
+def _read(file: Path, type_: type[T]) -> T | None:
     try:
         content = file.read_bytes()
     except OSError:
         return None
     digest, body = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
-    return _decoder.decode(body) if hashlib.sha256(body).digest() == digest else None
+    return msgspec.msgpack.decode(body, type=type_) if hashlib.sha256(body).digest() == digest else None
 
 
-def _write(file: Path, surface: Surface) -> None:
+def _write(file: Path, value: object) -> None:
     """Complete or not at all: other processes may start at the same moment."""
-    body = _encoder.encode(surface)
+    body = _encoder.encode(value)
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         unfinished = Path(folder) / file.name

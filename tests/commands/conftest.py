@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from edfi_api.startup import current_surface
+from edfi_api.startup import current_compilation
 from meadowlark.command_line import main
 
 
@@ -39,7 +39,7 @@ def configured(settings) -> Iterator[Callable[..., None]]:
 
     def configure(**changes: object) -> None:
         settings.EDFI_API = settings.EDFI_API | {"CACHE_DIR": None} | changes
-        current_surface.cache_clear()
+        current_compilation.cache_clear()
 
     yield configure
-    current_surface.cache_clear()
+    current_compilation.cache_clear()

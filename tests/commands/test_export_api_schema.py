@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from edfi_api.startup import current_surface
+from edfi_api.startup import current_compilation, current_surface
 from edfi_api.surface.resource import Resource, ResourceName, Surface
 from tests.commands.conftest import Run
 from tests.serving import LAKE_COUNTY
@@ -67,7 +67,7 @@ def test_a_changed_api_schema_file_is_read_again(run: Run, configured, tmp_path:
     before = current_surface()
 
     file.write_text(file.read_text().replace('"endpointName"', "").replace("studentUniqueId", "pupilUniqueId"))
-    current_surface.cache_clear()
+    current_compilation.cache_clear()
 
     assert "studentUniqueId" in before.by_name[ResourceName("Ed-Fi", "Student")].json_schema["properties"]
     assert "pupilUniqueId" in current_surface().by_name[ResourceName("Ed-Fi", "Student")].json_schema["properties"]

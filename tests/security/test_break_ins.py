@@ -327,6 +327,7 @@ def test_no_parameter_beside_the_data_is_more_than_a_value(
         "/changeQueries/v1/{trick}",
         "/metadata/{trick}",
         "/metadata/xsd/{trick}/files",
+        "/metadata/xsd/ed-fi/{trick}",
         "/metadata/data/v3/dependencies",
         "/docs",
         "/health",

@@ -1,11 +1,13 @@
 """A compiled surface on disk: used when it is right, built anew when it is not."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from edfi_api.metaed.compiler import compile_projects
 from edfi_api.surface import cache
-from edfi_api.surface.cache import load_or_build
+from edfi_api.surface.builder import build_surface
 from edfi_api.surface.resource import Surface
 from tests.surface.models import complete, named, write_project
 
@@ -13,6 +15,10 @@ CORE = """
 Domain Entity School
   integer SchoolId is part of identity
 """
+
+
+def load_or_build(paths: Sequence[Path], cache_dir: Path | None) -> Surface:
+    return cache.load_or_build(Surface, paths, cache_dir, build=lambda paths: build_surface(compile_projects(paths)))
 
 
 @pytest.fixture
@@ -29,13 +35,13 @@ def cache_dir(tmp_path: Path) -> Path:
 def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Surface]:
     """Every surface that is really built during the test."""
     built: list[Surface] = []
-    build_surface = cache.build_surface
+    really_build = build_surface
 
     def recorded(model: object) -> Surface:
-        built.append(build_surface(model))
+        built.append(really_build(model))
         return built[-1]
 
-    monkeypatch.setattr(cache, "build_surface", recorded)
+    monkeypatch.setitem(globals(), "build_surface", recorded)
     return built
 
 

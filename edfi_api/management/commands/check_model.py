@@ -12,7 +12,8 @@ from edfi_api.arguments import path
 from edfi_api.conf import api_settings
 from edfi_api.metaed import ModelErrors, Problem, check_projects
 from edfi_api.metaed.source import read_sources
-from edfi_api.startup import is_api_schema, refuse_text_without_standard, surface_of
+from edfi_api.startup import compiled, is_api_schema, refuse_text_without_standard
+from edfi_api.xsd.files import schema_problems
 
 
 class Command(BaseCommand):
@@ -52,14 +53,14 @@ def _with_standard(paths: Sequence[Path]) -> Sequence[Path]:
 def _problems(sources: Sequence[Path], asked_for: Sequence[Path]) -> list[Problem]:
     """Those of MetaEd text, without warnings about a standard that nobody asked to have checked."""
     folders = [path for path in sources if not is_api_schema(path)]
-    found = check_projects(folders)[1] if folders else ()
+    found = check_projects(folders, schema_problems)[1] if folders else ()
     return [p for p in found if p.is_error or any(Path(p.place.file).is_relative_to(path) for path in asked_for)]
 
 
 def _errors_of_the_whole(sources: Sequence[Path]) -> list[str]:
     """What shows only when all sources are put together."""
     try:
-        surface_of(sources)
+        compiled(sources)
     except ModelErrors as errors:
         return [str(problem) for problem in errors.problems]
     except ApiSchemaError as error:
