@@ -1,6 +1,6 @@
 """The correlation id: one name for a request in its problem details and in every log line it causes.
 
-Source: errors.md §2. Without Django's applications, since the logging is set up before them.
+See meadowlark/docs/contract.md#problem-details. Without Django's applications, since the logging is set up before them.
 """
 
 import logging

@@ -2,7 +2,7 @@
 
 The natural key is plain text for people and messages; the referential id is its hash, scoped by resource, and the
 primary key of `Alias`. Nothing here knows a resource or a body: paths and values come in as text.
-Source: design.md §4 and the storage design of the original Meadowlark.
+See meadowlark/docs/storage.md#natural-keys-and-referential-ids.
 """
 
 from collections.abc import Sequence

@@ -11,7 +11,7 @@ from edfi_api.queries.parameters import last_values
 class ChangeVersionFilter(BaseFilterBackend):
     """Keeps the documents whose present version lies in the window that the query string asks for.
 
-    Pages by limit and offset of a window that ends come in the order of versions (http-api.md §9.1).
+    Pages by limit and offset of a window that ends come in the order of versions (meadowlark/docs/contract.md#paging).
     """
 
     def filter_queryset(self, request: Request, queryset: Selection, view) -> Selection:

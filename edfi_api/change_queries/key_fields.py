@@ -1,4 +1,5 @@
-"""Tells the database which values of a body are the key values that clients read. Source: http-api.md §20.6."""
+"""Tells the database which values of a body are the key values that clients read. See
+meadowlark/docs/contract.md#change-queries."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

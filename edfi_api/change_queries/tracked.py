@@ -1,6 +1,6 @@
 """Deletes and key changes of one resource in a window of versions: pages and counts, each in one statement.
 
-Source: http-api.md §20.6.
+See meadowlark/docs/contract.md#change-queries.
 """
 
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ from edfi_api.viewsets.edfi_view import EdFiView
 
 
 class AvailableChangeVersionsView(EdFiView):
-    """The versions that there are; whoever is authenticated may ask (http-api.md §20.2)."""
+    """The versions that there are; whoever is authenticated may ask (meadowlark/docs/contract.md#change-queries)."""
 
     detail = None
 

@@ -1,4 +1,4 @@
-"""Which change versions a query string asks for. Source: http-api.md §20.3."""
+"""Which change versions a query string asks for. See meadowlark/docs/contract.md#change-queries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

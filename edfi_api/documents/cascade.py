@@ -3,7 +3,7 @@
 The whole change is one transaction. Aliases are locked before their referrers are looked up, so no new referrer can
 appear in between: a writer that refers to the old identity waits, and then finds it gone. The new state of all
 documents is worked out in memory and written at the end, in the order of their rows, so that two cascades over the
-same documents meet in the same order. Source: design.md §4, http-api.md §13.
+same documents meet in the same order. See meadowlark/docs/storage.md#changing-a-key.
 
 What is held in memory are the bodies of all documents that follow: some kilobytes each.
 """

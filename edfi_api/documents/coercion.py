@@ -1,7 +1,7 @@
 """Body as sent → body as stored: unknown members dropped, nulls pruned, values brought into their type's form.
 
 Compiled once per resource from its JSON schema into a tree of functions that the body walks through. What cannot
-be brought into form is left as it is, for the validation to name. Source: http-api.md §12.
+be brought into form is left as it is, for the validation to name. See meadowlark/docs/contract.md#bodies.
 """
 
 import re
@@ -41,7 +41,7 @@ def compile_coercion(schema: dict[str, Any]) -> Coercion:
 
 
 def trim_descriptor(body: dict[str, Any]) -> dict[str, Any]:
-    """Code value and short description without blanks around them (http-api.md §18.1)."""
+    """Code value and short description without blanks around them (meadowlark/docs/contract.md#descriptors)."""
     trimmed = {name: body[name].strip() for name in _TRIMMED_IN_DESCRIPTORS if isinstance(body.get(name), str)}
     return body | trimmed
 

@@ -1,7 +1,7 @@
 """Conditions that a client puts on a write: which versions of the document it expects, or that there is none.
 
 Checked against the version read just before, which the write statement then demands again: between the two nothing
-can slip in. Source: http-api.md §§7.2, 7.3.
+can slip in. See meadowlark/docs/contract.md#versions-and-conditions.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """After a guard has denied: why. Asked only to word an answer, never to decide; the statement has decided.
 
 What is stored comes first, then what is wrong with the values on their own (descriptors that do not exist, a key that
-cannot change), then what is proposed. Source: errors.md §12.
+cannot change), then what is proposed. See meadowlark/docs/contract.md#order-of-checks.
 """
 
 from collections.abc import Mapping

@@ -2,8 +2,8 @@
 
 Only root-level elements take part, and of namespaces only the document's own and those of its identity. Several
 elements of one kind that the resource's rules make equal are one value; should an extension have different ones, the
-column holds the first of them (`groups`), and whoever judges looks into the body for the others. Source: security.md
-§4.
+column holds the first of them (`groups`), and whoever judges looks into the body for the others. See
+meadowlark/docs/authorization.md#securable-elements.
 
 `hierarchy` is for education organizations alone: the own id and behind it those of the organizations above.
 `opens_pathway` marks the documents that say who belongs to which organization, `is_person` those of the people

@@ -3,7 +3,7 @@
 Descriptors compare without regard to case, and what is served is the descriptor's own spelling, not the client's.
 Bodies are brought into it before they are stored, so that query by example can compare exactly. A descriptor cannot
 be renamed, so a spelling once read is remembered; not for ever, since it can be deleted and come back in other
-letters. Source: http-api.md §18.2.
+letters. See meadowlark/docs/contract.md#descriptors.
 """
 
 import time

@@ -1,4 +1,5 @@
-"""The rules a body can break, each with the text that Ed-Fi clients know. Source: errors.md §4.2, http-api.md §12."""
+"""The rules a body can break, each with the text that Ed-Fi clients know. See
+meadowlark/docs/contract.md#bodies."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The OpenAPI document of change queries; deletes and key changes stand with their resources (http-api.md §20)."""
+"""The OpenAPI document of change queries; deletes and key changes stand with their resources."""
 
 from typing import Any
 

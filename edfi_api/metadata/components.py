@@ -1,7 +1,8 @@
 """JSON schema of a resource → the schemas of an OpenAPI document, one component for each object in it.
 
 The names are those that Ed-Fi's own documents have, since generated clients turn them into class names and loaders
-look them up: `edFi_student`, `edFi_studentAddress`, `edFi_schoolReference`. Source: clients.md, metaed-to-api.md §20.
+look them up: `edFi_student`, `edFi_studentAddress`, `edFi_schoolReference`. See
+meadowlark/docs/contract.md#discovery-and-metadata.
 """
 
 from collections.abc import Iterable

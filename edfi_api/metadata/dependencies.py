@@ -1,4 +1,5 @@
-"""The order in which resources are loaded, as Ed-Fi tells it to clients. Source: http-api.md §3.2.
+"""The order in which resources are loaded, as Ed-Fi tells it to clients. See
+meadowlark/docs/contract.md#loading-order.
 
 It is more than the order of references: what a client may do with people depends on associations, so whatever refers
 to a person has to wait for these, and people can be updated by most clients only after them.

@@ -1,4 +1,5 @@
-"""What clients read first: which standard is served, in which version, and where everything is. Source: http-api.md §2.
+"""What clients read first: which standard is served, in which version, and where everything is. See
+meadowlark/docs/contract.md#discovery-and-metadata.
 
 The members are those of both official servers together, since clients look for one or the other.
 """

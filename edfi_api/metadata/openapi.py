@@ -1,4 +1,4 @@
-"""Surface → OpenAPI 3.0 documents: one of the resources, one of the descriptors. Source: http-api.md §3.1."""
+"""Surface → OpenAPI 3.0 documents: one of the resources, one of the descriptors."""
 
 from collections.abc import Iterable
 from typing import Any

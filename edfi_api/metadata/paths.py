@@ -1,4 +1,4 @@
-"""Resource → its operations, as OpenAPI describes them. Source: metaed-to-api.md §20, http-api.md §6."""
+"""Resource → its operations, as OpenAPI describes them. See meadowlark/docs/contract.md#discovery-and-metadata."""
 
 from typing import Any
 

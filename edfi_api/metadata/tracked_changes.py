@@ -1,6 +1,7 @@
 """What the OpenAPI documents say about deletes and key changes: the schemas of a resource's changes.
 
-The names are those of Ed-Fi's older official server, whose generated clients know them. Source: http-api.md §20.
+The names are those of Ed-Fi's older official server, whose generated clients know them. See
+meadowlark/docs/contract.md#change-queries.
 """
 
 from collections.abc import Iterable

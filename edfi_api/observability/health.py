@@ -1,4 +1,4 @@
-"""Whether the server can do its work. Source of the form: http-api.md §5."""
+"""Whether the server can do its work. The form is that of Ed-Fi's servers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

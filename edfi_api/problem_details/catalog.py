@@ -1,6 +1,7 @@
 """The whole error contract on one page: exception → status, type URN, title, detail.
 
-Texts are those that Ed-Fi clients match on. Source: errors.md §§4-10, sections named at each group.
+Texts are those that Ed-Fi clients match on. See
+meadowlark/docs/contract.md#problem-details.
 """
 
 from collections.abc import Iterable
@@ -32,7 +33,7 @@ def problem_of(error: Exception) -> Problem | None:
     return None
 
 
-# --- 400: the body (§§4.1, 4.2, 4.3) -----------------------------------------------------------------------------
+# --- 400: the body ----------------------------------------------------------------------------------------------------
 
 
 @problem_of.register
@@ -116,7 +117,7 @@ def _(error: documents.KeyChangeContradicts) -> Problem:
     )
 
 
-# --- 400: the query string (§§4.1, 4.2, 4.4) ---------------------------------------------------------------------
+# --- 400: the query string --------------------------------------------------------------------------------------------
 
 
 @problem_of.register
@@ -147,7 +148,7 @@ def _(error: queries.InvalidQueryValues) -> Problem:
     )
 
 
-# --- 401 (§8.1) --------------------------------------------------------------------------------------------------
+# --- 401 --------------------------------------------------------------------------------------------------------------
 
 
 @problem_of.register
@@ -185,7 +186,7 @@ def _(error: security.UnusableToken) -> Problem:
     )
 
 
-# --- 403: claim sets (§8.2) --------------------------------------------------------------------------------------
+# --- 403: claim sets --------------------------------------------------------------------------------------------------
 
 
 @problem_of.register
@@ -212,7 +213,7 @@ def _action_denied(what: str, *errors: str) -> Problem:
     )
 
 
-# --- 403 and 500: documents (§§8.3-8.5, 10) ----------------------------------------------------------------------
+# --- 403 and 500: documents -------------------------------------------------------------------------------------------
 
 _NOT_AUTHORIZED = "Access to the requested data could not be authorized."
 _INACCESSIBLE = "The existing resource item is inaccessible to clients using the '{}' authorization strategy"
@@ -357,7 +358,7 @@ def _(error: security.StrategyNotApplicable) -> Problem:
     )
 
 
-# --- 404 (§5) ----------------------------------------------------------------------------------------------------
+# --- 404 --------------------------------------------------------------------------------------------------------------
 
 
 @problem_of.register(viewsets.ResourceNotFound)
@@ -371,7 +372,7 @@ def _(error: documents.DocumentNotFound) -> Problem:
     return _not_found("Resource to update was not found")
 
 
-# --- 405, 413, 415 (§§6, 10) -------------------------------------------------------------------------------------
+# --- 405, 413, 415 ----------------------------------------------------------------------------------------------------
 
 
 @problem_of.register
@@ -474,7 +475,7 @@ def _invalid_profile_usage(status: int, message: str) -> Problem:
     )
 
 
-# --- 400 and 409: references and identities (§§4.1, 7) -----------------------------------------------------------
+# --- 400 and 409: references and identities ---------------------------------------------------------------------------
 
 
 @problem_of.register
@@ -534,7 +535,7 @@ def _(error: documents.IdentityConflict) -> Problem:
     )
 
 
-# --- 412 (§9) ----------------------------------------------------------------------------------------------------
+# --- 412 --------------------------------------------------------------------------------------------------------------
 
 
 @problem_of.register
@@ -580,7 +581,7 @@ def _(error: documents.MatchingVersionExists) -> Problem:
     )
 
 
-# --- 429 (§10) ---------------------------------------------------------------------------------------------------
+# --- 429 --------------------------------------------------------------------------------------------------------------
 
 
 @problem_of.register
@@ -594,7 +595,7 @@ def _(error: security.TooManyRequests) -> Problem:
     )
 
 
-# --- 500: security is configured wrongly (§10) --------------------------------------------------------------------
+# --- 500: security is configured wrongly ------------------------------------------------------------------------------
 
 
 @problem_of.register
@@ -620,7 +621,7 @@ def _security_configuration(message: str) -> Problem:
     )
 
 
-# --- 503 (§10) ---------------------------------------------------------------------------------------------------
+# --- 503 --------------------------------------------------------------------------------------------------------------
 
 
 @problem_of.register(documents.TooMuchContention)

@@ -1,7 +1,7 @@
 """Page tokens: which rows a walk through a collection has left, as text that only the server reads.
 
 `min,max` of document rows, inclusive, in base64url. A token is not tied to the filters of its request; the client
-repeats them. Source: http-api.md §9.2.
+repeats them. See meadowlark/docs/contract.md#paging.
 """
 
 import binascii

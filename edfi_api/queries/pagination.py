@@ -1,7 +1,7 @@
 """Which part of a collection is asked for: a window by limit and offset, or the next page of a walk by token.
 
 Walks cost the same at the end of a collection as at its beginning, since they start at a row instead of counting to
-it. Source: http-api.md §9.
+it. See meadowlark/docs/contract.md#paging.
 """
 
 from collections.abc import Iterator, Mapping
@@ -87,7 +87,7 @@ def _next_page(given: Mapping[str, str]) -> Page:
 
 
 def _walk_problems(given: Mapping[str, str], token: PageToken | None) -> Iterator[str]:
-    """In the order of http-api.md §9.2, where only the first is told."""
+    """In the order of Ed-Fi's server, which reports only the first."""
     largest, total = api_settings.MAX_PAGE_SIZE, given.get("totalcount", "false").lower()
     if "pagetoken" not in given:
         if "offset" in given and "limit" not in given:

@@ -1,4 +1,5 @@
-"""Query string → typed filters, checked against the query fields of a resource. Source: http-api.md §10."""
+"""Query string → typed filters, checked against the query fields of a resource. See
+meadowlark/docs/contract.md#queries."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass

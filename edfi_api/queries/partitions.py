@@ -1,4 +1,5 @@
-"""A collection cut into parts of about equal size, each the start of a walk of its own. Source: http-api.md §9.3."""
+"""A collection cut into parts of about equal size, each the start of a walk of its own. See
+meadowlark/docs/contract.md#paging."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,5 @@
-"""What a claim set may allow to do with a resource. Source: security.md §2.2."""
+"""What a claim set may allow to do with a resource. See
+meadowlark/docs/authorization.md#claim-sets-and-actions."""
 
 from django.db.models import TextChoices
 

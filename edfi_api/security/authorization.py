@@ -1,7 +1,8 @@
 """Client, resource, action → the guard over rows: the strategies of the client's claim set, put together.
 
 All strategies must allow, but of those that look at relationships one is enough. Their SQL is the same for all
-clients of a resource, so that statements stay prepared; what a client claims are parameters. Source: security.md §3.1.
+clients of a resource, so that statements stay prepared; what a client claims are parameters. See
+meadowlark/docs/authorization.md#strategies.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +37,8 @@ NO_FURTHER_AUTHORIZATION_REQUIRED = "NoFurtherAuthorizationRequired"
 
 CORE_PROJECT = "Ed-Fi"
 _INCLUDING_DELETES = "IncludingDeletes"
-# Beside those that include deletes, which serve nothing else. Source: security.md §8.
+# Beside those that include deletes, which serve nothing else. See
+# meadowlark/docs/authorization.md#deletes-and-key-changes.
 _FOR_CHANGES = {
     NO_FURTHER_AUTHORIZATION_REQUIRED,
     NAMESPACE_BASED,

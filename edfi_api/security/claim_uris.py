@@ -1,4 +1,5 @@
-"""How resources, domains and services are named in claim sets. Source: security.md §2.1.
+"""How resources, domains and services are named in claim sets. See
+meadowlark/docs/authorization.md#claim-sets-and-actions.
 
 A claim's name is its URI without the beginning that all of them share: `ed-fi/studentSchoolAssociation`,
 `domains/people`, `services/identity`.

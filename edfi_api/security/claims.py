@@ -1,4 +1,5 @@
-"""Claim set, resource, action → authorization strategies, or the refusal. Source: security.md §2.3.
+"""Claim set, resource, action → authorization strategies, or the refusal. See
+meadowlark/docs/authorization.md#from-a-claim-set-to-strategies.
 
 A claim set is compiled once per process into plain dictionaries. Each token that is looked up brings along the version
 that all claims have in the database (`tokens`), and a claim set compiled from an older one is compiled anew: so a

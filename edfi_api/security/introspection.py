@@ -1,4 +1,5 @@
-"""What a token stands for, told to its own bearer. Source: security.md §9."""
+"""What a token stands for, told to its own bearer. See
+meadowlark/docs/authorization.md#token-introspection."""
 
 from urllib.parse import parse_qsl
 

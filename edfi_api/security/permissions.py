@@ -15,7 +15,7 @@ from .readable import readable
 from .tokens import AuthenticatedClient
 from .upserts import upsert_guard
 
-# By the names that viewsets give to what they do. Source: security.md §2.2.
+# By the names that viewsets give to what they do. See meadowlark/docs/authorization.md#claim-sets-and-actions.
 ACTIONS = {
     "list": Action.READ,
     "retrieve": Action.READ,

@@ -1,4 +1,5 @@
-"""The education organizations that claims reach, as token introspection lists them. Source: security.md §9.2."""
+"""The education organizations that claims reach, as token introspection lists them. See
+meadowlark/docs/authorization.md#token-introspection."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,5 @@
-"""The names of the authorization strategies that Ed-Fi defines. Source: security.md §3.
+"""The names of the authorization strategies that Ed-Fi defines. See
+meadowlark/docs/authorization.md#strategies.
 
 Views of the operator's own, `{BasisResource}With{Description}`, are no strategies here.
 """

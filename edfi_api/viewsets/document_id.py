@@ -1,4 +1,4 @@
-"""The last segment of a path → the id of a document. Source: http-api.md §1.4."""
+"""The last segment of a path → the id of a document. See meadowlark/docs/contract.md#paths-and-ids."""
 
 import re
 from uuid import UUID

@@ -28,7 +28,7 @@ def written_document_headers(
 
 
 def write_condition(request: HttpRequest) -> WriteCondition:
-    """What `If-Match` and `If-None-Match` demand of a write. A weak tag matches nothing (http-api.md §7.2)."""
+    """What `If-Match` and `If-None-Match` demand of a write. A weak tag matches nothing (RFC 9110 §13.1.1)."""
     return WriteCondition(
         must_match=_versions(request.META.get("HTTP_IF_MATCH"), weak_counts=False),
         must_not_match=_versions(request.META.get("HTTP_IF_NONE_MATCH"), weak_counts=True),
@@ -36,7 +36,7 @@ def write_condition(request: HttpRequest) -> WriteCondition:
 
 
 def is_not_modified(request: HttpRequest, document: StoredDocument) -> bool:
-    """Whether a reader has this very version already (http-api.md §7.3)."""
+    """Whether a reader has this very version already (RFC 9110 §13.1.2)."""
     versions = _versions(request.META.get("HTTP_IF_NONE_MATCH"), weak_counts=True)
     return versions is AnyVersion.ANY or (versions is not None and document.change_version in versions)
 

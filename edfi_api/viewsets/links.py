@@ -1,4 +1,5 @@
-"""`link` members in the reference objects of a document that is served. Source: http-api.md §8.1.
+"""`link` members in the reference objects of a document that is served. See
+meadowlark/docs/contract.md#members-of-the-server.
 
 What a reference object means is stored with the document; nothing is asked here.
 """

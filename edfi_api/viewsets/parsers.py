@@ -1,4 +1,5 @@
-"""Request → JSON object: what it is declared to be, how it comes, and how long it may be. Source: http-api.md §5."""
+"""Request → JSON object: what it is declared to be, how it comes, and how long it may be. See
+meadowlark/docs/contract.md#requests-and-answers."""
 
 from typing import Any
 

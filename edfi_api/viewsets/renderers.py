@@ -19,7 +19,7 @@ class EdFiJsonRenderer(BaseRenderer):
 
 
 class NoNegotiation(BaseContentNegotiation):
-    """`Accept` is not negotiated on data routes (http-api.md §5)."""
+    """`Accept` is not negotiated on data routes (meadowlark/docs/contract.md#requests-and-answers)."""
 
     def select_parser(self, request: Any, parsers: list[Any]) -> Any:
         return parsers[0]

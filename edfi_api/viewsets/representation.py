@@ -1,6 +1,7 @@
 """Stored document → what clients see: `id` in front, `_etag` and `_lastModifiedDate` behind the body.
 
-The body's JSON text is spliced, not parsed, unless links are to be put into it. Source: http-api.md §§7.1, 8.
+The body's JSON text is spliced, not parsed, unless links are to be put into it. See
+meadowlark/docs/contract.md#members-of-the-server.
 """
 
 from collections.abc import Iterable

@@ -72,7 +72,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return view
 
     def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
-        """Each action calls `check_permissions` itself, in its place in the order of checks (errors.md §12)."""
+        """Each action calls `check_permissions` itself, in its place in the order of checks
+        (meadowlark/docs/contract.md#order-of-checks)."""
         self.perform_authentication(request)
         self.check_throttles(request)
         if document_id is not None:

@@ -1,7 +1,8 @@
 """Surface → URL map: `/{project}/{endpoint}[/{id}]`, matched without regard to case.
 
 One pattern and a dictionary instead of a pattern per resource: Django tries patterns one by one, and six hundred of
-them would cost more than the request itself. Source: http-api.md §1.4.
+them would cost more than the request itself. See
+meadowlark/docs/contract.md#paths-and-ids.
 """
 
 from collections.abc import Callable

@@ -378,6 +378,6 @@ def test_the_admin_is_found_without_its_last_slash(client, db):
 
 
 def test_browsers_show_the_admin_where_its_forms_come_from(client, db):
-    """Everywhere else they keep it to themselves (http-api.md §8)."""
+    """Everywhere else they keep it to themselves."""
     assert client.get("/admin/login/")["Referrer-Policy"] == "same-origin"
     assert client.get("/")["Referrer-Policy"] == "no-referrer"

@@ -1,4 +1,5 @@
-"""Settings for hosts whose clients were written for older Ed-Fi servers. Source: clients.md."""
+"""Settings for hosts whose clients were written for older Ed-Fi servers. See
+meadowlark/docs/contract.md#older-clients."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""GET /deletes. Source: http-api.md §§20.4, 20.6."""
+"""GET /deletes. See meadowlark/docs/contract.md#change-queries."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""GET /keyChanges. Source: http-api.md §§20.5, 20.6."""
+"""GET /keyChanges. See meadowlark/docs/contract.md#change-queries."""
 
 import pytest
 

@@ -101,7 +101,7 @@ class Writer:
 
 
 class Copy:
-    """What a client has, by key; kept as http-api.md §20.7 says."""
+    """What a client has, by key; kept as meadowlark/docs/contract.md#change-queries says."""
 
     def __init__(self, api):
         self.api, self.changes = api, ChangeQueries(api)

@@ -1,4 +1,5 @@
-"""Which versions there are, and the documents of a window of them. Source: http-api.md §§20.1-20.3."""
+"""Which versions there are, and the documents of a window of them. See
+meadowlark/docs/contract.md#change-queries."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,5 @@
-"""JSON schemas as OpenAPI components, on small models. Names and marks: clients.md, metaed-to-api.md §20."""
+"""JSON schemas as OpenAPI components, on small models. See
+meadowlark/docs/contract.md#discovery-and-metadata."""
 
 from typing import Any
 

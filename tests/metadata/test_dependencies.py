@@ -1,4 +1,5 @@
-"""The order in which clients load resources, on small models. Rules: http-api.md §3.2."""
+"""The order in which clients load resources, on small models. See
+meadowlark/docs/contract.md#loading-order."""
 
 import pytest
 from lxml import etree

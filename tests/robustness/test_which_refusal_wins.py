@@ -1,4 +1,5 @@
-"""A request that is wrong in two ways is answered by the order of errors.md §12.2."""
+"""A request that is wrong in two ways is answered by the order in
+meadowlark/docs/contract.md#order-of-checks."""
 
 from tests.conftest import ApiTestClient, item_path, new_token
 

@@ -1,4 +1,5 @@
-"""Claim set, resource, action → strategies. Source: security.md §2.3."""
+"""Claim set, resource, action → strategies. See
+meadowlark/docs/authorization.md#from-a-claim-set-to-strategies."""
 
 import orjson
 import pytest

@@ -1,6 +1,6 @@
 """NamespaceBased: the document's namespace begins with one of the client's prefixes, as text.
 
-Source: security.md §7.1.
+See meadowlark/docs/authorization.md#namespaces.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
-"""OwnershipBased: whoever created a document may read, change and delete it. Source: security.md §7.2."""
+"""OwnershipBased: whoever created a document may read, change and delete it. See
+meadowlark/docs/authorization.md#ownership."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,7 +4,8 @@ organizations.
 An organization is reached downwards through the closure of the hierarchy (upwards by the inverted strategies), a
 person through an association that brings it under such an organization. Associations are documents like others, so a
 path begins and ends with them at once. Of single documents it is asked whether there is a path; pages go to where paths
-end, which a table keeps (sql/0006_reached_documents.sql). Source: security.md §§3-6.
+end, which a table keeps (sql/0006_reached_documents.sql). See
+meadowlark/docs/authorization.md#people.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""NamespaceBased over HTTP. Source: errors.md §8.4, security.md §7.1."""
+"""NamespaceBased over HTTP. See meadowlark/docs/authorization.md#namespaces."""
 
 import pytest
 

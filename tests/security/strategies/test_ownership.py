@@ -1,4 +1,4 @@
-"""OwnershipBased over HTTP. Source: errors.md §8.5, security.md §7.2."""
+"""OwnershipBased over HTTP. See meadowlark/docs/authorization.md#ownership."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""The relationship strategies over HTTP: who reaches what, and the exact refusals. Source: errors.md §8.3."""
+"""The relationship strategies over HTTP: who reaches what, and the exact refusals. See
+meadowlark/docs/authorization.md#people."""
 
 import pytest
 
@@ -42,7 +43,7 @@ def value(name):
     return f"the resource item's '{name}' value."
 
 
-# --- the consequences of security.md §6, line by line ---
+# --- what follows for people, line by line ---
 
 
 def test_a_student_is_created_by_anyone_and_seen_by_nobody_before_an_enrollment(world):

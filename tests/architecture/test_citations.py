@@ -1,0 +1,55 @@
+"""What comments and pages cite can be read: a page of this repository with that heading, or a public document."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+_PAGE = re.compile(r"(?<![\w/.-])([\w./-]+\.md)(?:#([\w-]+))?\b")
+_LINK = re.compile(r"https?://\S+")
+_TEXTS = {".py", ".sql", ".md", ".html", ".txt", ".toml", ".yaml", ".yml", ".sh", ".lark", ".metaed", ".conf"}
+
+
+def _texts() -> list[Path]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=TOP, check=True, capture_output=True, text=True).stdout.split("\n")
+    return [path for name in listed if (path := TOP / name).suffix in _TEXTS and path.is_file()]
+
+
+def _citations() -> list[tuple[Path, str, str | None]]:
+    return [
+        (path, page, heading or None)
+        for path in _texts()
+        for page, heading in _PAGE.findall(_LINK.sub("", path.read_text(encoding="utf-8", errors="replace")))
+    ]
+
+
+def _headings(page: Path) -> set[str]:
+    """As links name them: lower case, punctuation dropped, hyphens for blanks."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize(
+    ("path", "page", "heading"), _citations(), ids=lambda value: value.name if isinstance(value, Path) else value
+)
+def test_a_page_that_is_cited_exists(path, page, heading):
+    found = next((file for folder in (TOP, path.parent) if (file := folder / page).is_file()), None)
+
+    assert found is not None, f"{path.relative_to(TOP)} cites {page}"
+    assert heading is None or heading in _headings(found), f"{path.relative_to(TOP)} cites {page}#{heading}"
+
+
+def test_sections_are_those_of_public_documents():
+    """`§` stands behind the name of an RFC only: other pages are cited by their headings."""
+    dangling = [
+        f"{path.relative_to(TOP)}: {line.strip()}"
+        for path in _texts()
+        if path != Path(__file__)
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines()
+        if "§" in re.sub(r"RFC ?\d+ §§?[\d.]+(?:(?:,| and|-) ?§?[\d.]+)*", "", line)
+    ]
+
+    assert dangling == []
