@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from django.http import HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, re_path
 
 DATA = "data"
@@ -25,6 +25,11 @@ AVAILABLE_CHANGE_VERSIONS = "changeQueries/v1/availableChangeVersions"
 HEALTH = "health"
 
 _PARAMETER = re.compile(r"<(\w+)>")
+
+
+def root_of(request: HttpRequest) -> str:
+    """The address by which the client reaches this server, without a slash at its end."""
+    return request.build_absolute_uri(f"{request.META.get('SCRIPT_NAME', '')}/").rstrip("/")
 
 
 def fixed_path(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:

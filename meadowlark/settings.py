@@ -147,7 +147,7 @@ CORS_ALLOWED_ORIGINS = env.list(
 )
 CORS_ALLOW_METHODS = ["DELETE", "GET", "HEAD", "POST", "PUT"]
 CORS_ALLOW_HEADERS = [*default_headers, "correlationid", "if-match", "if-none-match"]
-CORS_EXPOSE_HEADERS = ["etag", "location", "next-page-token", "total-count"]
+CORS_EXPOSE_HEADERS = ["etag", "link", "location", "next-page-token", "total-count"]
 if CORS_ALLOWED_ORIGINS:
     INSTALLED_APPS.append("corsheaders")
     MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")

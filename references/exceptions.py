@@ -1,6 +1,7 @@
 """What the references of a document can be refused for: facts, without wording."""
 
 from dataclasses import dataclass, field
+from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +27,20 @@ class UnresolvedReference(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Referrer:
-    """A document that points at another: its resource, its natural key, and its row."""
+    """A document that points at another: its resource, its id, and its natural key."""
 
-    resource: str
-    natural_key: str
     project: str
-    row: int
+    resource: str
+    document_uuid: UUID
+    natural_key: str
 
 
 @dataclass
 class DependentItemExists(Exception):
-    """The document cannot go: these point at it. `resources` names all their types, `referrers` some of each, the
-    oldest first."""
+    """The document in this row cannot be deleted: others point at it. `resources` names all their types, `referrers`
+    are the oldest of them. `path` is that of the document, empty for a caller that may not read it."""
 
+    row: int
     resources: list[str]
     referrers: list[Referrer]
+    path: str = ""

@@ -37,13 +37,11 @@ from edfi_api.documents.stored import StoredDocument, WrittenDocument
 from edfi_api.documents.violations import as_many_as_reported
 from edfi_api.surface.resource import Resource, ResourceName
 from references import resolution
-from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
+from references.exceptions import UnresolvedReference
 from references.identity import descriptor_natural_key, referential_id
 from references.models import Alias
 
 Result = TypeVar("Result")
-_REFERRERS_NAMED = 10
-_ASKED_AT_ONCE = 100
 
 
 class Outcome(StrEnum):
@@ -262,8 +260,8 @@ def delete(
 ) -> bool:
     """Remove the document with its aliases and references; False if there is none.
 
-    Raises DependentItemExists with the documents that refer to it, as far as the caller `may_read` them, what
-    `condition` raises and what `guard` refuses with. `user` is the name of the user of the admin who deletes it.
+    Raises DependentItemExists, with the path of the document if the caller `may_read` it, what `condition` raises and
+    what `guard` refuses with. `user` is the name of the user of the admin who deletes it.
     """
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
     parameters |= {"client": client, "user": user, **_guard_parameters(guard)}
@@ -281,7 +279,9 @@ def delete(
             rows = execute(statement, parameters | {"expected_version": expected}, using)
         except IntegrityError as error:
             if dependents := resolution.dependents(document_uuid, using):
-                raise _told(dependents, may_read) from error
+                is_readable = may_read is not None and may_read({dependents.row: resource.name})
+                path = f"{resource.url_path}/{document_uuid}" if is_readable else ""
+                raise replace(dependents, path=path) from error
             raise MetConcurrentWrite from error  # the last referrer went meanwhile
         is_denied = any(outcome == Outcome.DENIED for outcome, _ in rows)
         if is_denied and inquiry:
@@ -293,20 +293,6 @@ def delete(
     was_there = with_retries(attempt)
     replica.remember_writer(client, using)
     return was_there
-
-
-def _told(dependents: DependentItemExists, may_read: MayRead | None) -> DependentItemExists:
-    """The first of those that the caller may read, who may be asked about many before there are enough."""
-    found: list[Referrer] = []
-    for start in range(0, len(dependents.referrers), _ASKED_AT_ONCE):
-        asked = dependents.referrers[start : start + _ASKED_AT_ONCE]
-        if may_read is not None:
-            readable = may_read({each.row: ResourceName(each.project, each.resource) for each in asked})
-            asked = [each for each in asked if each.row in readable]
-        found += asked
-        if len(found) >= _REFERRERS_NAMED:
-            break
-    return replace(dependents, referrers=found[:_REFERRERS_NAMED])
 
 
 def _expected_version(condition: WriteCondition, parameters: Mapping[str, Any], using: str) -> int | None:

@@ -57,6 +57,12 @@ PARTITIONS_SCHEMA: Schema = {
 
 _ETAG = {"ETag": {"description": "The version of the item.", "schema": {"type": "string"}}}
 _WRITTEN = {"Location": {"description": "Where the item is.", "schema": {"type": "string", "format": "uri"}}, **_ETAG}
+_LINK = {
+    "Link": {
+        "description": "If items refer to the one that was to be deleted: where they can be read.",
+        "schema": {"type": "string"},
+    }
+}
 _PAGE = {
     "Total-Count": {
         "description": "How many items there are in all, if totalCount was asked for.",
@@ -86,7 +92,10 @@ def shared_responses() -> dict[str, Response]:
         "Unauthorized": _problem("The bearer token is missing, unknown or expired."),
         "Forbidden": _problem("The client may not do this, or not with this item."),
         "NotFound": _problem("There is no such item."),
-        "Conflict": _problem("The item refers to one that does not exist, is referred to, or would exist twice."),
+        "Conflict": {
+            **_problem("The item refers to one that does not exist, is referred to, or would exist twice."),
+            "headers": _LINK,
+        },
         "PreconditionFailed": _problem("The item has changed since the client read it."),
         "ContentTooLarge": _problem("The body has more bytes than the server reads."),
         "UnsupportedMediaType": _problem("The body is declared to be something else than JSON."),

@@ -10,17 +10,13 @@ from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
 
 from edfi_api import addresses
+from edfi_api.addresses import root_of
 from edfi_api.metadata.discovery import specifications
 from edfi_api.metadata.publication import respond
 from edfi_api.metadata.publications import GRAPHML, Publish
 from edfi_api.metadata.xsd import XsdDocuments
 from edfi_api.surface.resource import Surface
 from edfi_api.viewsets.open_view import OpenView
-
-
-def root_of(request: HttpRequest) -> str:
-    """The address by which the client reaches this server, without a slash at its end."""
-    return request.build_absolute_uri(f"{request.META.get('SCRIPT_NAME', '')}/").rstrip("/")
 
 
 class PublishedView(OpenView):

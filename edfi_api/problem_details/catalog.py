@@ -13,6 +13,7 @@ from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import MethodNotAllowed
 
+from edfi_api import addresses
 from edfi_api.documents import exceptions as documents
 from edfi_api.documents.violations import Violation
 from edfi_api.problem_details.problem import Problem
@@ -507,15 +508,18 @@ def _missing_descriptor(missing: references.MissingTarget) -> str:
 
 @problem_of.register
 def _(error: references.DependentItemExists) -> Problem:
-    """Beyond Ed-Fi's own servers, `errors` says by natural key which documents stand in the way, of those that the
-    client may read."""
+    """Which documents refer is told by the relations of the item, as far as the client may read them; the log has
+    their ids."""
     names = ", ".join(error.resources)
     return Problem(
         status=409,
         type="data-conflict:dependent-item-exists",
         title="Dependent Item Exists",
         detail=f"The requested action cannot be performed because this item is referenced by existing {names} item(s).",
-        errors=[f"{referrer.resource} {referrer.natural_key}" for referrer in error.referrers],
+        related=f"{addresses.RELATIONS}{error.path}" if error.path else "",
+        log_facts={
+            "referrers": ", ".join(f"{each.project}.{each.resource} {each.document_uuid}" for each in error.referrers)
+        },
     )
 
 

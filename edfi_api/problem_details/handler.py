@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api import audit
+from edfi_api.addresses import root_of
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 from edfi_api.remote_address import remote_address
@@ -25,8 +26,13 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     _log(problem, error)
     if problem.status in _DENIALS:
         _audit(problem, context["request"])
-    body = problem.body(correlation_id(context["request"]._request))
-    return Response(body, problem.status, headers=problem.headers, content_type=MEDIA_TYPE)
+    request = context["request"]._request
+    headers = problem.headers | _links(problem, request)
+    return Response(problem.body(correlation_id(request)), problem.status, headers=headers, content_type=MEDIA_TYPE)
+
+
+def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
+    return {"Link": f'<{root_of(request)}/{problem.related}>; rel="related"'} if problem.related else {}
 
 
 # What is refused because of who asks.
@@ -75,3 +81,6 @@ def _response(request: HttpRequest, problem: Problem) -> HttpResponse:
 def _log(problem: Problem, error: Exception) -> None:
     if problem.status >= 500:
         log.error("answered %s: %s: %s", problem.status, type(error).__name__, error)
+    elif problem.log_facts:
+        facts = " ".join(f'{name}="{fact}"' for name, fact in problem.log_facts.items())
+        log.info("refused %s %s: %s", problem.status, problem.type, facts, extra=problem.log_facts)

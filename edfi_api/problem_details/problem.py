@@ -19,7 +19,8 @@ class Problem:
     """What an exception means to a client. `type` is what follows the URN prefix.
 
     `validation_errors` is None where Ed-Fi leaves the member out. Of very many messages the first are kept, and texts
-    that repeat what was sent are cut, so no answer exceeds about 200 kB.
+    that repeat what was sent are cut, so no answer exceeds about 200 kB. `related` is the path, below the root of the
+    server, of what the client may read about the problem. `log_facts` are for the operator: no values of documents.
     """
 
     status: int
@@ -29,6 +30,8 @@ class Problem:
     validation_errors: dict[str, list[str]] | None = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
+    related: str = ""
+    log_facts: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         by_path = self.validation_errors or {}

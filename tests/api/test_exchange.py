@@ -129,8 +129,8 @@ def test_a_school_without_grade_levels_is_refused_with_the_standard_message(api,
     assert response.json()["validationErrors"] == {"$.gradeLevels": ["gradeLevels is required."]}
 
 
-def test_a_school_with_a_course_cannot_be_deleted_and_the_course_is_named(api, school):
-    api.post("/courses", course_body(api))
+def test_a_school_with_a_course_cannot_be_deleted_and_a_link_leads_to_the_course(api, school):
+    course = item_path(api.post("/courses", course_body(api)))
 
     response = api.delete(school)
 
@@ -140,7 +140,10 @@ def test_a_school_with_a_course_cannot_be_deleted_and_the_course_is_named(api, s
     assert problem["detail"] == (
         "The requested action cannot be performed because this item is referenced by existing Course item(s)."
     )
-    assert problem["errors"] == ["Course NK#courseCode=1234#educationOrganizationReference.educationOrganizationId=122"]
+    assert (problem["validationErrors"], problem["errors"]) == ({}, [])
+    related = school.replace("/data/", "/relations/v1/")
+    assert response["Link"] == f'<http://testserver{related}>; rel="related"'
+    assert [each["id"] for each in api.get(related).json()] == [course.rsplit("/", 1)[1]]
     assert api.get(school).status_code == 200
 
 

@@ -56,6 +56,7 @@ LAYERS = {
     # A refusal reads in a report as it does in an answer.
     "edfi_api.interchange": {"edfi_api.problem_details.catalog", *_TERMINAL, *_DJANGO_SIDE},
     "edfi_api.problem_details": {
+        "edfi_api.addresses",
         "edfi_api.audit",
         "edfi_api.remote_address",
         "edfi_api.conf",

@@ -1,0 +1,81 @@
+"""What refers to a document that cannot be deleted: a link for the client, ids in the log."""
+
+import logging
+
+import pytest
+
+from edfi_api.models import Document
+from tests.conftest import item_path
+
+
+@pytest.fixture
+def grade_level(api, documents, resource_named):
+    """The path of a descriptor that twelve schools refer to."""
+    resource = resource_named("School")
+    body = documents.minimal_body(resource)
+    documents.store_targets(resource, body)
+    for number in range(1, 13):
+        assert api.post("/schools", body | {"schoolId": number}).status_code == 201
+    (found,) = api.get("/gradeLevelDescriptors").json()
+    return f"/data/ed-fi/gradeLevelDescriptors/{found['id']}"
+
+
+def test_a_descriptor_in_use_links_to_what_uses_it(api, grade_level):
+    response = api.delete(grade_level)
+
+    assert response.status_code == 409
+    assert response.json() | {"correlationId": ""} == {
+        "detail": "The requested action cannot be performed because this item is referenced by existing School "
+        "item(s).",
+        "type": "urn:ed-fi:api:data-conflict:dependent-item-exists",
+        "title": "Dependent Item Exists",
+        "status": 409,
+        "correlationId": "",
+        "validationErrors": {},
+        "errors": [],
+    }
+    related = grade_level.replace("/data/", "/relations/v1/")
+    assert response["Link"] == f'<http://testserver{related}>; rel="related"'
+    assert len(api.get(related).json()) == 12
+
+
+def test_the_link_is_below_the_address_that_the_client_knows(api, grade_level):
+    response = api.delete(grade_level.replace("/data/", "/data/v3/"), SCRIPT_NAME="/edfi")
+
+    related = grade_level.replace("/data/", "/edfi/relations/v1/")
+    assert response["Link"] == f'<http://testserver{related}>; rel="related"'
+
+
+def test_the_log_has_the_first_ten_by_id_and_no_values(api, grade_level, caplog):
+    schools = Document.objects.filter(resource_type__name="School").order_by("id")
+    named = ", ".join(f"Ed-Fi.School {uuid}" for uuid in schools.values_list("document_uuid", flat=True)[:10])
+
+    with caplog.at_level(logging.INFO):
+        api.delete(grade_level)
+
+    (line,) = [record for record in caplog.records if getattr(record, "referrers", "")]
+    assert line.referrers == named
+    assert f'referrers="{named}"' in line.getMessage()
+    assert "schoolId" not in caplog.text
+
+
+def test_all_types_of_referrers_are_named(api, documents, resource_named):
+    for name in ("StudentSchoolAssociation", "StudentSchoolAttendanceEvent"):
+        documents.store(resource_named(name))
+    (student,) = api.get("/students").json()
+
+    response = api.delete(f"/students/{student['id']}")
+
+    assert response.json()["detail"].endswith(
+        "by existing StudentSchoolAssociation, StudentSchoolAttendanceEvent item(s)."
+    )
+    assert response.json()["errors"] == []
+
+
+def test_other_refusals_have_no_link(api):
+    school_year = {"schoolYear": 2026, "currentSchoolYear": True, "schoolYearDescription": "2025-2026"}
+    path = item_path(api.post("/schoolYearTypes", school_year))
+
+    assert "Link" not in api.put(path, school_year)
+    assert "Link" not in api.delete(path)
+    assert "Link" not in api.delete(path)
