@@ -30,7 +30,7 @@ SELECT target.id, t.project, t.name, d.document_uuid, d.natural_key
 def missing(targets: Iterable[UUID], using: str) -> set[UUID]:
     """The referential ids among `targets` that no document has."""
     wanted = set(targets)
-    return wanted - stored(wanted, using)
+    return wanted - stored(wanted, using) if wanted else wanted
 
 
 def stored(ids: Iterable[UUID], using: str) -> set[UUID]:
