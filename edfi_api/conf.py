@@ -43,8 +43,10 @@ DEFAULTS: dict[str, Any] = {
     "OMIT_EMPTY_PROBLEM_MEMBERS": False,
     # Whether /metrics is served, which shows everyone how much which resources are used.
     "METRICS": True,
-    # Request header whose value becomes the correlation id of logs and problem details.
+    # Header with the correlation id: what a request has there stands in logs, problem details and the answer.
     "CORRELATION_HEADER": "correlationid",
+    # Whether every request leaves a line in the log; those that were refused or failed always do.
+    "LOG_REQUESTS": False,
     # Where `stream_changes` can hand changes on to: by name, the class and its options.
     "CHANGE_SINKS": {"output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"}},
     # Modules with functions that are called for changes; see `on_change`.

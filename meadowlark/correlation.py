@@ -1,40 +1,65 @@
-"""The correlation id: one name for a request in its problem details and in every log line it causes.
+"""The correlation id: one name for a request in its answer and in every log line it causes.
 
 See meadowlark/docs/contract.md#problem-details. Without Django's applications, since the logging is set up before them.
 """
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
+from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, HttpResponse
 from uuid_utils import uuid4
 
 from edfi_api.conf import api_settings
 
 _correlation_id: ContextVar[str] = ContextVar("correlation_id", default="-")
-# What a client sends as correlation id ends up in log lines: nothing that could forge one passes.
-_UNSAFE = re.compile(r"[^\w.:\-]")
+# What a client sends as correlation id ends up in log lines and in a header of the answer: nothing that could forge one
+# passes.
+_UNSAFE = re.compile(r"[^\w.:\-]", re.ASCII)
+# RFC 9110 §5.6.2.
+_HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _LONGEST_CORRELATION_ID = 128
 
 
 class CorrelationIdMiddleware:
-    """Gives each request `request.correlation_id`: the client's own, made harmless, or a new one."""
+    """Gives each request `request.correlation_id`: the client's own, made harmless, or a new one. The answer has it as
+    a header of the same name."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
-        self._meta_name = "HTTP_" + api_settings.CORRELATION_HEADER.upper().replace("-", "_")
+        self._header = api_settings.CORRELATION_HEADER
+        if not _HEADER_NAME.fullmatch(self._header):
+            raise ImproperlyConfigured(f"MEADOWLARK_CORRELATION_HEADER is {self._header!r}, no name of a header.")
+        self._meta_name = "HTTP_" + self._header.upper().replace("-", "_")
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         sent = request.META.get(self._meta_name)
         harmless = _UNSAFE.sub("", sent)[:_LONGEST_CORRELATION_ID] if sent else ""
-        request.correlation_id = harmless or uuid4().hex
+        request.correlation_id = harmless or new_correlation_id()
         token = _correlation_id.set(request.correlation_id)
         try:
-            return self.get_response(request)
+            response = self.get_response(request)
         finally:
             _correlation_id.reset(token)
+        response.headers[self._header] = request.correlation_id
+        return response
+
+
+def new_correlation_id() -> str:
+    return uuid4().hex
+
+
+@contextmanager
+def correlated(correlation_id: str) -> Iterator[None]:
+    """Log lines that are written inside have this id."""
+    token = _correlation_id.set(correlation_id)
+    try:
+        yield
+    finally:
+        _correlation_id.reset(token)
 
 
 class CorrelationIdFilter(logging.Filter):

@@ -6,40 +6,21 @@ import resource
 import shutil
 import tempfile
 from importlib import import_module
-from socket import socket
 
-import orjson
 from django.conf import settings
 from django.db import connections
-from gunicorn import util
 from gunicorn.arbiter import Arbiter
 from gunicorn.http import wsgi
 from gunicorn.workers.base import Worker
 
-from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
-from meadowlark import chunked_body, connection_counts
+from meadowlark import chunked_body, connection_counts, unreadable_requests
 from meadowlark.prompt_response import PromptResponse
 from meadowlark.prompt_thread_worker import PromptThreadWorker
 
-
-def write_problem(client: socket, status: int, reason: str, message: str) -> None:
-    """What gunicorn answers where no application is asked: to what is no HTTP request, or one that is too long."""
-    problem = Problem(
-        status=status,
-        type="bad-request" if status < 500 else "system",
-        title=reason,
-        detail="The request could not be processed. See 'errors' for details.",
-        errors=[message] if message else [],
-    )
-    body = orjson.dumps(problem.body(correlation_id=""))
-    head = f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: {MEDIA_TYPE}\r\n"
-    util.write_nonblock(client, f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-
-
-# Its own error is a page of HTML, its own response takes two packets; and there are no settings for others.
-util.write_error = write_problem
+# gunicorn's response takes two packets; there are no settings for others.
 wsgi.Response = PromptResponse
 chunked_body.install()
+unreadable_requests.install()
 
 
 def _count(name: str, default: str) -> int:

@@ -127,7 +127,7 @@ INSTALLED_APPS = [
 # concern the admin alone.
 MIDDLEWARE = [
     "meadowlark.correlation.CorrelationIdMiddleware",
-    "edfi_api.observability.middleware.RequestMetricsMiddleware",
+    "edfi_api.observability.middleware.ObservabilityMiddleware",
     "meadowlark.middleware.DataRoutesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Style sheets and scripts of the admin and of /docs; without it only a proxy in front could serve them.
@@ -146,11 +146,17 @@ CORS_ALLOWED_ORIGINS = env.list(
     "MEADOWLARK_CORS_ORIGINS", default=[], meaning="origins whose browsers may call the API"
 )
 CORS_ALLOW_METHODS = ["DELETE", "GET", "HEAD", "POST", "PUT"]
-CORS_ALLOW_HEADERS = [*default_headers, "correlationid", "if-match", "if-none-match"]
-CORS_EXPOSE_HEADERS = ["etag", "link", "location", "next-page-token", "total-count"]
+correlation_header = env.str(
+    "MEADOWLARK_CORRELATION_HEADER",
+    default="correlationid",
+    meaning="header of requests and answers that names a request, as logs do",
+)
+CORS_ALLOW_HEADERS = [*default_headers, correlation_header, "if-match", "if-none-match"]
+CORS_EXPOSE_HEADERS = [correlation_header, "etag", "link", "location", "next-page-token", "total-count"]
 if CORS_ALLOWED_ORIGINS:
     INSTALLED_APPS.append("corsheaders")
-    MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")
+    # Behind those that see every request.
+    MIDDLEWARE.insert(2, "corsheaders.middleware.CorsMiddleware")
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "no-referrer"  # the admin has another one, see meadowlark/middleware.py
 X_FRAME_OPTIONS = "DENY"
@@ -249,7 +255,10 @@ EDFI_API = {
     ),
     "CACHE_DIR": HOME / "cache",
     "MAX_BODY_BYTES": env.int(
-        "MEADOWLARK_MAX_BODY_BYTES", default=10 * 1024 * 1024, meaning="larger requests are refused with 413"
+        "MEADOWLARK_MAX_BODY_BYTES",
+        default=10 * 1024 * 1024,
+        meaning="larger requests are refused with 413; so is a document of more than 100,000 values or 10,000 "
+        "references",
     ),
     "DEFAULT_PAGE_SIZE": env.int(
         "MEADOWLARK_DEFAULT_PAGE_SIZE", default=25, meaning="documents in a page, where a request has no `limit`"
@@ -282,10 +291,11 @@ EDFI_API = {
         meaning="problem details leave out `errors` and `validationErrors` that are empty",
     ),
     "METRICS": env.bool("MEADOWLARK_METRICS", default=True, meaning="Prometheus metrics at `/metrics`"),
-    "CORRELATION_HEADER": env.str(
-        "MEADOWLARK_CORRELATION_HEADER",
-        default="correlationid",
-        meaning="request header that names a request in answers and logs",
+    "CORRELATION_HEADER": correlation_header,
+    "LOG_REQUESTS": env.bool(
+        "MEADOWLARK_LOG_REQUESTS",
+        default=False,
+        meaning="a line in the log for every request, not only for those that are refused or fail",
     ),
     "CHANGE_SINKS": {
         "output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"},

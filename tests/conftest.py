@@ -1,5 +1,6 @@
 """What all tests share: the surface, documents made from it, and an authenticated client."""
 
+import logging
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -19,6 +20,7 @@ from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
 from edfi_api.surface.resource import Resource, ResourceName, Surface
 from tests.factories import DocumentFactory
+from tests.logs import Log
 
 DATA = "/data/ed-fi"
 
@@ -125,6 +127,19 @@ def api(api_without_check: ApiTestClient, preparers: Preparers) -> Iterator[ApiT
     """The same; whatever the test wrote, bodies and rows must agree at its end."""
     yield api_without_check
     assert list(disagreements(preparers, "default")) == []
+
+
+@pytest.fixture
+def log() -> Iterator[Log]:
+    """Everything that is logged during the test."""
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    log = Log()
+    root.addHandler(log.handler)
+    root.setLevel(logging.DEBUG)
+    yield log
+    root.handlers[:], level = before
+    root.setLevel(level)
 
 
 @pytest.fixture

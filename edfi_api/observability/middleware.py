@@ -1,4 +1,4 @@
-"""Counts and times every request under the resource or the view that answered it."""
+"""Counts, times and logs every request under the resource or the view that answered it."""
 
 import time
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Histogram
 
 from edfi_api.observability.metrics import REQUESTS, SECONDS
+from edfi_api.observability.request_log import log_request
 
 # Clients choose methods and paths; what they make up is counted under one name, or they could fill the memory.
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})
@@ -15,8 +16,8 @@ _OTHER = "other"
 _DATA_VIEW = "data"
 
 
-class RequestMetricsMiddleware:
-    """The outermost but one: everything that is answered is counted, refusals of other middleware too."""
+class ObservabilityMiddleware:
+    """The outermost but one: everything that is answered is seen, refusals of other middleware too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -26,8 +27,10 @@ class RequestMetricsMiddleware:
         response = self.get_response(request)
         method = request.method if request.method in _METHODS else _OTHER
         view, route = _view_and_route(request)
-        _timer(method, view).observe(time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        _timer(method, view).observe(seconds)
         _counter(method, route, response.status_code).inc()
+        log_request(request, response, method, route, seconds)
         return response
 
 

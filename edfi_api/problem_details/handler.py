@@ -28,7 +28,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         _audit(problem, context["request"])
     request = context["request"]._request
     headers = problem.headers | _links(problem, request)
-    return Response(problem.body(correlation_id(request)), problem.status, headers=headers, content_type=MEDIA_TYPE)
+    response = Response(problem.body(correlation_id(request)), problem.status, headers=headers, content_type=MEDIA_TYPE)
+    response.problem_type = problem.urn
+    return response
 
 
 def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
@@ -44,8 +46,7 @@ def _audit(problem: Problem, request: Request) -> None:
     audit.denied(
         status=problem.status,
         reason=next(iter(problem.errors), problem.detail),
-        # Django's request has a user only after a token was found right; DRF's would look at the token again.
-        client=getattr(getattr(request._request, "user", None), "key", None),
+        client=getattr(request._request, "client_key", None),
         method=request.method,
         path=request.path,
         address=remote_address(request._request),
@@ -75,7 +76,9 @@ def correlation_id(request: HttpRequest) -> str:
 
 def _response(request: HttpRequest, problem: Problem) -> HttpResponse:
     body = orjson.dumps(problem.body(correlation_id(request)))
-    return HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)
+    response = HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)
+    response.problem_type = problem.urn
+    return response
 
 
 def _log(problem: Problem, error: Exception) -> None:

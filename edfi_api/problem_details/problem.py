@@ -43,11 +43,15 @@ class Problem:
             object.__setattr__(self, "validation_errors", _by_path(messages[:MOST_REPORTED]))
         object.__setattr__(self, "errors", [_cut(text) for text in errors])
 
+    @property
+    def urn(self) -> str:
+        return f"{URN_PREFIX}:{self.type}"
+
     def body(self, correlation_id: str) -> dict[str, Any]:
         """The members as JSON has them."""
         members: dict[str, Any] = {
             "detail": self.detail,
-            "type": f"{URN_PREFIX}:{self.type}",
+            "type": self.urn,
             "title": self.title,
             "status": self.status,
             "correlationId": correlation_id,

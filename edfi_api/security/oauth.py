@@ -9,6 +9,7 @@ key take as long. The hash is 0.3 of it.
 Tokens that have expired remain in their table until `manage.py cleartokens` removes them; have it run every day.
 """
 
+import json
 import re
 
 from django.db import DatabaseError, InterfaceError, transaction
@@ -120,7 +121,7 @@ class TokenView(OAuthLibMixin, APIView):
         if status == 401:
             known = ApiClient.objects.filter(client_id=asked.credentials.key.replace("\0", "\ufffd"))
             # A key that nobody has might be a secret in the wrong place.
-            key = known.values_list("client_id", flat=True).first() or "unknown"
+            key = request.client_key = known.values_list("client_id", flat=True).first() or "unknown"
             audit.denied(status=401, reason="invalid_client", client=key, path=request.path, address=address)
         return _answer(body, status)
 
@@ -146,4 +147,7 @@ def _refuse(error: OAuth2Error) -> HttpResponse:
 
 def _answer(body: str, status: int) -> HttpResponse:
     headers = _HEADERS | _CHALLENGE if status == 401 else _HEADERS
-    return HttpResponse(body, status=status, content_type="application/json", headers=headers)
+    response = HttpResponse(body, status=status, content_type="application/json", headers=headers)
+    if status >= 400:
+        response.problem_type = json.loads(body)["error"]
+    return response

@@ -23,7 +23,7 @@ LAYERS = {
     "edfi_api.security.management": _EDGE,
     "edfi_api.security.urls": {"edfi_api.addresses", *_EDGE},
     "edfi_api.metadata": {"edfi_api.addresses", "edfi_api.xsd", *_EDGE},
-    "edfi_api.observability": {"edfi_api.addresses", "edfi_api.change_stream", *_EDGE},
+    "edfi_api.observability": {"edfi_api.addresses", "edfi_api.change_stream", "edfi_api.log_lines", *_EDGE},
     "edfi_api.change_stream": {"edfi_api.administration", "edfi_api.change_queries", *_EDGE},
     "edfi_api.change_queries": {
         "edfi_api.addresses",
@@ -87,7 +87,8 @@ LAYERS = {
     "edfi_api.metaed": set(),
     "edfi_api.addresses": set(),
     "edfi_api.arguments": {"edfi_api.printable"},
-    "edfi_api.audit": set(),
+    "edfi_api.audit": {"edfi_api.log_lines"},
+    "edfi_api.log_lines": set(),
     "edfi_api.printable": set(),
     "edfi_api.request_body": set(),
     "edfi_api.remote_address": {"edfi_api.conf"},

@@ -1,14 +1,11 @@
 """The audit log: who was denied what, who changed what, and never a secret."""
 
-import json
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings as django_settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
@@ -22,54 +19,10 @@ from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceC
 from edfi_api.surface.resource import ResourceName, Surface
 from tests.conftest import new_token
 from tests.factories import DocumentFactory
+from tests.logs import Log
 from tests.security.conftest import Ask, basic
 
 pytestmark = pytest.mark.django_db
-
-
-class Log:
-    """What stands in the log, as JSON lines."""
-
-    def __init__(self) -> None:
-        self._stream = StringIO()
-        config = logging.config.DictConfigurator(
-            {
-                **django_settings.LOGGING,
-                "handlers": {
-                    "tests": {
-                        "class": "logging.StreamHandler",
-                        "stream": self._stream,
-                        "formatter": "json",
-                        "filters": ["correlation_id"],
-                    }
-                },
-                "root": {},
-                "loggers": {},
-            }
-        )
-        config.configure()
-        self.handler = config.config["handlers"]["tests"]
-
-    @property
-    def text(self) -> str:
-        return self._stream.getvalue()
-
-    @property
-    def audit(self) -> list[dict[str, object]]:
-        lines = (json.loads(line) for line in self.text.splitlines())
-        return [line for line in lines if line["logger"] == "meadowlark.audit"]
-
-
-@pytest.fixture
-def log() -> Iterator[Log]:
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-    log = Log()
-    root.addHandler(log.handler)
-    root.setLevel(logging.DEBUG)
-    yield log
-    root.handlers[:], level = before
-    root.setLevel(level)
 
 
 def facts(entry: dict[str, object], *names: str) -> dict[str, object]:

@@ -1,0 +1,282 @@
+"""Each refused request leaves one line in the log, without a value of what was sent; others do where asked for."""
+
+import logging
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError, connection
+from django.test import Client
+
+from edfi_api.security.clients import create_client
+from meadowlark.correlation import CorrelationIdMiddleware
+from tests.api.test_upsert import STUDENT
+from tests.conftest import ApiTestClient, http, item_path, new_token
+from tests.logs import Log
+
+URN = "urn:ed-fi:api:"
+SOME_ID = "0198b4f3-3c5e-7000-8000-0123456789ab"
+PERSON = {"studentUniqueId": "Zebulon-1", "firstName": "Zebulon", "lastSurname": "Quill", "birthDate": "2010-02-03"}
+
+
+@pytest.fixture
+def client_api(db) -> ApiTestClient:
+    return ApiTestClient(new_token("SIS", key="sis-key"))
+
+
+def only(log: Log) -> dict[str, object]:
+    """The one line about a request, less what differs from run to run."""
+    [line] = log.requests
+    assert isinstance(line.pop("milliseconds"), float)
+    assert line.pop("time")
+    assert "Zebulon" not in str(line)
+    assert line.pop("message").startswith("status=")
+    del line["logger"], line["level"]
+    return line
+
+
+INVALID = "bad-request:data-validation-failed"
+REFUSED = {
+    "validation": ("post", "/students", PERSON | {"birthDate": "Zebulon"}, 400, INVALID),
+    "item validation": ("put", f"/students/{SOME_ID}", PERSON, 400, INVALID),
+    "unknown field": ("get", "/students?Zebulon=1", None, 400, "bad-request"),
+    "no json": ("post", "/students", "Zebulon", 400, INVALID),
+    "method": ("delete", "/students", None, 405, "method-not-allowed"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_a_refused_request_leaves_one_line(client_api, log, case):
+    method, path, body, status, problem = case
+
+    answer = client_api.request(method, path, body, HTTP_CORRELATIONID="case-7")
+
+    assert answer.json()["correlationId"] == "case-7"
+    assert only(log) == {
+        "correlation_id": "case-7",
+        "status": status,
+        "problem": URN + problem,
+        "method": method.upper(),
+        "resource": "/ed-fi/students",
+        "client": "sis-key",
+    }
+
+
+def test_the_line_of_a_conflict(client_api, log, documents, resource_named):
+    documents.store(resource_named("StudentSchoolAssociation"))
+    school = client_api.get("/schools").json()[0]["id"]
+
+    response = client_api.delete(f"/schools/{school}", HTTP_CORRELATIONID="case-8")
+
+    assert response.status_code == 409
+    assert only(log) == {
+        "correlation_id": "case-8",
+        "status": 409,
+        "problem": "urn:ed-fi:api:data-conflict:dependent-item-exists",
+        "method": "DELETE",
+        "resource": "/ed-fi/schools",
+        "client": "sis-key",
+    }
+
+
+def test_an_item_that_is_not_there_leaves_a_line(client_api, log):
+    client_api.get(f"/students/{SOME_ID}", HTTP_CORRELATIONID="case-9")
+
+    line = only(log)
+    assert (line["status"], line["resource"], line["client"]) == (404, "/ed-fi/students", "sis-key")
+
+
+UNAUTHENTICATED = "security:authentication"
+OUTSIDE = {
+    "no token": ("get", "/data/ed-fi/students?lastSurname=Zebulon", 401, UNAUTHENTICATED, "/ed-fi/students"),
+    "unknown resource": ("get", "/data/ed-fi/Zebulon", 401, UNAUTHENTICATED, "other"),
+    "unknown path": ("get", "/Zebulon?firstName=Zebulon", 404, "not-found", "other"),
+    "method": ("post", "/health?firstName=Zebulon", 405, "method-not-allowed", "health"),
+    "form of the admin": ("post", "/admin/login/?next=Zebulon", 403, None, "admin:login"),
+}
+
+
+@pytest.mark.parametrize("case", OUTSIDE.values(), ids=OUTSIDE)
+def test_what_is_refused_before_any_document_leaves_one_line(db, log, case):
+    method, path, status, problem, resource = case
+
+    answer = Client(enforce_csrf_checks=True).generic(method.upper(), path, headers={"correlationid": "case-1"})
+
+    expected = {"correlation_id": "case-1", "status": status, "method": method.upper(), "resource": resource}
+    assert answer.status_code == status
+    assert only(log) == expected | ({"problem": URN + problem} if problem else {})
+
+
+@pytest.mark.parametrize("path", ["/metadata", "/data/ed-fi/students"])
+def test_a_host_that_is_not_ours_leaves_one_line(client, log, path):
+    client.get(path, headers={"Host": "zebulon.example"})
+
+    line = only(log)
+    assert (line["status"], line["problem"]) == (400, URN + "bad-request")
+    assert "zebulon" not in log.text
+
+
+def test_a_body_that_is_too_large_leaves_one_line(client_api, log, settings):
+    settings.EDFI_API = settings.EDFI_API | {"MAX_BODY_BYTES": 10}
+
+    client_api.post("/students", PERSON)
+
+    line = only(log)
+    assert (line["status"], line["problem"], line["client"]) == (413, URN + "content-too-large", "sis-key")
+
+
+TOKENS = {
+    "wrong secret": ({"client_id": "sis-key", "client_secret": "Zebulon"}, 401, "invalid_client", "sis-key"),
+    "unknown key": ({"client_id": "Zebulon", "client_secret": "Zebulon"}, 401, "invalid_client", "unknown"),
+    "grant": ({"grant_type": "Zebulon", "client_id": "a", "client_secret": "b"}, 400, "unsupported_grant_type", None),
+    "nothing": ({}, 401, "invalid_request", None),
+}
+
+
+@pytest.mark.parametrize("case", TOKENS.values(), ids=TOKENS)
+def test_a_refused_token_leaves_one_line_with_the_code_of_oauth(db, log, case):
+    form, status, problem, key = case
+    create_client("SIS", "EdFiSandbox", key="sis-key")
+    form = {"grant_type": "client_credentials"} | form
+
+    response = Client().post("/oauth/token", form, content_type="application/json")
+
+    line = only(log)
+    assert (response.status_code, line["status"]) == (status, status)
+    assert (line["problem"], line["resource"], line.get("client")) == (problem, "oauth-token", key)
+    assert line["correlation_id"] == response["correlationid"]
+
+
+def test_a_request_that_fails_leaves_an_error(client_api, log):
+    def refuse(*_: object) -> None:
+        raise OperationalError("connection refused")
+
+    with connection.execute_wrapper(refuse):
+        response = http().get("/health", headers={"correlationid": "case-5"})
+
+    assert response.status_code == 503
+    [line] = log.requests
+    assert (line["level"], line["status"], line["resource"]) == ("ERROR", 503, "health")
+
+
+def test_a_bug_leaves_an_error_beside_its_traceback(client_api, log):
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE document RENAME TO misplaced")
+
+    client_api.get("/students?lastSurname=Zebulon", HTTP_CORRELATIONID="case-6")
+
+    [line] = log.requests
+    assert line["level"] == "ERROR"
+    assert (line["status"], line["problem"], line["correlation_id"]) == (500, "urn:ed-fi:api:system", "case-6")
+    assert "Zebulon" not in str(line)
+
+
+def test_a_request_that_is_answered_leaves_no_line(client_api, log):
+    client_api.post("/students", STUDENT)
+    client_api.get("/students")
+
+    assert log.requests == []
+
+
+def test_every_request_leaves_a_line_where_that_is_switched_on(client_api, log, settings):
+    settings.EDFI_API = settings.EDFI_API | {"LOG_REQUESTS": True}
+
+    client_api.get("/students?lastSurname=Zebulon", HTTP_CORRELATIONID="case-2")
+
+    assert only(log) == {
+        "correlation_id": "case-2",
+        "status": 200,
+        "method": "GET",
+        "resource": "/ed-fi/students",
+        "client": "sis-key",
+    }
+
+
+def test_lines_are_of_a_level_that_is_logged_by_default(client_api, log):
+    client_api.post("/students", {})
+
+    assert log.requests[0]["level"] == "INFO"
+    assert logging.getLogger("meadowlark.requests").isEnabledFor(logging.INFO)
+
+
+@pytest.fixture
+def answers(client_api):
+    """Of every kind that there is."""
+    headers = {"HTTP_CORRELATIONID": "case-3"}
+    created = client_api.post("/students", STUDENT, **headers)
+    item = item_path(created)
+    found = client_api.get(item, **headers)
+    yield [
+        created,
+        found,
+        client_api.get(item, HTTP_IF_NONE_MATCH=found["ETag"], **headers),
+        client_api.get("/students", **headers),
+        client_api.delete(item, **headers),
+        client_api.get(item, **headers),
+        client_api.get("/unheardOf", **headers),
+        client_api.post("/students", {}, **headers),
+        *(
+            http().get(path, **headers)
+            for path in ("/", "/health", "/metadata/dependencies", "/admin/", "/static/none", "/none", "/oauth/token")
+        ),
+        http().post("/oauth/token", {}, content_type="application/json", **headers),
+        http().get("/", HTTP_HOST="evil.example", **headers),
+    ]
+
+
+def test_every_answer_has_the_correlation_id(answers):
+    assert [answer.status_code for answer in answers[:6]] == [201, 200, 304, 200, 204, 404]
+    assert {answer["correlationid"] for answer in answers} == {"case-3"}
+
+
+def test_a_preflight_has_it_too_and_lets_browsers_send_and_read_it(settings):
+    settings.CORS_ALLOWED_ORIGINS = ["https://sis.example"]
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE[:2], "corsheaders.middleware.CorsMiddleware", *settings.MIDDLEWARE[2:]]
+    asked = {"Origin": "https://sis.example", "Access-Control-Request-Method": "GET", "correlationid": "case-4"}
+
+    preflight = Client().options("/data/ed-fi/students", headers=asked)
+    answer = Client().get("/", headers={"Origin": "https://sis.example"})
+
+    assert preflight["correlationid"] == "case-4"
+    assert "correlationid" in preflight["Access-Control-Allow-Headers"]
+    assert "correlationid" in answer["Access-Control-Expose-Headers"]
+
+
+def test_a_request_without_one_gets_one(client):
+    first, second = client.get("/")["correlationid"], client.get("/")["correlationid"]
+
+    assert len(first) == len(second) == 32
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("sent", "returned"),
+    [
+        ("a b\tc", "abc"),
+        ('x" event="forged', "xeventforged"),
+        ("caf\u00e9", "caf"),
+        ("1" * 5000, "1" * 128),
+        ("run:7.b_c-d", "run:7.b_c-d"),
+    ],
+)
+def test_an_id_is_harmless_wherever_it_is_repeated(client, log, sent, returned):
+    answer = client.get("/none", headers={"correlationid": sent})
+
+    assert answer["correlationid"] == answer.json()["correlationId"] == returned
+    assert log.requests[0]["correlation_id"] == returned
+
+
+def test_the_header_has_the_configured_name(client, settings):
+    settings.EDFI_API = settings.EDFI_API | {"CORRELATION_HEADER": "X-Request-ID"}
+
+    answer = client.get("/", headers={"X-Request-ID": "case-5"})
+
+    assert answer["X-Request-ID"] == "case-5"
+    assert "correlationid" not in answer
+
+
+@pytest.mark.parametrize("name", ["", "two words", "a:b", "x\r\ny", "caf\u00e9"])
+def test_a_name_that_no_header_can_have_is_refused_at_the_start(settings, name):
+    settings.EDFI_API = settings.EDFI_API | {"CORRELATION_HEADER": name}
+
+    with pytest.raises(ImproperlyConfigured, match="MEADOWLARK_CORRELATION_HEADER"):
+        CorrelationIdMiddleware(lambda request: request)

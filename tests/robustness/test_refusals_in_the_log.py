@@ -1,0 +1,54 @@
+"""What the log of a real server has of refused requests, those included that no application was asked about."""
+
+import re
+import socket
+from datetime import datetime
+
+import httpx
+import pytest
+
+UNREADABLE = {
+    "no request": (b"no request for Zebulon\r\n\r\n", 400),
+    "method": (b"zebulon / HTTP/1.1\r\n\r\n", 400),
+    "version": (b"GET /Zebulon HTTP/7.5\r\n\r\n", 400),
+    "request line": (b"GET /?lastSurname=Zebulon" + b"x" * 9000 + b" HTTP/1.1\r\n\r\n", 400),
+    "header": (b"GET / HTTP/1.1\r\nHost: localhost\r\nZebulon Quill: 1\r\n\r\n", 400),
+    "long header": (b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: Zebulon" + b"x" * 9000 + b"\r\n\r\n", 431),
+    "expectation": (b"GET / HTTP/1.1\r\nHost: localhost\r\nExpect: Zebulon\r\n\r\n", 417),
+    "coding": (b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: Zebulon\r\n\r\n", 400),
+}
+
+
+def lines(server, correlation_id):
+    return [line for line in server.log.read_text().splitlines() if correlation_id in line]
+
+
+def test_a_refused_request_is_found_by_the_id_in_its_answer(real_server):
+    url = f"http://127.0.0.1:{real_server.port}/data/ed-fi/students"
+    answer = httpx.post(url, json={"lastSurname": "Zebulon"}, headers={"Authorization": f"Bearer {real_server.token}"})
+
+    correlation_id, key = answer.headers["correlationid"], real_server.credentials["client_id"]
+    [line] = lines(real_server, correlation_id)
+    moment, _, logged = line.partition(" INFO ")
+    told, _, milliseconds = logged.rpartition(" milliseconds=")
+    assert answer.json()["correlationId"] == correlation_id
+    assert told == (
+        f"meadowlark.requests [{correlation_id}] status=400 problem=urn:ed-fi:api:bad-request:data-validation-failed "
+        f"method=POST resource=/ed-fi/students client={key}"
+    )
+    assert float(milliseconds) > 0
+    assert datetime.fromisoformat(moment.replace(",", "."))
+
+
+@pytest.mark.parametrize(("sent", "status"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_is_no_request_leaves_one_line_without_what_was_sent(real_server, sent, status):
+    with socket.create_connection(("127.0.0.1", real_server.port), timeout=10) as connection:
+        connection.sendall(sent)
+        answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+    correlation_id = re.search(r"(?m)^correlationid: (\w{32})\r$", answer)[1]
+    [line] = lines(real_server, correlation_id)
+    assert answer.startswith(f"HTTP/1.1 {status} ")
+    assert f'"correlationId":"{correlation_id}"' in answer
+    assert f"status={status} problem=urn:ed-fi:api:" in line
+    assert "zebulon" not in real_server.log.read_text().lower()
