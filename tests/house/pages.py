@@ -1,0 +1,100 @@
+"""Pages of the documentation as shell sessions: their commands in order, and the answers that the pages show.
+
+A block of `sh` is a step. A block of `json`, `http` or `text` behind it shows what the step prints: `json` all of it,
+`http` some of the lines of a response, `text` some lines of anything. What differs from run to run (ids, versions,
+times, tokens) is compared by its form alone.
+"""
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_ANSWERS = ("json", "http", "text")
+_END_OF_STEP = "--- end of step ---"
+_VARYING = (
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "ID"),
+    (re.compile(r"\b[0-9a-f]{32}\b"), "ID"),
+    (re.compile(r"\d+-l\b"), "ETAG"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
+    (re.compile(r"(?<=Next-Page-Token: )\S+"), "TOKEN"),
+)
+_VARYING_MEMBERS = {"access_token", "changeVersion", "newestChangeVersion", "pageTokens"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """Commands of a page and what it shows of their output; `line` is where they stand."""
+
+    line: int
+    commands: str
+    language: str = ""
+    answer: str = ""
+
+    def disagreement(self, output: str) -> str | None:
+        """What the page shows and the output does not have; None if they agree."""
+        if self.language == "json":
+            shown, printed = _comparable(json.loads(self.answer)), _comparable(json.loads(output))
+            return None if shown == printed else f"shown {shown}, printed {printed}"
+        printed_lines = _without_varying(output).splitlines()
+        missing = [line for line in _without_varying(self.answer).splitlines() if line not in printed_lines]
+        return f"not printed: {missing}, but {output}" if missing else None
+
+
+def steps(text: str) -> list[Step]:
+    """Those of a page, or of a part of one."""
+    found: list[Step] = []
+    for block in _BLOCK.finditer(text):
+        language, content = block.groups()
+        if language == "sh":
+            found.append(Step(text.count("\n", 0, block.start()) + 1, content))
+        elif language in _ANSWERS and found and not found[-1].language:
+            found[-1] = Step(found[-1].line, found[-1].commands, language, content)
+    return found
+
+
+def run(page: list[Step], environment: Mapping[str, str], folder: Path, prelude: str = "") -> list[str]:
+    """What each step prints, in one shell that stops where a command fails."""
+    script = "\n".join([prelude, *(f"{step.commands}\nprintf '\\n%s\\n' '{_END_OF_STEP}'" for step in page)])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    outputs = done.stdout.split(f"\n{_END_OF_STEP}\n")
+    assert done.returncode == 0, f"line {page[len(outputs) - 1].line}: {outputs[-1]}{done.stderr}"
+    return outputs[:-1]
+
+
+def disagreements(page: list[Step], outputs: list[str]) -> list[str]:
+    """Of all steps that show an answer, by the line of the page."""
+    told = ((step, step.disagreement(output)) for step, output in zip(page, outputs, strict=True) if step.language)
+    return [f"line {step.line}: {what}" for step, what in told if what]
+
+
+def _comparable(value: Any) -> Any:
+    match value:
+        case dict():
+            return {
+                name: "VARYING" if name in _VARYING_MEMBERS else _comparable(member) for name, member in value.items()
+            }
+        case list():
+            return [_comparable(item) for item in value]
+        case str():
+            return _without_varying(value)
+    return value
+
+
+def _without_varying(text: str) -> str:
+    for form, name in _VARYING:
+        text = form.sub(name, text)
+    return text

@@ -1,0 +1,181 @@
+"""Every command and request of README and of the pages for readers of it works as it is written."""
+
+import os
+import pty
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+import httpx
+import pytest
+
+from tests.house.pages import Step, disagreements, run, steps
+from tests.house.test_make_run import Run
+from tests.ports import free_port
+
+TOP = Path(__file__).parents[2]
+README = TOP / "README.md"
+CALLING = TOP / "meadowlark/docs/calling-the-api.md"
+EXTENSIONS = TOP / "meadowlark/docs/extensions.md"
+
+# Left out: the one is what a test starts, the other what a test runs in.
+_DONE = ("make run\n", "make test\n")
+# Asks questions, so it has a test of its own.
+_ASKING = ".venv/bin/python manage.py createsuperuser\n"
+
+# `docker compose exec meadowlark python ...` as a command of this machine.
+_DOCKER = """
+docker() {
+  case "$*" in
+    "compose --file docker/compose.yaml up --build --wait") ;;
+    "compose --file docker/compose.yaml exec meadowlark python "*) shift 6; .venv/bin/python "$@" ;;
+    *) return 1 ;;
+  esac
+}
+"""
+_SAMPLES = {
+    "Descriptors/SexDescriptor.xml": "<InterchangeDescriptors xmlns='http://ed-fi.org/5.2.0'><SexDescriptor>"
+    "<CodeValue>X</CodeValue><ShortDescription>X</ShortDescription><Namespace>uri://ed-fi.org/SexDescriptor</Namespace>"
+    "</SexDescriptor></InterchangeDescriptors>",
+    "Samples/Sample XML/Student.xml": "<InterchangeStudent xmlns='http://ed-fi.org/5.2.0'><Student>"
+    "<StudentUniqueId>604833</StudentUniqueId><Name><FirstName>Sam</FirstName><LastSurname>Ple</LastSurname></Name>"
+    "<BirthData><BirthDate>2010-02-03</BirthDate></BirthData></Student></InterchangeStudent>",
+}
+
+
+class Served:
+    """A server as `make run` starts it, in this process's environment."""
+
+    def __init__(self, home: Path, **variables: str) -> None:
+        self.home = home
+        self.run = Run(home, free_port(), **variables)
+
+    def __enter__(self) -> Self:
+        self.run.wait_until_served()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.run.stop(signal.SIGTERM)
+
+    def page(self, path: Path, **others: str) -> list[Step]:
+        """The steps of a page, with the address, key and secret of this server; `others` are replaced too."""
+        text = path.read_text().replace("http://127.0.0.1:8000", self.run.address)
+        for name in ("key", "secret"):
+            [value] = re.findall(rf"^  {name} +(\S+)$", self.run.told, re.MULTILINE)
+            text = text.replace(f"{name.upper()}=...", f"{name.upper()}={value}")
+        for written, here in others.items():
+            text = text.replace(written, here)
+        return steps(text)
+
+
+def environment(home: Path) -> dict[str, str]:
+    """That of a person with a new checkout and this home."""
+    ours = ("DATABASE_URL", "MEADOWLARK_", "MAKE", "MFLAGS", "DJANGO_")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return inherited | {"MEADOWLARK_HOME": str(home)}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(tmp_path_factory.mktemp("pages") / "home") as server:
+        yield server
+
+
+def test_the_page_about_calling_the_api(served: Served) -> None:
+    page = served.page(CALLING)
+
+    outputs = run(page, environment(served.home), TOP)
+
+    assert len(page) > 20
+    assert disagreements(page, outputs) == []
+
+
+def test_the_readme(served: Served, tmp_path: Path) -> None:
+    samples = tmp_path / "Ed-Fi-Data-Standard"
+    for name, text in _SAMPLES.items():
+        (samples / name).parent.mkdir(parents=True, exist_ok=True)
+        (samples / name).write_text(text)
+    page = served.page(README, **{"docker/.env": str(tmp_path / ".env"), "Ed-Fi-Data-Standard/": f"{samples}/"})
+    commands = [step for step in page if step.commands not in (*_DONE, _ASKING)]
+
+    docker, first_request, district, samples_of_ed_fi = run(commands, environment(served.home), TOP, _DOCKER)
+
+    assert (tmp_path / ".env").read_text().startswith("POSTGRES_PASSWORD=")
+    assert re.search(r"^secret +\S{40}", docker, re.MULTILINE)
+    assert "201 Created" in first_request and '"lastSurname": "Ortiz"' in first_request
+    assert "2,000 documents in" in district
+    assert "descriptors: 1 created" in samples_of_ed_fi and re.search(r"Student +1 +0 +0 +0\n", samples_of_ed_fi)
+
+
+def test_an_administrator_is_made_as_the_readme_says(served: Served) -> None:
+    [command] = [step.commands for step in served.page(README) if step.commands == _ASKING]
+
+    told = answered(command, environment(served.home), "steward", "s@example.org", "a long password", "a long password")
+
+    assert "Superuser created successfully." in told
+    with httpx.Client(base_url=served.run.address, follow_redirects=True) as browser:
+        form = {"username": "steward", "password": "a long password", "next": "/admin/"}
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', browser.get("/admin/").text)
+        headers = {"Referer": f"{served.run.address}/admin/login/"}
+        page = browser.post("/admin/login/", data=form | {"csrfmiddlewaretoken": token[1]}, headers=headers)
+    assert "Documents by resource" in page.text
+
+
+def test_the_page_about_extensions(tmp_path: Path) -> None:
+    folder, home = str(tmp_path / "lake-county"), tmp_path / "home"
+    written = steps(EXTENSIONS.read_text().replace("../lake-county", folder))
+    [serving] = [number for number, step in enumerate(written) if "make run" in step.commands]
+    assert written[serving].commands == f"MEADOWLARK_EXTENSIONS={folder} make run\n"
+
+    before = written[:serving]
+    assert disagreements(before, run(before, environment(home), TOP)) == []
+    with Served(home, MEADOWLARK_EXTENSIONS=folder) as server:
+        after = server.page(EXTENSIONS, **{"../lake-county": folder})[serving + 1 :]
+        assert disagreements(after, run(after, environment(home), TOP)) == []
+
+
+def test_links_of_the_pages_lead_somewhere() -> None:
+    pages = [README, TOP / "meadowlark/OPERATIONS.md", *(TOP / "meadowlark/docs").glob("*.md")]
+    broken = [
+        f"{page.name}: {link}"
+        for page in pages
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text())
+        if not link.startswith("https://") and not _is_there(page, link)
+    ]
+
+    assert len(pages) > 3
+    assert broken == []
+
+
+def _is_there(page: Path, link: str) -> bool:
+    name, _, anchor = link.partition("#")
+    target = (page.parent / name).resolve() if name else page
+    if not target.exists():
+        return False
+    headings = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE) if anchor else []
+    return not anchor or anchor in [re.sub(r"[^\w\- ]", "", each).lower().replace(" ", "-") for each in headings]
+
+
+def answered(command: str, environment: dict[str, str], *answers: str) -> str:
+    """What a command prints on a terminal where each of its questions gets the next answer."""
+    child, terminal = pty.fork()
+    if not child:
+        os.chdir(TOP)
+        os.execvpe("bash", ["bash", "-c", command], environment)  # noqa: S606
+    told, left = "", list(answers)
+    while chunk := _read(terminal):
+        told += chunk
+        if left and re.search(r": $", told):
+            os.write(terminal, f"{left.pop(0)}\n".encode())
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0, told
+    return told
+
+
+def _read(terminal: int) -> str:
+    try:
+        return os.read(terminal, 1024).decode()
+    except OSError:  # Linux, when the other end is closed.
+        return ""
