@@ -46,16 +46,16 @@ bench-data: $(VENV)/ready-for-tests
 
 # The locks say everything, so nothing is installed or resolved.
 audit: $(AUDIT)/ready
-	$(foreach lock,$(wildcard *.lock tests/*.lock tests/clients/*.lock),$(AUDIT)/bin/pip-audit --strict --disable-pip \
+	$(foreach lock,$(wildcard *.lock requirements/*.lock tests/*.lock tests/clients/*.lock),$(AUDIT)/bin/pip-audit --strict --disable-pip \
 		--progress-spinner off --require-hashes --requirement $(lock) &&) true
 
 lock: $(VENV)/ready
 	$(BIN)/python -m pip install -qq pip-tools==7.6.2
 	$(compile) requirements.txt --output-file requirements.lock
-	$(compile) requirements.telemetry.txt --constraint requirements.lock --output-file requirements.telemetry.lock
-	$(compile) requirements.parquet.txt --constraint requirements.lock --output-file requirements.parquet.lock
-	$(compile) requirements.nats.txt --constraint requirements.lock --output-file requirements.nats.lock
-	$(compile) --allow-unsafe requirements.audit.txt --output-file requirements.audit.lock
+	$(compile) requirements/telemetry.txt --constraint requirements.lock --output-file requirements/telemetry.lock
+	$(compile) requirements/parquet.txt --constraint requirements.lock --output-file requirements/parquet.lock
+	$(compile) requirements/nats.txt --constraint requirements.lock --output-file requirements/nats.lock
+	$(compile) --allow-unsafe requirements/audit.txt --output-file requirements/audit.lock
 	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
 	$(compile) --allow-unsafe tests/clients/requirements.txt --output-file tests/clients/requirements.lock
 
@@ -64,7 +64,7 @@ compile := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/python -m piptools compile 
 install := $(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes
 
 # The stamps are copies of the locks that were installed: content decides, not the time of a checkout.
-locks := requirements.lock requirements.fast.lock
+locks := requirements.lock requirements/fast.lock
 $(shell test -x $(BIN)/python && cat $(locks) | cmp -s - $(VENV)/ready || rm -f $(VENV)/ready)
 $(shell cmp -s tests/requirements.lock $(VENV)/ready-for-tests || rm -f $(VENV)/ready-for-tests)
 $(shell cmp -s tests/clients/requirements.lock $(CLIENTS)/ready || rm -f $(CLIENTS)/ready)
@@ -76,7 +76,7 @@ $(VENV)/ready:
 	@echo 'Installing into $(VENV) ...'
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(install) -r requirements.lock
-	@$(install) -r requirements.fast.lock 2>/dev/null \
+	@$(install) -r requirements/fast.lock 2>/dev/null \
 		|| echo 'No C compiler: the web server parses HTTP in Python, which is slower and does the same.'
 	@cat $(locks) > $@
 
@@ -91,7 +91,7 @@ $(CLIENTS)/ready:
 	@$(CLIENTS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/clients/requirements.lock
 	@cp tests/clients/requirements.lock $@
 
-$(AUDIT)/ready: requirements.audit.lock
+$(AUDIT)/ready: requirements/audit.lock
 	@$(PYTHON) -m venv --clear $(AUDIT)
-	@$(AUDIT)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.audit.lock
+	@$(AUDIT)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/audit.lock
 	@touch $@

@@ -314,7 +314,7 @@ EDFI_API = {
                 "servers": env.list(
                     "MEADOWLARK_NATS_SERVERS",
                     default=["nats://127.0.0.1:4222"],
-                    meaning="where `stream_changes --sink nats` publishes changes; needs `requirements.nats.lock`",
+                    meaning="where `stream_changes --sink nats` publishes changes; needs `requirements/nats.lock`",
                     shown="`nats://127.0.0.1:4222`",
                 )
             },
@@ -386,12 +386,12 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
 }
 
-# OpenTelemetry's own variable, which the libraries of requirements.telemetry.txt read too.
+# OpenTelemetry's own variable, which the libraries of requirements/telemetry.txt read too.
 TELEMETRY = bool(
     env.str(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         default="",
-        meaning="sends traces there; needs `requirements.telemetry.lock`",
+        meaning="sends traces there; needs `requirements/telemetry.lock`",
     )
 )
 

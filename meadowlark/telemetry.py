@@ -1,6 +1,6 @@
 """Traces for OpenTelemetry, where the environment names a collector: OTEL_EXPORTER_OTLP_ENDPOINT.
 
-The libraries are those of requirements.telemetry.txt, which are not installed otherwise; their own variables (OTEL_...)
+The libraries are those of requirements/telemetry.txt, which are not installed otherwise; their own variables (OTEL_...)
 say what the service is called and how much of it is traced.
 """
 

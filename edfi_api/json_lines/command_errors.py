@@ -23,7 +23,7 @@ def as_command_errors() -> Iterator[None]:
         raise CommandError(f"the API offers no {error.name}") from error
     except PyArrowMissing as error:
         raise CommandError(
-            "Parquet needs pyarrow, which is not installed: pip install -r requirements.parquet.lock"
+            "Parquet needs pyarrow, which is not installed: pip install -r requirements/parquet.lock"
         ) from error
     except BrokenProcessPool as error:
         raise CommandError("a process that prepared documents has died; was there too little memory?") from error

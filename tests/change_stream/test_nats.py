@@ -12,7 +12,7 @@ from edfi_api.change_stream.changes import Operation
 from edfi_api.change_stream.exceptions import SinkFailed
 from tests.change_stream.changes import change
 
-nats = pytest.importorskip("nats", reason="requirements.nats.lock is not installed")
+nats = pytest.importorskip("nats", reason="requirements/nats.lock is not installed")
 pytestmark = pytest.mark.skipif(shutil.which("nats-server") is None, reason="there is no nats-server")
 
 

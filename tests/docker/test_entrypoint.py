@@ -87,8 +87,8 @@ def test_an_empty_database_is_filled_and_served_until_sigterm(start: Start, empt
     container.wait_until(container.is_serving)
 
     assert httpx.get(f"{container.address}/health/live").status_code == 200
-    assert httpx.get(f"{container.address}/health/live", headers={"Host": "api.example.org"}).status_code == 200
-    assert httpx.get(f"{container.address}/health/live", headers={"Host": "elsewhere.org"}).status_code == 400
+    assert httpx.get(f"{container.address}/", headers={"Host": "api.example.org"}).status_code == 200
+    assert httpx.get(f"{container.address}/", headers={"Host": "elsewhere.org"}).status_code == 400
     assert empty_database.documents("SchoolYearType") == 51
     # The signal goes to the process that was started: the shell has become the web server.
     assert "gunicorn" in container.process.cmdline()

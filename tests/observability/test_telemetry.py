@@ -17,7 +17,7 @@ import pytest
 from tests.house.test_make_run import Run
 from tests.ports import free_port
 
-pytest.importorskip("opentelemetry.instrumentation.wsgi", reason="needs requirements.telemetry.txt")
+pytest.importorskip("opentelemetry.instrumentation.wsgi", reason="needs requirements/telemetry.txt")
 
 TOP = Path(__file__).parents[2]
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"

@@ -1,4 +1,4 @@
-"""Changes into NATS JetStream, a broker that keeps them. Needs requirements.nats.lock.
+"""Changes into NATS JetStream, a broker that keeps them. Needs requirements/nats.lock.
 
 Subjects read `meadowlark.ed-fi.students.insert`. The message id is the change version, so what comes again within the
 broker's duplicate window (two minutes) is taken once.
@@ -21,7 +21,7 @@ try:
     from nats.js.api import Header
     from nats.js.errors import NotFoundError
 except ImportError as error:
-    raise ImproperlyConfigured("the sink for NATS needs requirements.nats.lock") from error
+    raise ImproperlyConfigured("the sink for NATS needs requirements/nats.lock") from error
 
 _UNACKNOWLEDGED = 500
 _CONNECTION_ATTEMPTS = 3
