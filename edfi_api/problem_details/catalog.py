@@ -38,37 +38,37 @@ def problem_of(error: Exception) -> Problem | None:
 
 
 @problem_of.register
-def _(error: documents.EmptyBody) -> Problem:
+def empty_body(error: documents.EmptyBody) -> Problem:
     return _bad_request("A non-empty request body is required.")
 
 
 @problem_of.register
-def _(error: documents.IdMismatch) -> Problem:
+def id_mismatch(error: documents.IdMismatch) -> Problem:
     return _bad_request("Request body id must match the id in the url.")
 
 
 @problem_of.register
-def _(error: documents.MalformedJson) -> Problem:
+def malformed_json(error: documents.MalformedJson) -> Problem:
     return _validation_failed({"$.": [f"The request body is not a valid JSON object: {error.reason}"]})
 
 
 @problem_of.register
-def _(error: documents.DuplicateProperty) -> Problem:
+def duplicate_property(error: documents.DuplicateProperty) -> Problem:
     return _validation_failed({path: ["An item with the same key has already been added."] for path in error.paths})
 
 
 @problem_of.register
-def _(error: viewsets.InvalidDocumentId) -> Problem:
+def invalid_document_id(error: viewsets.InvalidDocumentId) -> Problem:
     return _validation_failed({"$.id": [f"The value '{error.segment}' is not valid."]})
 
 
 @problem_of.register
-def _(error: documents.DataValidationFailed) -> Problem:
+def data_validation_failed(error: documents.DataValidationFailed) -> Problem:
     return _validation_failed(_by_path(error.violations))
 
 
 @problem_of.register
-def _(error: documents.ClientAssignedId) -> Problem:
+def client_assigned_id(error: documents.ClientAssignedId) -> Problem:
     return Problem(
         status=400,
         type="bad-request:data-validation-failed",
@@ -82,7 +82,7 @@ def _(error: documents.ClientAssignedId) -> Problem:
 
 
 @problem_of.register
-def _(error: documents.KeyChangeNotSupported) -> Problem:
+def key_change_not_supported(error: documents.KeyChangeNotSupported) -> Problem:
     name = error.resource.name
     if error.resource.is_descriptor:
         detail = (
@@ -103,7 +103,7 @@ def _(error: documents.KeyChangeNotSupported) -> Problem:
 
 
 @problem_of.register
-def _(error: documents.KeyChangeContradicts) -> Problem:
+def key_change_contradicts(error: documents.KeyChangeContradicts) -> Problem:
     """Ed-Fi leaves the form open; the document that stands in the way is named by its natural key."""
     return Problem(
         status=400,
@@ -122,7 +122,7 @@ def _(error: documents.KeyChangeContradicts) -> Problem:
 
 
 @problem_of.register
-def _(error: queries.ParameterValidationFailed) -> Problem:
+def parameter_validation_failed(error: queries.ParameterValidationFailed) -> Problem:
     return Problem(
         status=400,
         type="bad-request:parameter-validation-failed",
@@ -133,17 +133,17 @@ def _(error: queries.ParameterValidationFailed) -> Problem:
 
 
 @problem_of.register
-def _(error: queries.UnknownQueryField) -> Problem:
+def unknown_query_field(error: queries.UnknownQueryField) -> Problem:
     return _bad_request(f"The query field '{error.name}' is not valid for this resource.")
 
 
 @problem_of.register
-def _(error: queries.NotForChangeQueries) -> Problem:
+def not_for_change_queries(error: queries.NotForChangeQueries) -> Problem:
     return _bad_request(f"The query field '{error.name}' is not valid for this Change Query endpoint.")
 
 
 @problem_of.register
-def _(error: queries.InvalidQueryValues) -> Problem:
+def invalid_query_values(error: queries.InvalidQueryValues) -> Problem:
     return _validation_failed(
         {value.path: [f"The value '{value.value}' is not valid for {value.name}."] for value in error.values}
     )
@@ -153,7 +153,7 @@ def _(error: queries.InvalidQueryValues) -> Problem:
 
 
 @problem_of.register
-def _(error: security.AuthenticationFailed) -> Problem:
+def authentication_failed(error: security.AuthenticationFailed) -> Problem:
     return Problem(
         status=401,
         type="security:authentication",
@@ -166,7 +166,7 @@ def _(error: security.AuthenticationFailed) -> Problem:
 
 
 @problem_of.register
-def _(error: security.ClaimSetNotFound) -> Problem:
+def claim_set_not_found(error: security.ClaimSetNotFound) -> Problem:
     return Problem(
         status=401,
         type="unauthorized",
@@ -177,7 +177,7 @@ def _(error: security.ClaimSetNotFound) -> Problem:
 
 
 @problem_of.register
-def _(error: security.UnusableToken) -> Problem:
+def unusable_token(error: security.UnusableToken) -> Problem:
     return Problem(
         status=400,
         type="bad-request",
@@ -191,12 +191,12 @@ def _(error: security.UnusableToken) -> Problem:
 
 
 @problem_of.register
-def _(error: security.ResourceAccessDenied) -> Problem:
+def resource_access_denied(error: security.ResourceAccessDenied) -> Problem:
     return _action_denied("resource")
 
 
 @problem_of.register
-def _(error: security.ActionAccessDenied) -> Problem:
+def action_access_denied(error: security.ActionAccessDenied) -> Problem:
     return _action_denied(
         "action",
         f"The API client's assigned claim set (currently '{error.claim_set_name}') must grant permission of the "
@@ -221,7 +221,7 @@ _INACCESSIBLE = "The existing resource item is inaccessible to clients using the
 
 
 @problem_of.register
-def _(error: security.ElementUninitialized) -> Problem:
+def element_uninitialized(error: security.ElementUninitialized) -> Problem:
     return _denied(
         ":relationships:invalid-data:element-uninitialized",
         f"{_NOT_AUTHORIZED} {_required('The existing', error.elements)}{_hint(error.hints)}",
@@ -230,7 +230,7 @@ def _(error: security.ElementUninitialized) -> Problem:
 
 
 @problem_of.register
-def _(error: security.ElementRequired) -> Problem:
+def element_required(error: security.ElementRequired) -> Problem:
     detail = f"{_NOT_AUTHORIZED} {_required('The', error.elements)}{_hint(error.hints)}"
     return _denied(":relationships:access-denied:element-required", detail)
 
@@ -245,7 +245,7 @@ def _required(which: str, elements: tuple[str, ...]) -> str:
 
 
 @problem_of.register
-def _(error: security.NoRelationship) -> Problem:
+def no_relationship(error: security.NoRelationship) -> Problem:
     ids = error.education_organization_ids
     claims = f"claim{'' if len(ids) == 1 else 's'} ({_claimed(ids)})"
     if len(error.elements) == 1:
@@ -274,7 +274,7 @@ def _quoted(values: Iterable[object]) -> str:
 
 
 @problem_of.register
-def _(error: security.NoNamespacePrefixes) -> Problem:
+def no_namespace_prefixes(error: security.NoNamespacePrefixes) -> Problem:
     return _denied(
         ":namespace:invalid-client:no-namespaces",
         "There was a problem authorizing the request. The caller has not been configured correctly for accessing "
@@ -285,7 +285,7 @@ def _(error: security.NoNamespacePrefixes) -> Problem:
 
 
 @problem_of.register
-def _(error: security.NamespaceUninitialized) -> Problem:
+def namespace_uninitialized(error: security.NamespaceUninitialized) -> Problem:
     return _denied(
         ":namespace:invalid-data:namespace-uninitialized",
         f"{_NOT_AUTHORIZED} The existing 'Namespace' value has not been assigned but is required for authorization "
@@ -295,7 +295,7 @@ def _(error: security.NamespaceUninitialized) -> Problem:
 
 
 @problem_of.register
-def _(error: security.NamespaceRequired) -> Problem:
+def namespace_required(error: security.NamespaceRequired) -> Problem:
     return _denied(
         ":namespace:access-denied:namespace-required",
         f"{_NOT_AUTHORIZED} The 'Namespace' value has not been assigned but is required for authorization purposes.",
@@ -303,7 +303,7 @@ def _(error: security.NamespaceRequired) -> Problem:
 
 
 @problem_of.register
-def _(error: security.NamespaceMismatch) -> Problem:
+def namespace_mismatch(error: security.NamespaceMismatch) -> Problem:
     return _denied(
         ":namespace:access-denied:namespace-mismatch",
         f"{_NOT_AUTHORIZED} The {'existing ' if error.is_stored else ''}'Namespace' value of the data does not start "
@@ -312,7 +312,7 @@ def _(error: security.NamespaceMismatch) -> Problem:
 
 
 @problem_of.register
-def _(error: security.OwnershipUninitialized) -> Problem:
+def ownership_uninitialized(error: security.OwnershipUninitialized) -> Problem:
     return _denied(
         ":ownership:invalid-data:ownership-uninitialized",
         f"{_NOT_AUTHORIZED} The item is not owned by the caller.",
@@ -322,7 +322,7 @@ def _(error: security.OwnershipUninitialized) -> Problem:
 
 
 @problem_of.register
-def _(error: security.OwnershipMismatch) -> Problem:
+def ownership_mismatch(error: security.OwnershipMismatch) -> Problem:
     return _denied(
         ":ownership:access-denied:ownership-mismatch", f"{_NOT_AUTHORIZED} The item is not owned by the caller."
     )
@@ -339,7 +339,7 @@ def _denied(type_: str, detail: str, *errors: str) -> Problem:
 
 
 @problem_of.register
-def _(error: security.UnknownStrategies) -> Problem:
+def unknown_strategies(error: security.UnknownStrategies) -> Problem:
     return _security_configuration(
         "Could not find authorization strategy implementations for the following strategy names: "
         f"{_quoted(error.names)}."
@@ -347,7 +347,7 @@ def _(error: security.UnknownStrategies) -> Problem:
 
 
 @problem_of.register
-def _(error: security.StrategyNotApplicable) -> Problem:
+def strategy_not_applicable(error: security.StrategyNotApplicable) -> Problem:
     collections = (
         " Collection-level Namespace paths are not eligible for namespace authorization."
         if error.elements == "Namespace"
@@ -364,12 +364,12 @@ def _(error: security.StrategyNotApplicable) -> Problem:
 
 @problem_of.register(viewsets.ResourceNotFound)
 @problem_of.register(Http404)
-def _(error: Exception) -> Problem:
+def resource_not_found(error: Exception) -> Problem:
     return _not_found("The specified data could not be found.")
 
 
 @problem_of.register
-def _(error: documents.DocumentNotFound) -> Problem:
+def document_not_found(error: documents.DocumentNotFound) -> Problem:
     return _not_found("Resource to update was not found")
 
 
@@ -377,7 +377,7 @@ def _(error: documents.DocumentNotFound) -> Problem:
 
 
 @problem_of.register
-def _(error: viewsets.MethodNotAllowed) -> Problem:
+def method_not_allowed(error: viewsets.MethodNotAllowed) -> Problem:
     return Problem(
         status=405,
         type="method-not-allowed",
@@ -389,7 +389,7 @@ def _(error: viewsets.MethodNotAllowed) -> Problem:
 
 
 @problem_of.register
-def _(error: MethodNotAllowed) -> Problem:
+def method_not_allowed_by_rest_framework(error: MethodNotAllowed) -> Problem:
     """Of views of Django REST framework that have no documents; it adds `Allow` itself."""
     return Problem(
         status=405,
@@ -422,19 +422,19 @@ def _method_hint(error: viewsets.MethodNotAllowed) -> str:
 
 @problem_of.register(viewsets.BodyTooLarge)
 @problem_of.register(RequestDataTooBig)
-def _(error: Exception) -> Problem:
+def body_too_large(error: Exception) -> Problem:
     detail = "The request body is larger than this server accepts."
     return Problem(status=413, type="content-too-large", title="Content Too Large", detail=detail)
 
 
 @problem_of.register
-def _(error: documents.DocumentTooLarge) -> Problem:
+def document_too_large(error: documents.DocumentTooLarge) -> Problem:
     detail = f"The request body has more than {error.most} {error.counted}, which this server does not accept."
     return Problem(status=413, type="content-too-large", title="Content Too Large", detail=detail)
 
 
 @problem_of.register
-def _(error: viewsets.UnsupportedMediaType) -> Problem:
+def unsupported_media_type(error: viewsets.UnsupportedMediaType) -> Problem:
     detail = "The value specified in the 'Content-Type' header is not supported by this host."
     return Problem(
         status=415, type="unsupported-media-type", title="Unsupported Media Type", detail=detail, errors=[detail]
@@ -444,7 +444,7 @@ def _(error: viewsets.UnsupportedMediaType) -> Problem:
 @problem_of.register(SuspiciousOperation)
 @problem_of.register(BadRequest)
 @problem_of.register(MultiPartParserError)
-def _(error: Exception) -> Problem:
+def suspicious_operation(error: Exception) -> Problem:
     return _bad_request("The request could not be understood.")
 
 
@@ -452,12 +452,12 @@ def _(error: Exception) -> Problem:
 
 
 @problem_of.register
-def _(error: viewsets.MalformedProfileMediaType) -> Problem:
+def malformed_profile_media_type(error: viewsets.MalformedProfileMediaType) -> Problem:
     return _invalid_profile_usage(400, "The format of the profile-based content type header was invalid.")
 
 
 @problem_of.register
-def _(error: viewsets.UnknownProfile) -> Problem:
+def unknown_profile(error: viewsets.UnknownProfile) -> Problem:
     return _invalid_profile_usage(
         406 if error.header == "Accept" else 415,
         f"The profile '{error.profile}' specified by the content type in the '{error.header}' header is not supported "
@@ -480,7 +480,7 @@ def _invalid_profile_usage(status: int, message: str) -> Problem:
 
 
 @problem_of.register
-def _(error: references.UnresolvedReference) -> Problem:
+def unresolved_reference(error: references.UnresolvedReference) -> Problem:
     found = {missing.path: [_missing_descriptor(missing)] for missing in error.descriptors} | {
         missing.path: [f"The referenced {missing.resource} item does not exist."] for missing in error.documents
     }
@@ -507,7 +507,7 @@ def _missing_descriptor(missing: references.MissingTarget) -> str:
 
 
 @problem_of.register
-def _(error: references.DependentItemExists) -> Problem:
+def dependent_item_exists(error: references.DependentItemExists) -> Problem:
     """Which documents refer is told by the relations of the item, as far as the client may read them; the log has
     their ids."""
     names = ", ".join(error.resources)
@@ -524,7 +524,7 @@ def _(error: references.DependentItemExists) -> Problem:
 
 
 @problem_of.register
-def _(error: documents.IdentityConflict) -> Problem:
+def identity_conflict(error: documents.IdentityConflict) -> Problem:
     action = "create a new" if error.is_new else "update a"
     pairs = ",".join(f"({path.rsplit('.', 1)[-1]} = {value})" for path, value in error.identity)
     return Problem(
@@ -543,7 +543,7 @@ def _(error: documents.IdentityConflict) -> Problem:
 
 
 @problem_of.register
-def _(error: documents.VersionHasChanged) -> Problem:
+def version_has_changed(error: documents.VersionHasChanged) -> Problem:
     return Problem(
         status=412,
         type="optimistic-lock-failed",
@@ -557,7 +557,7 @@ def _(error: documents.VersionHasChanged) -> Problem:
 
 
 @problem_of.register
-def _(error: documents.NothingToMatch) -> Problem:
+def nothing_to_match(error: documents.NothingToMatch) -> Problem:
     return Problem(
         status=412,
         type="optimistic-lock-failed",
@@ -571,7 +571,7 @@ def _(error: documents.NothingToMatch) -> Problem:
 
 
 @problem_of.register
-def _(error: documents.MatchingVersionExists) -> Problem:
+def matching_version_exists(error: documents.MatchingVersionExists) -> Problem:
     return Problem(
         status=412,
         type="precondition-failed:if-none-match",
@@ -589,7 +589,7 @@ def _(error: documents.MatchingVersionExists) -> Problem:
 
 
 @problem_of.register
-def _(error: security.TooManyRequests) -> Problem:
+def too_many_requests(error: security.TooManyRequests) -> Problem:
     return Problem(
         status=429,
         type="too-many-requests",
@@ -603,12 +603,12 @@ def _(error: security.TooManyRequests) -> Problem:
 
 
 @problem_of.register
-def _(error: security.ClaimSetVanished) -> Problem:
+def claim_set_vanished(error: security.ClaimSetVanished) -> Problem:
     return _security_configuration("No security metadata has been configured for this resource.")
 
 
 @problem_of.register
-def _(error: security.StrategiesNotDefined) -> Problem:
+def strategies_not_defined(error: security.StrategiesNotDefined) -> Problem:
     return _security_configuration(
         f"No authorization strategies were defined for the requested action '{error.action}' against resource URIs "
         f"['{error.resource_claim_uri}'] matched by the caller's claim '{error.granted_claim_uri}'."
@@ -631,12 +631,12 @@ def _security_configuration(message: str) -> Problem:
 @problem_of.register(documents.TooMuchContention)
 @problem_of.register(OperationalError)
 @problem_of.register(InterfaceError)
-def _(error: Exception) -> Problem:
+def too_much_contention(error: Exception) -> Problem:
     return _UNAVAILABLE
 
 
 @problem_of.register
-def _(error: InternalError) -> Problem | None:
+def internal_error(error: InternalError) -> Problem | None:
     return _UNAVAILABLE if documents.is_outage(error) else None
 
 
