@@ -97,7 +97,7 @@ def _project_schemas(model: Model, project: Project, core: Project, shared: Sequ
     return ProjectSchemas(
         project=project,
         schemas=schemas,
-        reasons_against=(*homographs(model, project), *contradictions(project, schemas, shared)),
+        reasons_against=tuple(homographs(model, project)) or tuple(contradictions(project, schemas, shared)),
         advice=tuple(incomplete_restrictions(model, project)),
     )
 

@@ -109,7 +109,7 @@ def _unknown_types(names: Iterable[str], types: dict[str, Type]) -> Iterator[str
     needed = (name for name in dict.fromkeys(names) if name and not name.startswith("xs:"))
     unknown = ", ".join(f"'{name}'" for name in needed if name not in types)
     if unknown:
-        yield f"no declaration makes the XML type {unknown}, which is needed here"
+        yield f"needs XML types that no declaration makes: {unknown}"
 
 
 def _repeated(names: Iterable[str]) -> Iterator[str]:

@@ -14,14 +14,15 @@ _AFTER_DOCUMENTATION = re.compile(
 )
 _NEEDS_LENGTH = re.compile(r"^\s+string |^Shared String ")
 _NEEDS_DIGITS = re.compile(r"^\s+decimal |^Shared Decimal ")
-_UNDOCUMENTED = re.compile(r"^\s+(item|merge) |additions\s*$|^\s*$|allow primary key updates$")
+_UNDOCUMENTED = re.compile(r" documentation |^\s+(item|merge) |additions\s*$|^\s*$|allow primary key updates$")
 _DOMAIN = re.compile(r"^(Domain|Subdomain|Interchange) (?!Entity)")
 
 SurfaceOf = Callable[..., Surface]
 
 
 def complete(text: str) -> str:
-    """The text with documentation on every line that declares something, and limits where the language wants some."""
+    """The text with documentation on every line that declares something and has none, and limits where the language
+    wants some."""
     lines = []
     is_in_domain = False
     for line in text.splitlines():
