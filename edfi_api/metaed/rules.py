@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from graphlib import CycleError, TopologicalSorter
 
+from edfi_api.metaed.ambiguity import paths_to_one_value_are_merged_or_have_roles
 from edfi_api.metaed.errors import Problem, error, indefinite, suggestion, warning
 from edfi_api.metaed.merge_rules import check_merges
 from edfi_api.metaed.model import (
@@ -364,13 +365,6 @@ def _exceeds(lower: int | Decimal | None, upper: int | Decimal | None) -> bool:
     return lower is not None and upper is not None and lower > upper
 
 
-def optional_texts_may_be_empty(model: Model) -> Iterator[Problem]:
-    """`min length 1` says what leaving out the value says already."""
-    for prop in _properties(model, PropertyType.STRING):
-        if prop.min_length == 1 and prop.is_optional:
-            yield warning(prop.place, "'min length 1' on an optional string; leave out either")
-
-
 # --- what is on its way out ---
 
 
@@ -449,8 +443,8 @@ RULES: tuple[Rule, ...] = (
     additions_do_not_repeat,
     common_extensions_stand_where_the_common_is_used,
     limits_leave_room,
-    optional_texts_may_be_empty,
     nothing_current_builds_on_what_is_deprecated,
     commons_do_not_repeat_the_identity_around_them,
     check_merges,
+    paths_to_one_value_are_merged_or_have_roles,
 )

@@ -3,15 +3,16 @@
 Apple is a person, known by a unique id; each of the others has a school year in its identity.
 """
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.metaed.compiler import compile_projects
+from edfi_api.metaed.compiler import check_projects, compile_projects
 from edfi_api.surface.builder import build_surface
 from edfi_api.surface.naming import joined_without_overlap, lower_camel
 from edfi_api.surface.resource import Surface
@@ -20,6 +21,7 @@ from tests.surface.test_bundled_surfaces import exists, identity_of, paths_of
 
 Steps = tuple[str, ...]
 
+PROPOSAL = re.compile(r"^ambiguous: .*'(merge \S+ with \S+)'")
 SCHOOL_YEAR = "SchoolYear"
 UNIQUE_ID = "AppleUniqueId"
 SHARED = """
@@ -122,10 +124,28 @@ def merged(
     return Reference(reference.target, reference.role, reference.cardinality, merges)
 
 
-def surface_of(made: Entities) -> Surface:
+def project_of(made: Entities, folder: str) -> Path:
     text = "".join("\n".join([*key_of(name), *(reference.text() for reference in made[name])]) + "\n" for name in made)
+    return write_project(Path(folder) / "core", "Ed-Fi", text + SHARED)
+
+
+def surface_of(made: Entities) -> Surface:
     with TemporaryDirectory() as folder:
-        return build_surface(compile_projects([write_project(Path(folder) / "core", "Ed-Fi", text + SHARED)]))
+        return build_surface(compile_projects([project_of(made, folder)]))
+
+
+def proposed_merges(made: Entities) -> list[tuple[str, str]]:
+    """The merges that warnings about ambiguous paths propose, each behind the entity that needs it."""
+    with TemporaryDirectory() as folder:
+        project = project_of(made, folder)
+        lines = (project / "Model.metaed").read_text().splitlines()
+        _, problems = check_projects([project])
+    assert [problem for problem in problems if not PROPOSAL.search(problem.message)] == []
+    headers = [[line for line in lines[: problem.place.line] if line[0].isupper()] for problem in problems]
+    return [
+        (above[-1].split()[2], PROPOSAL.search(problem.message)[1])
+        for problem, above in zip(problems, headers, strict=True)
+    ]
 
 
 def key_of(name: str) -> list[str]:
@@ -159,3 +179,16 @@ def test_no_merge_of_a_school_year_or_unique_id_takes_it_from_the_query_fields(m
             for way, end in ways(reference.target, made)
         }
         assert expected <= {field.name for field in named(surface, name).query_fields}
+
+
+@given(entities(paths_to_values))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_proposed_merge_is_right_and_makes_its_paths_unambiguous(made: Entities) -> None:
+    while proposals := proposed_merges(made):
+        name, merge = proposals[0]
+        carrier = merge.split()[1].partition(".")[0]
+        made[name] = [
+            replace(reference, merges=(*reference.merges, merge)) if reference.full_name == carrier else reference
+            for reference in made[name]
+        ]
+        assert proposals[0] not in proposed_merges(made)
