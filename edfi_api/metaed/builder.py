@@ -149,8 +149,9 @@ class _FileBuilder:
         properties = [self._property(child, key) for child in _nodes(node, "property")]
         members = (*ends, *properties)
         if key.kind is EntityKind.DESCRIPTOR and members:
-            # The grammar allows them, but the API gives all descriptors the same properties.
-            self.problems.append(warning(members[0].property.place, "properties of a descriptor are ignored"))
+            # The grammar of Ed-Fi's tools allows them, the tools themselves do not.
+            message = "a descriptor has no properties of its own: the API gives all descriptors the same"
+            self.problems.extend(error(member.property.place, message) for member in members)
             return ()
         return members
 
@@ -204,6 +205,9 @@ class _FileBuilder:
         place, name = (reference.place, reference.name) if reference else self._placed_name(node)
         facts = {"name": name, **facts, **_clauses(node)}
         merges = tuple(self._merge(child) for child in _nodes(node, "merge"))
+        for context in _nodes(node, "context"):
+            message = "'with context' is an old word for 'role name'"
+            self.problems.append(warning(self._place(_tokens(context)[0]), message))
         return PropertyDraft(
             Property(type=_property_type(phrase, name), place=place, declared_by=key, merges=merges, **facts),
             reference,
@@ -320,6 +324,10 @@ def _own_name_clause(node: Node) -> Clauses:
     return {"name": str(_tokens(node)[0])}
 
 
+def _context_clause(node: Node) -> Clauses:
+    return {"role_name": str(_tokens(node)[0])}
+
+
 def _cardinality_clause(node: Node) -> Clauses:
     return {"cardinality": Cardinality(_phrase(node))}
 
@@ -338,6 +346,7 @@ CLAUSES: Mapping[str, Callable[[Node], Clauses]] = {
     "deprecated": _text_clause,
     "documentation": _text_clause,
     "role_name": _name_clause,
+    "context": _context_clause,
     "shorten_to": _name_clause,
     "named": _own_name_clause,
     "cardinality": _cardinality_clause,

@@ -7,7 +7,7 @@ except those of projects further down.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from edfi_api.metaed.model import Place, Project
 from edfi_api.metaed.project_file import FILE_NAME, PROJECT_MEMBER, ProjectFile, read_project_file
 
 SUFFIXES = frozenset({".metaed", ".metaEd", ".MetaEd", ".METAED"})
+# Where npm puts the packages that a project depends on, data standards among them.
+INSTALLED_PACKAGES = "node_modules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,9 @@ class Sources:
 def read_sources(paths: Sequence[Path]) -> Sources:
     """Each path is a project, or a folder of projects."""
     problems: list[Problem] = []
-    declared = _without_doubles(_declared_projects(paths, problems), problems)
-    projects = [SourceProject(project, tuple(_files(folder, problems))) for folder, project in declared]
+    declared = list(_without_doubles(_declared_projects(paths, problems), problems))
+    read = {folder.resolve() for folder, _ in declared}
+    projects = [SourceProject(project, tuple(_files(folder, read, problems))) for folder, project in declared]
     projects.sort(key=lambda source: (source.project.is_extension, source.project.name))
     return Sources(tuple(projects), tuple(problems))
 
@@ -100,8 +103,14 @@ def _without_doubles(
             problems.append(error(place, message))
 
 
-def _files(folder: Path, problems: list[Problem]) -> Iterator[SourceFile]:
-    for path in sorted(_file_paths(folder), key=lambda path: path.relative_to(folder).as_posix()):
+def _files(folder: Path, read: Set[Path], problems: list[Problem]) -> Iterator[SourceFile]:
+    """`read` are the folders of all projects that are read."""
+    paths: list[Path] = []
+    for place, nested_projects, names in _walk(folder):
+        paths.extend(place / name for name in names if Path(name).suffix in SUFFIXES)
+        hidden = (nested for nested in nested_projects if nested.resolve() not in read)
+        problems.extend(_hides_files(nested) for nested in hidden if _is_of_the_author(nested, folder))
+    for path in sorted(paths, key=lambda path: path.relative_to(folder).as_posix()):
         try:
             content = path.read_bytes()
         except OSError as wrong:
@@ -109,12 +118,30 @@ def _files(folder: Path, problems: list[Problem]) -> Iterator[SourceFile]:
             continue
         text, wrong_bytes = decoded(str(path), content)
         problems.extend(wrong_bytes)
-        yield SourceFile(str(path), text)
+        if text.strip():
+            yield SourceFile(str(path), text)
+        else:
+            problems.append(error(Place(str(path), 1, 1), "the file is empty"))
 
 
-def _file_paths(project_folder: Path) -> Iterator[Path]:
-    """Links to folders are not followed: they could lead in a circle."""
+def _walk(project_folder: Path) -> Iterator[tuple[Path, list[Path], list[str]]]:
+    """Each folder of a project with the projects and the names of the files in it.
+
+    Neither those projects nor links to folders are followed: links could lead in a circle.
+    """
     for name, folders, files in os.walk(project_folder):
         folder = Path(name)
-        folders[:] = [child for child in folders if read_project_file(folder / child) is None]
-        yield from (folder / file for file in files if Path(file).suffix in SUFFIXES)
+        nested = [child for child in folders if read_project_file(folder / child) is not None]
+        folders[:] = [child for child in folders if child not in nested]
+        yield folder, [folder / child for child in nested], files
+
+
+def _is_of_the_author(nested: Path, project_folder: Path) -> bool:
+    """Whether a nested project has MetaEd files that may have been meant for the project around it."""
+    is_installed = INSTALLED_PACKAGES in nested.relative_to(project_folder).parts
+    return not is_installed and any(Path(name).suffix in SUFFIXES for *_, names in os.walk(nested) for name in names)
+
+
+def _hides_files(nested: Path) -> Problem:
+    message = f"the files of {nested} are left out of the project around it: this file makes it a project of its own"
+    return warning(Place(str(nested / FILE_NAME), 1, 1), message)

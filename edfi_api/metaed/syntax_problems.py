@@ -25,6 +25,8 @@ COMPLAINTS = {
     "UNCLOSED_TEXT": "the text that begins here has no closing quotation mark",
     "WRONG_NUMBER": "not a number: at most 18 digits, no zeros in front",
 }
+NEWER_WORDS = {"with context": "role name"}
+WRONG_QUOTATION_MARKS = frozenset("'`\u2018\u2019\u201c\u201d")
 LONGEST_QUOTE = 40
 LONGEST_PHRASE = 80
 # Accepted from old files, but nobody should be advised to write them; nor need anyone be told of signs.
@@ -131,20 +133,22 @@ def _complaint(refusal: Refusal, text: str) -> str:
     token = refusal.found
     phrase = refusal.vocabulary.phrases.get(token.type)
     if phrase is not None:
-        return _phrase_complaint(phrase, refusal)
+        return _phrase_complaint(phrase, refusal, text)
     if token.type in COMPLAINTS:
         return COMPLAINTS[token.type]
+    unexpected = f"unexpected {_shortened(token)}"
     if "NAME" in refusal.accepted and refusal.accepted <= {"NAME", "WORD", "DOT"}:
-        return f"unexpected {_shortened(token)}: {NAME_FORM}"
-    return f"unexpected {_shortened(token)}{_quotation_hint(refusal) or _spelling_hint(refusal, text)}"
+        return unexpected + (_declaration_hint(refusal, text) or f"{_name_hint(token)}: {NAME_FORM}")
+    return unexpected + (_quotation_hint(refusal) or _spelling_hint(refusal, text))
 
 
-def _phrase_complaint(phrase: str, refusal: Refusal) -> str:
+def _phrase_complaint(phrase: str, refusal: Refusal, text: str) -> str:
     if "NAME" in refusal.accepted and phrase[0].isupper():
         return f"'{phrase}' is a reserved word and cannot be a name"
     if phrase in CLAUSES:
-        return f"'{phrase}' cannot stand here: clauses have a fixed order, and each stands once at most"
-    return f"unexpected '{phrase}'"
+        newer = f" (today's word is '{NEWER_WORDS[phrase]}')" if phrase in NEWER_WORDS else ""
+        return f"'{phrase}'{newer} cannot stand here: clauses have a fixed order, and each stands once at most"
+    return f"unexpected '{phrase}'{_spelling_hint(refusal, text)}"
 
 
 def _shortened(token: Token) -> str:
@@ -156,6 +160,8 @@ def _shortened(token: Token) -> str:
 def _quotation_hint(refusal: Refusal) -> str:
     """A quotation mark that touches a word mostly means that another one is missing further up."""
     previous, found = refusal.previous, refusal.found
+    if "TEXT" in refusal.accepted and found[:1] in WRONG_QUOTATION_MARKS:
+        return ' (texts stand in double quotation marks: "…")'
     if previous is None or previous.end_pos != found.start_pos or "TEXT" not in (previous.type, found.type):
         return ""
     return " next to a quotation mark (is one missing further up? inside a text it is written twice)"
@@ -163,12 +169,32 @@ def _quotation_hint(refusal: Refusal) -> str:
 
 def _spelling_hint(refusal: Refusal, text: str) -> str:
     """Offers the phrase that the words from here on resemble most."""
-    start = refusal.found.start_pos or 0
-    words = text[start : start + LONGEST_PHRASE].split("\n", 1)[0].split()
+    words = _words_from(refusal.found, text)
     phrases = refusal.vocabulary.phrases
     candidates = {phrases[terminal] for terminal in refusal.accepted if terminal in phrases} - NOT_ADVISED
     likeness, phrase = max(((_likeness(words, phrase), phrase) for phrase in sorted(candidates)), default=(0.0, ""))
     return f" (did you mean '{phrase}'?)" if likeness >= 0.8 else ""
+
+
+def _declaration_hint(refusal: Refusal, text: str) -> str:
+    """Offers the longer phrase that the last token and this one would be in the right case: `Domain entity`."""
+    previous, vocabulary = refusal.previous, refusal.vocabulary
+    if previous is None or previous.type not in vocabulary.declaration_openers:
+        return ""
+    words = _words_from(previous, text)
+    longer = sorted(phrase for phrase in map(vocabulary.phrases.get, vocabulary.declaration_openers) if phrase)
+    phrase = next((p for p in longer if len(p) > len(previous) and _likeness(words, p) == 1), None)
+    return f" (did you mean '{phrase}'?)" if phrase else ""
+
+
+def _name_hint(token: Token) -> str:
+    return f" (did you mean '{token[0].upper()}{token[1:]}'?)" if token.type == "WORD" else ""
+
+
+def _words_from(token: Token, text: str) -> list[str]:
+    """The words of its line from a token on."""
+    start = token.start_pos or 0
+    return text[start : start + LONGEST_PHRASE].split("\n", 1)[0].split()
 
 
 def _likeness(words: list[str], phrase: str) -> float:

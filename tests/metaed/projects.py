@@ -18,11 +18,12 @@ class MessagesOf(Protocol):
 
 
 def write_project(folder: Path, name: str, text: str, version: str = "1.0.0") -> Path:
-    """A project of one file, `model.metaed`."""
+    """A project of one file, `model.metaed`, or of none if there is no text."""
     folder.mkdir(parents=True, exist_ok=True)
     package = {"metaEdProject": {"projectName": name, "projectVersion": version}}
     (folder / "package.json").write_text(json.dumps(package), encoding="utf-8")
-    (folder / "model.metaed").write_text(dedent(text), encoding="utf-8")
+    if text:
+        (folder / "model.metaed").write_text(dedent(text), encoding="utf-8")
     return folder
 
 

@@ -170,12 +170,6 @@ def test_a_descriptor_keeps_the_items_of_its_map_type_and_its_own_documentation(
     )
 
 
-def test_properties_of_a_descriptor_are_left_out(model_of: ModelOf):
-    fuel = only_entity(model_of('Descriptor Fuel documentation "." bool Liquid documentation "." is required'))
-
-    assert fuel.properties == ()
-
-
 def test_an_enumeration_has_items_and_the_one_called_school_year_is_a_kind_of_its_own(model_of: ModelOf):
     model = model_of("""
         Enumeration Sign documentation "." item "Plus" item "Minus"

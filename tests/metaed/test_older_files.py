@@ -40,6 +40,21 @@ def test_with_context_is_a_role_name(model_of: ModelOf):
     assert (prop.role_name, prop.shorten_to, prop.full_name) == ("Host", "H", "HostSchool")
 
 
+def test_with_context_is_read_with_a_warning_at_ends_too(messages_of: MessagesOf):
+    messages = messages_of(
+        SCHOOL
+        + """
+    Association Transfer documentation "."
+        domain entity Student documentation "."
+        domain entity School documentation "." with context Former
+        date LastDay documentation "." is required with context Former
+    """
+    )
+
+    warning = "warning: 'with context' is an old word for 'role name'"
+    assert messages == [f"18: {warning}", f"19: {warning}"]
+
+
 def test_unqualified_names_of_an_extension_fall_back_to_the_core(model_of: ModelOf):
     model = model_of(
         SCHOOL,

@@ -39,13 +39,15 @@ def test_model_errors_belong_to_the_family():
 
 
 def test_warnings_come_with_the_model(tmp_path: Path):
-    text = 'Descriptor Fuel documentation "." bool Liquid documentation "." is required'
+    text = 'Common Seat documentation "." bool Window documentation inherited is required'
 
     model, (problem,) = check_projects([write_project(tmp_path, "Ed-Fi", text)])
 
     assert model is not None
     assert problem.severity is Severity.WARNING
-    assert str(problem).startswith(f"{tmp_path / 'model.metaed'}:1:40: warning: properties of a descriptor are ignored")
+    assert str(problem).startswith(
+        f"{tmp_path / 'model.metaed'}:1:36: warning: a bool has no documentation to inherit\n"
+    )
 
 
 def test_what_was_expected_is_there_for_programs_too(tmp_path: Path):

@@ -29,11 +29,12 @@ def test_every_kind_of_entity_is_among_the_samples_but_the_plain_enumeration(sam
     assert set(EntityKind) - kinds == {EntityKind.ENUMERATION}
 
 
-def test_the_only_doubts_about_the_samples_are_old_names_and_a_deprecated_fuel():
+def test_the_only_doubts_about_the_samples_are_old_words_old_names_and_a_deprecated_fuel():
     _, problems = check_projects([SAMPLES])
 
     assert [problem.message for problem in problems] == [
         "'Depot' was found in EdFi only; write 'EdFi.Depot'",
+        "'with context' is an old word for 'role name'",
         "'Vehicle' was found in EdFi only; write 'EdFi.Vehicle'",
         "'Facility' was found in EdFi only; write 'EdFi.Facility'",
         "descriptor 'Fuel' is deprecated: Nobody burns it any more.",

@@ -152,6 +152,49 @@ def test_a_project_below_another_is_none_of_its_files(tmp_path: Path):
     assert compile_projects([tmp_path]).entities == {}
 
 
+def test_a_project_that_hides_files_in_a_folder_is_a_doubt(tmp_path: Path):
+    package_at(tmp_path, metaEdProject=CORE)
+    nested = tmp_path / "Descriptor" / "old"
+    write_project(nested, "Old", 'Descriptor Fuel documentation "."')
+    write_project(tmp_path / "without_files", "Empty", "")
+    package_at(tmp_path / "no_metaed", name="web", version="1.0.0")
+    descriptor(tmp_path / "no_metaed" / "Color.metaed", "Color")
+
+    model, (problem,) = check_projects([tmp_path])
+
+    assert model is not None and [key.name for key in model.entities] == ["Color"]
+    assert str(problem) == (
+        f"{nested}/package.json:1:1: warning: the files of {nested} are left out of the project around it: "
+        "this file makes it a project of its own"
+    )
+
+
+def test_a_nested_project_is_no_doubt_if_it_is_read_or_installed(tmp_path: Path):
+    package_at(tmp_path, metaEdProject=CORE)
+    nested = write_project(tmp_path / "extension", "Transit", 'Descriptor Fuel documentation "."')
+    write_project(tmp_path / "node_modules" / "@edfi" / "model", "Other", 'Descriptor Fuel documentation "."')
+
+    assert messages(tmp_path, nested) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf", b" \r\n\t\n"])
+def test_an_empty_file_is_an_error(tmp_path: Path, content: bytes):
+    package_at(tmp_path, metaEdProject=CORE)
+    (tmp_path / "Fuel.metaed").write_bytes(content)
+
+    with pytest.raises(ModelErrors) as raised:
+        compile_projects([tmp_path])
+
+    assert str(raised.value) == f"{tmp_path}/Fuel.metaed:1:1: the file is empty"
+
+
+def test_a_file_of_comments_alone_is_none(tmp_path: Path):
+    package_at(tmp_path, metaEdProject=CORE)
+    (tmp_path / "Fuel.metaed").write_text("// Comes with version 2.\n", encoding="utf-8")
+
+    assert messages(tmp_path) == []
+
+
 def test_byte_order_marks_and_windows_line_ends_leave_no_trace(tmp_path: Path):
     package_at(tmp_path, metaEdProject=CORE)
     descriptor(tmp_path / "a.metaed", "Fuel", encoding="utf-8-sig", newline="\r\n")
