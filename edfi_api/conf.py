@@ -66,6 +66,15 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+def source_path(named: str) -> Path:
+    """Where a bundled standard of this name is, else the path itself; bundled names win over folders of that name."""
+    return BUNDLED_STANDARDS / named if named in bundled_standards() else Path(named)
+
+
+def bundled_standards() -> list[str]:
+    return sorted(path.name for path in BUNDLED_STANDARDS.iterdir() if path.is_dir())
+
+
 class ApiSettings:
     """Attribute access to `EDFI_API` over `DEFAULTS`."""
 
@@ -91,14 +100,11 @@ class ApiSettings:
     def data_standard(self) -> Path:
         """The folder or the file of the standard."""
         named = str(self.DATA_STANDARD)
-        known = sorted(path.name for path in BUNDLED_STANDARDS.iterdir() if path.is_dir())
-        if named in known:
-            return BUNDLED_STANDARDS / named
-        if not named or not Path(named).exists():
-            raise ImproperlyConfigured(
-                f"unknown data standard {named!r}: no such folder or file; bundled are: {', '.join(known)}"
-            )
-        return Path(named)
+        path = source_path(named)
+        if not named or not path.exists():
+            known = ", ".join(bundled_standards())
+            raise ImproperlyConfigured(f"unknown data standard {named!r}: no such folder or file; bundled are: {known}")
+        return path
 
     @property
     def model_sources(self) -> tuple[Path, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api import apischema, xsd
-from edfi_api.apischema.reader import read_api_schemas
+from edfi_api.apischema.reader import check_api_schemas
 from edfi_api.conf import api_settings
 from edfi_api.documents import resource_types
 from edfi_api.metaed.compiler import compile_projects
@@ -25,10 +25,11 @@ from edfi_api.xsd.files import SchemaFiles, schema_files
 
 @dataclass(frozen=True)
 class Compilation:
-    """All that follows from the model, which itself is not kept."""
+    """All that follows from the model, which itself is not kept, and what is doubtful about ApiSchema files."""
 
     surface: Surface
     schema_files: SchemaFiles
+    warnings: tuple[str, ...] = ()
 
 
 @cache
@@ -61,10 +62,13 @@ def compiled(sources: Sequence[Path]) -> Compilation:
     refuse_text_without_standard(sources)
     files, folders = [path for path in sources if is_api_schema(path)], _folders(sources)
     if not folders:
-        return Compilation(read_api_schemas(files), SchemaFiles())
+        surface, warnings = check_api_schemas(files)
+        return Compilation(surface, SchemaFiles(), warnings)
     model = compile_projects(folders)
-    surface = build_surface(model)
-    return Compilation(read_api_schemas(files, surface) if files else surface, schema_files(model))
+    surface, warnings = build_surface(model), ()
+    if files:
+        surface, warnings = check_api_schemas(files, surface)
+    return Compilation(surface, schema_files(model), warnings)
 
 
 def refuse_text_without_standard(sources: Sequence[Path]) -> None:

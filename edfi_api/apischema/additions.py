@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from edfi_api.apischema import format as f
 from edfi_api.apischema.node import Node
-from edfi_api.apischema.resources import array_uniqueness, decimals, equality_constraints, pointers
+from edfi_api.apischema.resources import array_uniqueness, decimals, equality_constraints, is_below, pointers
 from edfi_api.apischema.schemas import part_schema, value_paths
 from edfi_api.surface.json_schema import EXTENSIONS, JsonSchema
 from edfi_api.surface.references import extensions_last
-from edfi_api.surface.resource import ArrayUniqueness, Resource
+from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, JsonPath, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +24,31 @@ class Additions:
     entry: f.ResourceEntry
 
 
-def extended(core: Resource, additions: Additions) -> Resource:
-    """The resource with the additions merged in. Identity, query fields and security stay as they are."""
+def extended(core: Resource, additions: Additions, warnings: list[str]) -> Resource:
+    """The resource with the additions merged in. Identity, query fields and security stay as they are.
+
+    What is added to a common that the resource does not have is left out, with a warning.
+    """
     node, entry = additions.node, additions.entry
     schema = copy.deepcopy(core.json_schema)
     _merge_members(schema, node / "jsonSchemaForInsert")
-    for override in (node / "commonExtensionOverrides").items() if entry.common_extension_overrides else ():
-        _apply_override(schema, override)
-    references, descriptors = pointers(node, entry, schema, identity=())
+    overrides = (node / "commonExtensionOverrides").items() if entry.common_extension_overrides else ()
+    left_out = [place for override in overrides for place in _apply_override(schema, override, core, warnings)]
+    references, descriptors = pointers(node, entry, schema, (), left_out)
+    constraints = equality_constraints(entry)
+    uniqueness = array_uniqueness(node, entry, references, schema)
+    limits = (*core.decimals, *(limit for limit in decimals(entry) if not is_below(limit.path, left_out)))
     return replace(
         core,
         json_schema=schema,
         references=extensions_last(core.references + references),
         descriptors=extensions_last(core.descriptors + descriptors),
-        equality_constraints=core.equality_constraints + equality_constraints(entry),
-        array_uniqueness=_merged(core.array_uniqueness, array_uniqueness(node, entry, references, schema)),
-        decimals=tuple(sorted((*core.decimals, *decimals(entry)), key=lambda limit: str(limit.path))),
+        equality_constraints=core.equality_constraints
+        + tuple(c for c in constraints if not is_below(c.source, left_out) and not is_below(c.target, left_out)),
+        array_uniqueness=_merged(
+            core.array_uniqueness, (unique for unique in uniqueness if not is_below(unique.array, left_out))
+        ),
+        decimals=tuple(sorted(limits, key=lambda limit: str(limit.path))),
         value_paths=value_paths(schema),
     )
 
@@ -68,20 +77,34 @@ def _closed(part: JsonSchema, required: frozenset[str]) -> JsonSchema:
     return {**part, "additionalProperties": False} | ({"required": names} if names else {})
 
 
-def _apply_override(schema: JsonSchema, node: Node) -> None:
+def _apply_override(schema: JsonSchema, node: Node, core: Resource, warnings: list[str]) -> Iterator[JsonPath]:
+    """Gives the commons in the body that the core resource does not have."""
     override = node.read(f.OverrideEntry)
     fragment = part_schema(node / "schemaFragment")
     for location in override.insertion_locations:
-        _hang_in(_schema_at(schema, location, node), copy.deepcopy(fragment))
+        extended_object = _object_at(schema, location)
+        if extended_object is None:
+            message = f"{core.name.resource} has no object at {location}; the common extension is without effect"
+            warnings.append(node.warning(message))
+            yield _in_body(location)
+        else:
+            _hang_in(extended_object, copy.deepcopy(fragment))
 
 
-def _schema_at(schema: JsonSchema, location: str, node: Node) -> JsonSchema:
+def _object_at(schema: JsonSchema, location: str) -> JsonSchema | None:
     found: Any = schema
     for step in location.split(".")[1:]:
         found = found.get(step) if isinstance(found, dict) else None
-    if not isinstance(found, dict) or found.get("type") != "object":
-        raise node.refusal(f"insertionLocations: the core resource has no object at {location}")
-    return found
+    return found if isinstance(found, dict) and found.get("type") == "object" else None
+
+
+def _in_body(location: str) -> JsonPath:
+    """`$.properties.addresses.items`, a place in a schema, belongs to `$.addresses` of the body."""
+    path = JsonPath(())
+    steps = iter(location.removesuffix(".items").split(".")[1:])
+    for step in steps:
+        path = path / (ALL_ITEMS if step == "items" else next(steps, ""))
+    return path
 
 
 def _hang_in(schema: JsonSchema, extensions: JsonSchema) -> None:

@@ -47,6 +47,10 @@ class Node:
         step = f".{name}" if _PLAIN_NAME.fullmatch(name) else f"[{json.dumps(name)}]"
         return Node(self.file, self.path + step, self.value[name])
 
+    def warning(self, message: str) -> str:
+        """A line about this value for a person."""
+        return f"{self.file}: {self.path}: warning: {message}"
+
     def refusal(self, message: str) -> ApiSchemaError:
         """The exception to raise about this value."""
         return ApiSchemaError(self.file, self.path, message)

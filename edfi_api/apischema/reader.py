@@ -50,14 +50,21 @@ def read_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> Surface:
     Raises ApiSchemaError. The format does not say how interchange XML is written: of these projects, only descriptors
     can be loaded from it.
     """
+    return check_api_schemas(files, base)[0]
+
+
+def check_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> tuple[Surface, tuple[str, ...]]:
+    """The same, and a line for each thing that is doubtful but can be served."""
+    warnings: list[str] = []
     projects = [project for file in files for project in _read_projects(file)]
     projects.sort(key=lambda project: project.schema.is_extension_project)
     _check_projects(projects, base)
     core = next((facts.name for facts in base.projects if not facts.is_extension), None) or projects[0].name
-    by_name = _with_additions(projects, core, _with_resources(projects, base))
+    by_name = _with_additions(projects, core, _with_resources(projects, base), warnings)
     abstract = _abstract_resources(projects, base, by_name.values())
     _check_targets(projects, core, by_name, abstract)
-    return with_organizations(_joined(projects, base, by_name, abstract), [project.schema for project in projects])
+    surface = with_organizations(_joined(projects, base, by_name, abstract), [project.schema for project in projects])
+    return surface, tuple(warnings)
 
 
 def _read_projects(file: Path) -> Iterator[ReadProject]:
@@ -110,7 +117,7 @@ def _with_resources(projects: Iterable[ReadProject], base: Surface) -> dict[Reso
 
 
 def _with_additions(
-    projects: Iterable[ReadProject], core: str, by_name: Mapping[ResourceName, Resource]
+    projects: Iterable[ReadProject], core: str, by_name: Mapping[ResourceName, Resource], warnings: list[str]
 ) -> dict[ResourceName, Resource]:
     result = dict(by_name)
     for project in projects:
@@ -118,7 +125,7 @@ def _with_additions(
             name = ResourceName(core, additions.entry.resource_name)
             if name not in result:
                 raise additions.node.refusal(f"adds to {_text(name)}, which does not exist")
-            result[name] = extended(result[name], additions)
+            result[name] = extended(result[name], additions, warnings)
     return result
 
 

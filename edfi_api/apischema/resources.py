@@ -68,18 +68,33 @@ def resource_of(node: Node, entry: f.ResourceEntry, project: f.Project, endpoint
 
 
 def pointers(
-    node: Node, entry: f.ResourceEntry, schema: JsonSchema, identity: Iterable[JsonPath]
+    node: Node,
+    entry: f.ResourceEntry,
+    schema: JsonSchema,
+    identity: Iterable[JsonPath],
+    left_out: Iterable[JsonPath] = (),
 ) -> tuple[tuple[ReferencePath, ...], tuple[DescriptorPath, ...]]:
-    """The references and the descriptors among the paths; the scalars are in the schema already."""
+    """The references and the descriptors among the paths, but for those below what is left out.
+
+    The scalars are in the schema already.
+    """
     references, descriptors, keys = [], [], frozenset(identity)
     if entry.document_paths_mapping:
         for place in (node / "documentPathsMapping").members():
             mapped = place.read(f.PathEntry)
+            texts = [mapped.path, *(pair.reference_json_path for pair in mapped.reference_json_paths)]
+            if any(is_below(JsonPath.parse(text), left_out) for text in texts if text is not None):
+                continue
             if mapped.is_reference and mapped.is_descriptor:
                 descriptors.append(_descriptor(place, mapped, schema, keys))
             elif mapped.is_reference:
                 references.append(_reference(place, mapped, schema, keys))
     return tuple(references), tuple(descriptors)
+
+
+def is_below(path: JsonPath, places: Iterable[JsonPath]) -> bool:
+    """Whether the path leads into one of the places."""
+    return any(path.steps[: len(place.steps)] == place.steps for place in places)
 
 
 def _descriptor(place: Node, mapped: f.PathEntry, schema: JsonSchema, keys: frozenset[JsonPath]) -> DescriptorPath:

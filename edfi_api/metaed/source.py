@@ -31,9 +31,10 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceProject:
-    """A project and its files, sorted by their path within it."""
+    """A project, its folder and its files, sorted by their path within it."""
 
     project: Project
+    folder: Path
     files: tuple[SourceFile, ...]
 
 
@@ -50,7 +51,7 @@ def read_sources(paths: Sequence[Path]) -> Sources:
     problems: list[Problem] = []
     declared = list(_without_doubles(_declared_projects(paths, problems), problems))
     read = {folder.resolve() for folder, _ in declared}
-    projects = [SourceProject(project, tuple(_files(folder, read, problems))) for folder, project in declared]
+    projects = [SourceProject(project, folder, tuple(_files(folder, read, problems))) for folder, project in declared]
     projects.sort(key=lambda source: (source.project.is_extension, source.project.name))
     return Sources(tuple(projects), tuple(problems))
 

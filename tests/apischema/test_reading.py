@@ -1,10 +1,13 @@
 """An official file → the surface that the same model would have."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import jsonschema_rs
 import pytest
 
+from edfi_api.apischema.reader import check_api_schemas
 from edfi_api.surface.resource import (
     ArrayUniqueness,
     DecimalLimit,
@@ -219,6 +222,39 @@ def test_a_common_extension_goes_into_the_objects_of_the_common(both: Surface) -
         "$.addresses[*].periods",
         "$.gradeLevels",
     ]
+
+
+def test_a_common_extension_without_the_common_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    """As from MetaEd text: newer versions of a standard may have lost the common."""
+    members = "projectSchema/resourceSchemas/schools/jsonSchemaForInsert/properties"
+    files = [tmp_path / "ApiSchema.json", tmp_path / "ApiSchema-GrandBend.json"]
+    core = changed(CORE, f"{members}/addresses", ...)
+    core = changed(core, "projectSchema/resourceSchemas/schools/arrayUniquenessConstraints", [])
+    additions = "projectSchema/resourceSchemas/schools"
+    extension = changed(EXTENSION, f"{additions}/decimalPropertyValidationInfos", [
+        {"path": "$.addresses[*]._ext.grandbend.height", "totalDigits": 3, "decimalPlaces": 1},
+        {"path": "$._ext.grandbend.height", "totalDigits": 4, "decimalPlaces": 1},
+    ])  # fmt: skip
+    pair = {"sourceJsonPath": "$.addresses[*]._ext.grandbend.schoolId", "targetJsonPath": "$.schoolId"}
+    extension = changed(extension, f"{additions}/equalityConstraints", [pair])
+    for file, content in zip(files, (core, extension), strict=True):
+        file.write_text(json.dumps(content))
+
+    surface, warnings = check_api_schemas(files)
+
+    where = "$.projectSchema.resourceSchemas.schools.commonExtensionOverrides[0]"
+    assert warnings == (
+        f"{files[1]}: {where}: warning: School has no object at $.properties.addresses.items; "
+        "the common extension is without effect",
+    )
+    school = named(surface, "School")
+    assert "addresses" not in school.json_schema["properties"]
+    assert "foundingDate" in school.json_schema["properties"]["_ext"]["properties"]["grandbend"]["properties"]
+    assert texts(descriptor.path for descriptor in school.descriptors) == ["$.gradeLevels[*].gradeLevelDescriptor"]
+    assert texts(reference.path for reference in school.references) == ["$._ext.grandbend.academyReference"]
+    assert texts(limit.path for limit in school.decimals) == ["$._ext.grandbend.height"]
+    assert school.equality_constraints == ()
+    assert not any(str(unique.array).startswith("$.addresses") for unique in school.array_uniqueness)
 
 
 def test_additions_of_two_extensions_stand_side_by_side(surface_of_files: Read) -> None:

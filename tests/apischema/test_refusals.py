@@ -112,11 +112,6 @@ def test_what_is_wrong_is_named_with_its_place(
     ("place", "value", "message"),
     [
         (f"{SCHOOL}/resourceName", "Nothing", "schools: adds to Nothing of Ed-Fi, which does not exist"),
-        (
-            f"{SCHOOL}/commonExtensionOverrides/0/insertionLocations",
-            ["$.properties.gone.items"],
-            "commonExtensionOverrides[0]: insertionLocations: the core resource has no object at $.properties.gone",
-        ),
         ("projectSchema/projectName", "Ed-Fi", "$.projectSchema: there is a project Ed-Fi already"),
         ("projectSchema/isExtensionProject", False, "$.projectSchema: there is a data standard already"),
     ],

@@ -71,11 +71,96 @@ def test_a_published_deviation_that_fits_nothing_is_a_problem(run: Run, tmp_path
 
 
 def test_an_extension_alone_is_checked_with_the_configured_standard(run: Run, configured, broken: Path) -> None:
-    """Without the warnings about that standard, which nobody asked for."""
     configured(DATA_STANDARD="3.3.1-b")
 
-    assert run("check_model", LAKE_COUNTY).told.splitlines()[-1].startswith("0 errors, 1 warning: ")
+    assert run("check_model", LAKE_COUNTY).told.endswith(
+        "8 warnings about the data standard itself; --all lists them\n"
+        f"0 errors, 1 warning: {BUNDLED_STANDARDS / '3.3.1-b'}, {LAKE_COUNTY} can be served\n"
+    )
     assert run("check_model", broken).failure == "1 error, 0 warnings"
+
+
+def test_a_bundled_standard_is_known_by_its_name(run: Run, broken: Path) -> None:
+    """Whatever is configured."""
+    assert run("check_model", "5.2", LAKE_COUNTY).told.endswith(
+        f"0 errors, 1 warning: {BUNDLED_STANDARDS / '5.2'}, {LAKE_COUNTY} can be served\n"
+    )
+    assert "did you mean 'School'?" in run("check_model", "3.3.1-b", broken).told
+    assert "9.9:1:1: no such folder\n" in run("check_model", "9.9", broken).told
+
+
+@pytest.fixture
+def doubtful(tmp_path: Path) -> Path:
+    return write_project(tmp_path / "doubtful", "Doubtful", """
+Domain Entity Ride
+  integer RideNumber is part of identity
+  domain entity EdFi.LearningObjective is optional
+""", "1.0.0")  # fmt: skip
+
+
+def test_warnings_about_the_standard_do_not_bury_those_of_the_author(run: Run, doubtful: Path) -> None:
+    own = f"{doubtful}/Model.metaed:4:17: warning: domain entity 'LearningObjective' is deprecated: "
+
+    told = run("check_model", "3.3.1-b", doubtful).told
+
+    assert told.startswith(own)
+    assert told.count(": warning: ") == 1
+    assert told.endswith(
+        "8 warnings about the data standard itself; --all lists them\n"
+        f"0 errors, 1 warning: {BUNDLED_STANDARDS / '3.3.1-b'}, {doubtful} can be served\n"
+    )
+
+
+def test_all_warnings_are_listed_on_request(run: Run, doubtful: Path) -> None:
+    told = run("check_model", "--all", "3.3.1-b", doubtful).told
+
+    assert told.count(": warning: ") == 9
+    assert f"{BUNDLED_STANDARDS}/3.3.1-b/DomainEntity/Course.metaed:70:19: warning: " in told
+    assert "--all" not in told
+    assert told.endswith(f"0 errors, 9 warnings: {BUNDLED_STANDARDS / '3.3.1-b'}, {doubtful} can be served\n")
+
+
+def test_an_extension_inside_the_folder_of_the_standard_is_the_author_s(run: Run, tmp_path: Path) -> None:
+    standard = write_project(tmp_path / "standard", "Ed-Fi", "Domain Entity Boat\n  integer BoatId is part of identity")
+    extension = write_project(
+        standard / "extension", "Sails", "Domain Entity Sail\n  integer SailId is part of identity role name SailId"
+    )
+
+    told = run("check_model", standard, extension).told
+
+    assert f"{extension}/Model.metaed:2:11: warning: role name and name are both 'SailId'\n" in told
+    assert f"{standard}/Model.metaed:" not in told
+
+
+def test_a_common_extension_without_the_common_is_a_warning_from_text_and_from_a_file(
+    run: Run, configured, tmp_path: Path
+) -> None:
+    standard = "Domain Entity Boat\n  integer BoatId is part of identity\n{}Common Rig\n  string Kind is optional"
+    extension = """
+Domain Entity EdFi.Boat additions
+  common extension EdFi.Rig is optional
+Common EdFi.Rig additions
+  integer Masts is optional
+"""
+    with_rig = write_project(tmp_path / "old", "Ed-Fi", standard.format("  common Rig is optional\n"))
+    without_rig = write_project(tmp_path / "new", "Ed-Fi", standard.format(""))
+    sails = write_project(tmp_path / "sails", "Sails", extension, "1.0.0")
+    configured(DATA_STANDARD=str(with_rig), EXTENSIONS=(sails,))
+    run("export_api_schema", "--output", tmp_path / "ApiSchema.json")
+    file = tmp_path / "ApiSchema-Sails.json"
+
+    from_text, from_file = run("check_model", without_rig, sails), run("check_model", without_rig, file)
+
+    assert f"{sails}/Model.metaed:3:20: warning: 'Boat' has no common 'Rig'; the extension is without effect\n" in (
+        from_text.told
+    )
+    assert from_text.told.endswith(f"0 errors, 1 warning: {without_rig}, {sails} can be served\n")
+    assert from_file.told == (
+        f"{file}: $.projectSchema.resourceSchemas.boats.commonExtensionOverrides[0]: warning: "
+        "Boat has no object at $.properties.rig; the common extension is without effect\n"
+        "1 warning about the data standard itself; --all lists them\n"
+        f"0 errors, 1 warning: {without_rig}, {file} can be served\n"
+    )
 
 
 def test_without_paths_the_configured_projects_are_checked(run: Run, configured, broken: Path) -> None:

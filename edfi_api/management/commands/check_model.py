@@ -1,15 +1,15 @@
-"""`manage.py check_model path/to/standard path/to/extension`"""
+"""`manage.py check_model 5.2 path/to/extension`"""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.apischema.errors import ApiSchemaError
-from edfi_api.arguments import path
-from edfi_api.conf import api_settings
+from edfi_api.arguments import not_empty
+from edfi_api.conf import api_settings, source_path
 from edfi_api.metaed import ModelErrors, Problem, check_projects
 from edfi_api.metaed.source import read_sources
 from edfi_api.startup import compiled, is_api_schema, refuse_text_without_standard
@@ -21,26 +21,46 @@ class Command(BaseCommand):
         "Lists everything that is wrong with MetaEd projects as 'file:line:column: message' with the line itself, and "
         "the first thing that is wrong with ApiSchema files as 'file: path: message'. Name the data standard and the "
         "extensions that belong together; MetaEd extensions alone are checked together with the configured standard. "
-        "Without PATH the configured projects are checked. The exit status is 1 if there is an error; warnings keep "
-        "nothing from being served."
+        "Without PATH the configured projects are checked. Beside extensions, warnings about the standard itself are "
+        "only counted. The exit status is 1 if there is an error; warnings keep nothing from being served."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("paths", nargs="*", type=path, metavar="PATH", help="a project folder or ApiSchema file")
+        parser.add_argument(
+            "paths",
+            nargs="*",
+            type=model_source,
+            metavar="PATH",
+            help="a project folder, an ApiSchema file, or the name of a bundled standard such as 5.2",
+        )
+        parser.add_argument("--all", action="store_true", help="list the warnings about the standard itself too")
 
-    def handle(self, *args: Any, paths: list[Path], **options: Any) -> None:
+    def handle(self, *args: Any, paths: list[Path], all: bool, **options: Any) -> None:
         sources = _with_standard(paths) if paths else api_settings.model_sources
         refuse_text_without_standard(sources)
-        problems = _problems(sources, paths or sources)
-        errors = [str(problem) for problem in problems if problem.is_error] or _errors_of_the_whole(sources)
-        warnings = [str(problem) for problem in problems if not problem.is_error]
-        for text in (*warnings, *errors):
+        folders = [path for path in sources if not is_api_schema(path)]
+        problems = check_projects(folders, schema_problems)[1] if folders else ()
+        errors = [str(problem) for problem in problems if problem.is_error]
+        warnings = [problem for problem in problems if not problem.is_error]
+        of_standard = set() if all else set(_about_the_standard(warnings, sources))
+        texts = [str(warning) for warning in warnings if warning not in of_standard]
+        if not errors:
+            errors, more_warnings = _problems_of_the_whole(sources)
+            texts += more_warnings
+        for text in (*texts, *errors):
             self.stdout.write(text)
-        summary = f"{_count(errors, 'error')}, {_count(warnings, 'warning')}"
+        if of_standard:
+            self.stdout.write(f"{_count(of_standard, 'warning')} about the data standard itself; --all lists them")
+        summary = f"{_count(errors, 'error')}, {_count(texts, 'warning')}"
         if errors:
             raise CommandError(summary)
         self.stdout.write(f"{summary}: {', '.join(str(path) for path in sources)} can be served")
+
+
+def model_source(given: str) -> Path:
+    """A path, or the name of a bundled standard."""
+    return source_path(not_empty(given))
 
 
 def _with_standard(paths: Sequence[Path]) -> Sequence[Path]:
@@ -50,23 +70,28 @@ def _with_standard(paths: Sequence[Path]) -> Sequence[Path]:
     return (api_settings.data_standard, *paths) if are_extensions else paths
 
 
-def _problems(sources: Sequence[Path], asked_for: Sequence[Path]) -> list[Problem]:
-    """Those of MetaEd text, without warnings about a standard that nobody asked to have checked."""
+def _about_the_standard(problems: Iterable[Problem], sources: Sequence[Path]) -> Iterator[Problem]:
+    """Those in files of the standard, if there are extensions, to whose authors they are of no use."""
     folders = [path for path in sources if not is_api_schema(path)]
-    found = check_projects(folders, schema_problems)[1] if folders else ()
-    return [p for p in found if p.is_error or any(Path(p.place.file).is_relative_to(path) for path in asked_for)]
+    projects = read_sources(folders).projects
+    has_extensions = len(folders) < len(sources) or any(source.project.is_extension for source in projects)
+    deepest_first = sorted(projects, key=lambda source: len(source.folder.parts), reverse=True)
+    for problem in problems if has_extensions else ():
+        file = Path(problem.place.file)
+        holder = next((source.project for source in deepest_first if file.is_relative_to(source.folder)), None)
+        if holder is not None and not holder.is_extension:
+            yield problem
 
 
-def _errors_of_the_whole(sources: Sequence[Path]) -> list[str]:
-    """What shows only when all sources are put together."""
+def _problems_of_the_whole(sources: Sequence[Path]) -> tuple[list[str], list[str]]:
+    """Errors and warnings that show only when all sources are put together."""
     try:
-        compiled(sources)
+        return [], list(compiled(sources).warnings)
     except ModelErrors as errors:
-        return [str(problem) for problem in errors.problems]
+        return [str(problem) for problem in errors.problems if problem.is_error], []
     except ApiSchemaError as error:
-        return [str(error)]
-    return []
+        return [str(error)], []
 
 
-def _count(found: Sequence[str], noun: str) -> str:
+def _count(found: Sized, noun: str) -> str:
     return f"{len(found)} {noun}{'' if len(found) == 1 else 's'}"
