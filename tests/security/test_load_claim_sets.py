@@ -151,7 +151,7 @@ def test_a_new_database_has_what_comes_along() -> None:
     call_command("load_claim_sets", "--bundled", stdout=out)
 
     assert out.getvalue().splitlines()[-1] == "0 changes."
-    assert ClaimSet.objects.count() == 9
+    assert ClaimSet.objects.count() == 10
 
 
 def test_local_changes_survive_the_next_start_and_can_be_undone(surface: Surface) -> None:
