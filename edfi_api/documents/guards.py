@@ -39,8 +39,15 @@ class KeptValues(RowValues):
     key_values: str = "key_values"
 
     def member(self, path: JsonPath) -> str:
+        return self._kept("->>", path)
+
+    def json_member(self, path: JsonPath) -> str:
+        """As jsonb, in the type that the body had it."""
+        return self._kept("->", path)
+
+    def _kept(self, operator: str, path: JsonPath) -> str:
         at_path = f"f.resource_type_id = {self.alias}.resource_type_id AND f.path = '{{{','.join(path.steps)}}}'"
-        return f"(SELECT {self.alias}.{self.key_values} ->> f.name FROM key_field f WHERE {at_path})"  # noqa: S608
+        return f"(SELECT {self.alias}.{self.key_values} {operator} f.name FROM key_field f WHERE {at_path})"  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +117,6 @@ class Guard(Protocol):
 
     def condition(self) -> Condition:
         """For collections. Raises what makes any answer pointless."""
+
+    def fault(self, error: Exception) -> Exception | None:
+        """What a refusal of the database to run the guard's SQL means; None if the guard is not to blame."""

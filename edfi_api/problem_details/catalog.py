@@ -274,6 +274,35 @@ def _quoted(values: Iterable[object]) -> str:
 
 
 @problem_of.register
+def view_element_uninitialized(error: security.ViewElementUninitialized) -> Problem:
+    return _denied(
+        ":custom-view:invalid-data:element-uninitialized",
+        f"{_NOT_AUTHORIZED} {_required('The existing', error.elements)}",
+        f"{_INACCESSIBLE.format(error.strategy)}.",
+    )
+
+
+@problem_of.register
+def view_element_required(error: security.ViewElementRequired) -> Problem:
+    detail = f"{_NOT_AUTHORIZED} {_required('The', error.elements)}"
+    return _denied(":custom-view:access-denied:element-required", detail)
+
+
+@problem_of.register
+def not_in_view(error: security.NotInView) -> Problem:
+    which = "existing" if error.is_stored else "proposed"
+    if len(error.elements) == 1:
+        values = f"{which} value of the '{error.elements[0]}' property of the item."
+    else:
+        values = f"{which} values of one or more of the following properties of the item: {_quoted(error.elements)}."
+    return _denied(
+        "",
+        f"{_NOT_AUTHORIZED} Hint: {error.hint}",
+        f"The caller is not authorized to perform the requested operation on the item based on the {values}",
+    )
+
+
+@problem_of.register
 def no_namespace_prefixes(error: security.NoNamespacePrefixes) -> Problem:
     return _denied(
         ":namespace:invalid-client:no-namespaces",

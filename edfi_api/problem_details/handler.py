@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's hook. None lets an unknown exception rise to Django, which logs it and calls `server_error`."""
-    problem = problem_of(error)
+    problem = problem_of(error) or _problem_of_guard(error, context["view"])
     if problem is None:
         return None
     _log(problem, error)
@@ -35,6 +35,13 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
     return {"Link": f'<{root_of(request)}/{problem.related}>; rel="related"'} if problem.related else {}
+
+
+def _problem_of_guard(error: Exception, view: Any) -> Problem | None:
+    """Of what the database refused because of the SQL that authorizes."""
+    guard = getattr(view, "guard", None)
+    fault = guard.fault(error) if guard is not None else None
+    return problem_of(fault) if fault is not None else None
 
 
 # What is refused because of who asks.

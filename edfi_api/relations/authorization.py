@@ -7,14 +7,14 @@ from edfi_api.security.actions import Action
 from edfi_api.security.authorization import guard
 from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes
 from edfi_api.security.tokens import AuthenticatedClient
-from edfi_api.surface.resource import Resource
+from edfi_api.surface.resource import Resource, Surface
 
 
-def readable(client: AuthenticatedClient, resources: Iterable[Resource]) -> Iterator[Readable]:
+def readable(client: AuthenticatedClient, resources: Iterable[Resource], surface: Surface) -> Iterator[Readable]:
     """Those on which the client's claim set grants Read, and of their documents those that its strategies allow."""
     for resource in resources:
         try:
-            rows = guard(client, resource, Action.READ)
+            rows = guard(client, resource, Action.READ, surface)
             yield Readable(resource, () if rows is None else (rows.condition(),))
         except (*UNAUTHORIZABLE, NoNamespacePrefixes):
             continue

@@ -50,7 +50,7 @@ class RelationsView(EdFiView):
         uuid = document_uuid(document_id)
         asked = read(request.query_params, self.surface)
         self.check_permissions(request)
-        neighbours = readable(request.user, self._neighbours(asked))
+        neighbours = readable(request.user, self._neighbours(asked), self.surface)
         found = related_documents(resource, uuid, asked, neighbours, guard=self.guard)
         if found is None:
             store.get(resource, uuid, guard=self.guard)  # Raises if it is there, and says why it may not be read.

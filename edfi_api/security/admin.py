@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.postgres.forms import SimpleArrayField
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +19,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.conf import api_settings
+from edfi_api.startup import current_surface
 
 from .actions import Action
 from .admin_login import ThrottledLoginForm
@@ -34,8 +36,8 @@ from .models import (
     Vendor,
 )
 from .remarks import remarks
-from .strategy_names import STRATEGY_NAMES
-from .unknown_strategies import unknown_for
+from .strategies.table import STRATEGIES
+from .strategy_faults import unknown_for
 
 admin.site.login_form = ThrottledLoginForm
 
@@ -67,28 +69,35 @@ def _strategy_choices() -> list[tuple[str, str]]:
         for names in model.objects.values_list("strategies", flat=True)
         for name in names
     ]
-    return [(name, name) for name in dict.fromkeys([*STRATEGY_NAMES, *stored])]
+    return [(name, name) for name in dict.fromkeys([*STRATEGIES, *stored])]
 
 
 class StrategiesForm(forms.ModelForm):
     """An action and how it is authorized."""
 
     strategies = StrategiesField(
-        help_text="Several: one of the relationship strategies has to let a document through, and all of the others."
+        required=False,
+        help_text="Several: one of the relationship strategies has to let a document through, and all of the others.",
+    )
+    custom_views = SimpleArrayField(
+        forms.CharField(), required=False, help_text="Further ones, such as StudentWithCTEProgram, separated by commas."
     )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
-        if unknown := unknown_for(cleaned.get("action", ""), cleaned.get("strategies", ())):
-            self.add_error("strategies", f"Not for this action: {', '.join(unknown)}")
-        return cleaned
+        names = list(dict.fromkeys([*cleaned.get("strategies", ()), *cleaned.get("custom_views", ())]))
+        if not names:
+            self.add_error("strategies", "Choose a strategy, or name a custom view.")
+        if unknown := unknown_for(cleaned.get("action", ""), names, current_surface()):
+            self.add_error("strategies", f"Unknown, or not for this action: {', '.join(unknown)}")
+        return cleaned | {"strategies": names}
 
 
 class StrategiesInline(admin.TabularInline):
     """Strategies by action."""
 
     form = StrategiesForm
-    fields = ["action", "strategies"]
+    fields = ["action", "strategies", "custom_views"]
     extra = 0
     max_num = len(Action)
 

@@ -11,43 +11,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from edfi_api.documents import resource_types
+from django.db import ProgrammingError
+
 from edfi_api.documents.guards import NEW, PROPOSED, STORED, Candidates, Condition, Guard, Values
-from edfi_api.documents.securables import SecurableKind, groups
-from edfi_api.surface.resource import JsonPath, Resource, ResourceName
-from edfi_api.surface.securable import AUTHORIZATION_PATHWAYS
+from edfi_api.surface.resource import JsonPath, Resource, Surface
 
 from .actions import Action
 from .claims import strategies
-from .exceptions import (
-    ElementRequired,
-    ElementUninitialized,
-    NoNamespacePrefixes,
-    NoRelationship,
-    StrategyNotApplicable,
-    UnknownStrategies,
-)
-from .strategies.namespace import NAMESPACE_BASED, NamespaceBased
-from .strategies.ownership import OWNERSHIP_BASED, OwnershipBased
-from .strategies.relationships import REACHES, Pathway, Relationship, RelationshipFailure
-from .strategies.strategy import Strategy
+from .exceptions import ElementRequired, ElementUninitialized, NoRelationship, UnknownStrategies
+from .strategies.relationships import Relationship, RelationshipFailure
+from .strategies.strategy import Strategy, Subject
+from .strategies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, Combination, row, unknown_strategies
 from .tokens import AuthenticatedClient
 
-NO_FURTHER_AUTHORIZATION_REQUIRED = "NoFurtherAuthorizationRequired"
 
-CORE_PROJECT = "Ed-Fi"
-_INCLUDING_DELETES = "IncludingDeletes"
-# Beside those that include deletes, which serve nothing else. See
-# meadowlark/docs/authorization.md#deletes-and-key-changes.
-_FOR_CHANGES = {
-    NO_FURTHER_AUTHORIZATION_REQUIRED,
-    NAMESPACE_BASED,
-    "RelationshipsWithEdOrgsOnly",
-    "RelationshipsWithEdOrgsOnlyInverted",
-}
-
-
-def guard(client: AuthenticatedClient, resource: Resource, action: Action, using: str = "default") -> Guard | None:
+def guard(
+    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str = "default"
+) -> Guard | None:
     """What the client's claim set demands of rows; None if nothing.
 
     Raises what `claims.strategies` does, UnknownStrategies and StrategyNotApplicable.
@@ -55,50 +35,36 @@ def guard(client: AuthenticatedClient, resource: Resource, action: Action, using
     names = strategies(client, resource, action)
     if names == (NO_FURTHER_AUTHORIZATION_REQUIRED,):
         return None
-    rules = _rules(resource, names, is_for_changes=action == Action.READ_CHANGES)
+    rules = _rules(resource, names, action == Action.READ_CHANGES, surface, using)
     return StrategiesGuard(rules, client, using) if rules.restrict else None
 
 
-def unknown_strategies(names: Iterable[str], *, is_for_changes: bool) -> tuple[str, ...]:
-    """Those that there are not, or not for that."""
-    known = {NO_FURTHER_AUTHORIZATION_REQUIRED, NAMESPACE_BASED, OWNERSHIP_BASED, *REACHES}
-    including_deletes = {name for name in known if name.endswith(_INCLUDING_DELETES)}
-    usable = _FOR_CHANGES | including_deletes if is_for_changes else known - including_deletes
-    return tuple(name for name in names if name not in usable)
-
-
 class Rules:
-    """The strategies for one resource, those that must all allow in their order, ownership last."""
+    """The strategies for one resource, those that must all allow in their order, ownership last.
 
-    def __init__(self, resource: Resource, names: tuple[str, ...], *, is_for_changes: bool) -> None:
-        if unknown := unknown_strategies(names, is_for_changes=is_for_changes):
-            raise UnknownStrategies(unknown)
-        self.resource = resource
-        found = tuple(groups(resource))
-        kinds = {group[0].kind for group in found}
-        self.relationships = [
-            Relationship(name, REACHES[name], found, resource.authorization_pathways)
-            for name in names
-            if name in REACHES
-        ]
-        for relationship in self.relationships:
-            if not relationship.checked:
-                raise StrategyNotApplicable(resource.name.resource, relationship.name, _wanted(relationship))
-        self.all_of: list[Strategy] = []
-        if NAMESPACE_BASED in names:
-            if SecurableKind.NAMESPACE not in kinds:
-                raise StrategyNotApplicable(resource.name.resource, NAMESPACE_BASED, "Namespace")
-            self.all_of.append(NamespaceBased(found))
-        if OWNERSHIP_BASED in names:
-            self.all_of.append(OwnershipBased())
+    Raises UnknownStrategies for names without a strategy and StrategyNotApplicable.
+    """
+
+    def __init__(self, names: Iterable[str], subject: Subject) -> None:
+        self.names = tuple(dict.fromkeys(names))
+        self.subject = subject
+        made: dict[Combination, list[Any]] = {each: [] for each in Combination}
+        for name in self.names:
+            if (found := row(name)) is None:
+                raise UnknownStrategies((name,))
+            if strategy := found.make(name, subject):
+                made[found.combination].append(strategy)
+        self.relationships: list[Relationship] = made[Combination.ANY]
+        self.all_of: list[Strategy] = made[Combination.ALL] + made[Combination.ALL_AFTER_OTHERS]
 
     @property
     def restrict(self) -> bool:
         return bool(self.all_of or self.relationships)
 
-    @property
-    def need_prefixes(self) -> bool:
-        return any(isinstance(strategy, NamespaceBased) for strategy in self.all_of)
+    @cached_property
+    def strategies(self) -> tuple[Strategy, ...]:
+        """All, those that must each allow first."""
+        return (*self.all_of, *self.relationships)
 
     @cached_property
     def stored(self) -> str:
@@ -130,14 +96,17 @@ class Rules:
         return f"coalesce({_all([strategy.sql(values) for strategy in self.all_of], any_of)}, false)"
 
     def questions(self, values: Values) -> list[str]:
-        return [question for strategy in (*self.all_of, *self.relationships) for question in strategy.questions(values)]
+        return [question for strategy in self.strategies for question in strategy.questions(values)]
 
     @cached_property
     def candidates(self) -> Candidates | None:
-        """By one of the strategies that must allow; where several relationships may, by all of them together."""
-        leading = self.relationships or self.all_of[:1]
-        ways = [way for strategy in leading if (way := strategy.candidates())]
-        if len(ways) < len(leading):
+        """By the first of the strategies that must allow which knows a way; where relationships may, by all of them
+        together."""
+        if self.relationships:
+            ways = [strategy.candidates() for strategy in self.relationships]
+        else:
+            ways = [way for strategy in self.all_of if (way := strategy.candidates())][:1]
+        if not ways:
             return None
         return Candidates(
             " UNION ALL ".join(f"({way.sql})" for way in ways),
@@ -165,12 +134,10 @@ class StrategiesGuard:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        return {
-            "claims": list(self.client.education_organization_ids),
-            "prefixes": list(self.client.namespace_prefixes),
-            "owner": self.client.row_id,
-            **_associations(self.using),
-        }
+        found: dict[str, Any] = {}
+        for strategy in self.rules.strategies:
+            found |= strategy.parameters(self.client, self.using)
+        return found
 
     def sql(self, values: Values) -> str:
         if values is STORED:
@@ -210,41 +177,39 @@ class StrategiesGuard:
         )
 
     def condition(self) -> Condition:
-        """Raises NoNamespacePrefixes, without which a collection could only be empty."""
-        if self.rules.need_prefixes and not self.client.namespace_prefixes:
-            raise NoNamespacePrefixes
+        """Raises what makes that a collection could only be empty."""
         rules = self.rules
+        for strategy in rules.all_of:
+            if refusal := strategy.precondition(self.client):
+                raise refusal
         return Condition(rules.stored, rules.stored_for_some, self.parameters, rules.stored_for_all, rules.candidates)
 
+    def fault(self, error: Exception) -> Exception | None:
+        """A view that was there when the rules were made may have gone since."""
+        if not isinstance(error, ProgrammingError):
+            return None
+        unknown = _unknown(self.rules.names, self.rules.subject, self.using)
+        return UnknownStrategies(unknown) if unknown else None
 
-_PATHWAYS = [
-    (ResourceName(CORE_PROJECT, association), pathway.parameter)
-    for pathway in Pathway
-    for association, name in AUTHORIZATION_PATHWAYS.items()
-    if name == pathway.surface_name
-]
 
-# By resource and strategies; a resource is told by its name and, where there are several surfaces, by itself.
+# By resource, strategies and whether they are about changes. A resource is told by its name and, where there are
+# several surfaces, by itself.
 _known_rules: dict[tuple[object, ...], Rules] = {}
 
 
-def _rules(resource: Resource, names: tuple[str, ...], *, is_for_changes: bool) -> Rules:
+def _rules(resource: Resource, names: tuple[str, ...], is_for_changes: bool, surface: Surface, using: str) -> Rules:
     key = (resource.name, names, is_for_changes)
     known = _known_rules.get(key)
-    if known is None or known.resource is not resource:
-        known = _known_rules[key] = Rules(resource, names, is_for_changes=is_for_changes)
+    if known is None or known.subject.resource is not resource:
+        subject = Subject(resource, surface, is_for_changes)
+        if unknown := _unknown(names, subject, using):
+            raise UnknownStrategies(unknown)
+        known = _known_rules[key] = Rules(names, subject)
     return known
 
 
-def _wanted(relationship: Relationship) -> str:
-    reach = relationship.reach
-    wanted = {
-        "EducationOrganization": reach.organizations,
-        "Student": reach.students,
-        "Contact": reach.contacts,
-        "Staff": reach.staff,
-    }
-    return " or ".join(name for name, is_wanted in wanted.items() if is_wanted)
+def _unknown(names: Iterable[str], subject: Subject, using: str) -> tuple[str, ...]:
+    return unknown_strategies(names, subject.surface, for_changes=subject.is_for_changes, using=using)
 
 
 def _all(all_of: list[str], any_of: list[str]) -> str:
@@ -252,16 +217,6 @@ def _all(all_of: list[str], any_of: list[str]) -> str:
     if any_of:
         together.append("(" + " OR ".join(f"({sql})" for sql in any_of) + ")")
     return " AND ".join(together)
-
-
-def _associations(using: str) -> Mapping[str, list[int]]:
-    """For each pathway the numbers of the associations that open it, those of other standards too."""
-    numbers = resource_types.numbers(using)
-    found: dict[str, list[int]] = {pathway.parameter: [] for pathway in Pathway}
-    for name, parameter in _PATHWAYS:
-        if name in numbers:
-            found[parameter].append(numbers[name])
-    return found
 
 
 def _take(answers: list[bool], count: int) -> list[bool]:

@@ -13,15 +13,12 @@ from django.db import connections
 from edfi_api.startup import current_surface
 from edfi_api.surface.resource import Resource, Surface
 
-from .actions import Action
-from .authorization import Rules
 from .bundled_claims import UNSECURED
 from .claim_uris import claim_name
-from .claims import all_defaults
+from .claims import Strategies, all_defaults, granted_strategies
 from .claims_store import stored_claims
-from .exceptions import StrategyNotApplicable
-from .models import ResourceClaim
-from .unknown_strategies import unknown_for, unknown_in
+from .models import ClaimSet, ResourceClaim
+from .strategy_faults import is_applicable, unknown_for, unknown_in
 
 
 @register(Tags.database)
@@ -39,28 +36,44 @@ def resources_have_claims(databases: Iterable[str] | None = None, **_: Any) -> l
         *_warning("W001", "There is no resource claim for", missing),
         *_warning("W002", _UNSECURED, unsecured),
         *_warning("W003", "Default strategies find nothing to go by in", _not_applicable(current_surface())),
-        *_warning("W004", "There are no such strategies", unknown_in(stored_claims()), _STRATEGY),
+        *_warning(
+            "W005", "Strategies find nothing to go by in", _not_applicable_in_claim_sets(current_surface()), _SET
+        ),
+        *_warning("W004", "There are no such strategies", unknown_in(stored_claims(), current_surface()), _STRATEGY),
     ]
 
 
 def _not_applicable(surface: Surface) -> list[str]:
     """As after a change of the data standard, when a resource has lost its namespace."""
     defaults = all_defaults()
-    return sorted(
-        name
-        for name, resource in ((claim_name(each), each) for each in surface.resources)
-        if not _are_applicable(resource, defaults.get(name, {}))
-    )
+    resources = ((claim_name(each), each) for each in surface.resources)
+    return sorted(name for name, each in resources if _actions_without_elements(each, defaults.get(name, {}), surface))
 
 
-def _are_applicable(resource: Resource, by_action: Mapping[str, tuple[str, ...]]) -> bool:
-    try:
-        for action, names in by_action.items():
-            if not unknown_for(action, names):
-                Rules(resource, names, is_for_changes=action == Action.READ_CHANGES)
-    except StrategyNotApplicable:
-        return False
-    return True
+def _not_applicable_in_claim_sets(surface: Surface) -> list[str]:
+    """Where a claim set names strategies, for a domain as a rule, that not all of its resources have elements for."""
+    defaults = all_defaults()
+    found = []
+    for claim_set in ClaimSet.objects.all():
+        granted = granted_strategies(claim_set)
+        for resource in surface.resources:
+            name = claim_name(resource)
+            own = {
+                action: names
+                for action, names in granted.get(name, {}).items()
+                if names and names != defaults.get(name, {}).get(action)
+            }
+            lost = _actions_without_elements(resource, own, surface)
+            found += [f"{claim_set}: {name} {action} by {', '.join(own[action])}" for action in lost]
+    return found
+
+
+def _actions_without_elements(resource: Resource, by_action: Mapping[str, Strategies], surface: Surface) -> list[str]:
+    return [
+        action
+        for action, names in by_action.items()
+        if not unknown_for(action, names, surface) and not is_applicable(resource, action, names, surface)
+    ]
 
 
 _UNSECURED = f"{UNSECURED} has no default strategies, so ordinary claim sets do not reach"
@@ -71,6 +84,7 @@ def _has_tables() -> bool:
 
 
 _CLAIM = "Give it a claim or another domain in the admin; load_claim_sets --bundled knows one for each resource."
+_SET = "Whoever asks is answered 500: grant these resources by other strategies."
 _STRATEGY = "Whoever asks is answered 500 until there are others, in the admin or by load_claim_sets."
 
 

@@ -105,6 +105,30 @@ class NoRelationship(Exception):
     hints: tuple[str, ...]
 
 
+@dataclass
+class ViewElementUninitialized(Exception):
+    """A stored reference by which a custom view decides is not there."""
+
+    elements: tuple[str, ...]
+    strategy: str
+
+
+@dataclass
+class ViewElementRequired(Exception):
+    """A proposed reference by which a custom view decides is not there, or refers to nothing."""
+
+    elements: tuple[str, ...]
+
+
+@dataclass
+class NotInView(Exception):
+    """The document with these key values is not in a custom view."""
+
+    elements: tuple[str, ...]
+    hint: str
+    is_stored: bool
+
+
 class NoNamespacePrefixes(Exception):
     """Namespaces decide, and the client has no prefixes to compare them with."""
 

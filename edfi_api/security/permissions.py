@@ -40,6 +40,10 @@ class ClaimSetPermission(BasePermission):
         if resource is not None:
             action = ACTIONS[view.action]
             is_upsert = action is Action.CREATE
-            view.guard = upsert_guard(client, resource) if is_upsert else guard(client, resource, action)
-            view.may_read = partial(readable, client, getattr(view, "preparers", {}))
+            view.guard = (
+                upsert_guard(client, resource, view.surface)
+                if is_upsert
+                else guard(client, resource, action, view.surface)
+            )
+            view.may_read = partial(readable, client, view.surface)
         return isinstance(client, AuthenticatedClient)

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from edfi_api.documents.execution import execute
 from edfi_api.documents.guards import STORED, Guard
-from edfi_api.documents.incoming import Preparers
-from edfi_api.surface.resource import ResourceName
+from edfi_api.surface.resource import ResourceName, Surface
 
 from .actions import Action
 from .authorization import guard
@@ -18,15 +17,15 @@ from .tokens import AuthenticatedClient
 _READABLE = "SELECT d.id FROM document d WHERE d.id = ANY (%(rows)s::bigint[]) AND {is_allowed}"
 
 
-def readable(client: AuthenticatedClient, preparers: Preparers, documents: Mapping[int, ResourceName]) -> set[int]:
+def readable(client: AuthenticatedClient, surface: Surface, documents: Mapping[int, ResourceName]) -> set[int]:
     """The rows of those that the client may read; of resources that are not served, none."""
     found: set[int] = set()
     for name in set(documents.values()):
-        if name not in preparers:
+        if name not in surface.by_name:
             continue
         rows = [row for row, resource_name in documents.items() if resource_name == name]
         try:
-            found |= _allowed(rows, guard(client, preparers[name].resource, Action.READ))
+            found |= _allowed(rows, guard(client, surface.by_name[name], Action.READ, surface))
         except UNAUTHORIZABLE:
             continue  # Nothing is told of it; who asks for it itself learns why.
     return found

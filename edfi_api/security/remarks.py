@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from edfi_api.conf import api_settings
 
 from .actions import Action
-from .authorization import NO_FURTHER_AUTHORIZATION_REQUIRED
 from .claim_uris import DOMAINS, SERVICES
 from .claims import granted_strategies
 from .models import Application, ClaimSet
 from .strategies.relationships import REACHES
+from .strategies.table import NO_FURTHER_AUTHORIZATION_REQUIRED
 
 _OPEN = (NO_FURTHER_AUTHORIZATION_REQUIRED,)
 _RESOURCES_NAMED = 5

@@ -1,33 +1,64 @@
-"""Claims → what in them names a strategy that there is not, or not for that action.
+"""Claims → what in them names a strategy that there is not, that is not for the action, or that a resource has nothing
+for.
 
-Told where claims are written, for whoever asks for a document by such a strategy is only told that the operator has
-made a mistake.
+Told where claims are written, since a client that meets it is only told that the operator has made a mistake.
 """
 
 from collections.abc import Iterable, Iterator
 
+from edfi_api.surface.resource import Resource, Surface
+
 from .actions import Action
-from .authorization import unknown_strategies
+from .authorization import Rules
+from .claim_uris import claim_name
 from .claims_file import ByAction, Claims
+from .exceptions import StrategyNotApplicable
+from .strategies.strategy import Subject
+from .strategies.table import STRATEGIES, unknown_strategies
 
 
-def unknown_for(action: str, names: Iterable[str]) -> tuple[str, ...]:
+def unknown_for(action: str, names: Iterable[str], surface: Surface) -> tuple[str, ...]:
     """Of these strategies those that cannot authorize the action."""
-    return unknown_strategies(names, is_for_changes=action == Action.READ_CHANGES)
+    return unknown_strategies(names, surface, for_changes=action == Action.READ_CHANGES)
 
 
-def unknown_in(claims: Claims) -> list[str]:
+def unknown_in(claims: Claims, surface: Surface) -> list[str]:
     """`ReadChanges of domains/people by Foo`, in the order of the claims."""
-    defaults = ((name, claim.defaults or {}) for name, claim in claims.resource_claims.items())
-    grants = (
-        (f"{claim} in {name}", by_action)
-        for name, claim_set in claims.claim_sets.items()
-        for claim, by_action in claim_set.grants.items()
-    )
-    return [line for place, by_action in (*defaults, *grants) for line in _lines(place, by_action)]
+    return [
+        f"{action} of {place} by {', '.join(unknown)}"
+        for place, _, by_action in _strategies_in(claims)
+        for action, names in by_action.items()
+        if (unknown := unknown_for(action, names, surface))
+    ]
 
 
-def _lines(place: str, by_action: ByAction) -> Iterator[str]:
-    for action, names in by_action.items():
-        if unknown := unknown_for(action, names):
-            yield f"{action} of {place} by {', '.join(unknown)}"
+def views_without_a_way(claims: Claims, surface: Surface) -> list[str]:
+    """`Read of ed-fi/school by StudentWithPets`, where a custom view is named for a resource that does not lead to its
+    basis."""
+    resources = {claim_name(resource): resource for resource in surface.resources}
+    return [
+        f"{action} of {place} by {name}"
+        for place, claim, by_action in _strategies_in(claims)
+        if claim in resources
+        for action, names in by_action.items()
+        for name in names
+        if name not in STRATEGIES and not is_applicable(resources[claim], action, (name,), surface)
+    ]
+
+
+def is_applicable(resource: Resource, action: str, names: Iterable[str], surface: Surface) -> bool:
+    """Whether the documents of the resource have what these known strategies look at."""
+    try:
+        Rules(names, Subject(resource, surface, is_for_changes=action == Action.READ_CHANGES))
+    except StrategyNotApplicable:
+        return False
+    return True
+
+
+def _strategies_in(claims: Claims) -> Iterator[tuple[str, str, ByAction]]:
+    """In words where they are named, for which claim, and by action."""
+    for name, resource_claim in claims.resource_claims.items():
+        yield name, name, resource_claim.defaults or {}
+    for name, claim_set in claims.claim_sets.items():
+        for claim, by_action in claim_set.grants.items():
+            yield f"{claim} in {name}", claim, by_action

@@ -12,7 +12,7 @@ from typing import Any
 
 from edfi_api.conf import api_settings
 from edfi_api.documents.guards import NEW, Condition, Guard, Values
-from edfi_api.surface.resource import JsonPath, Resource
+from edfi_api.surface.resource import JsonPath, Resource, Surface
 
 from .actions import Action
 from .authorization import guard
@@ -20,19 +20,21 @@ from .exceptions import UNAUTHORIZABLE
 from .tokens import AuthenticatedClient
 
 
-def upsert_guard(client: AuthenticatedClient, resource: Resource) -> Guard | None:
+def upsert_guard(client: AuthenticatedClient, resource: Resource, surface: Surface) -> Guard | None:
     """What the client's claim set demands of a POST; None if nothing. Raises what `authorization.guard` does."""
     if not api_settings.UPSERT_ASKS_UPDATE:
-        return guard(client, resource, Action.CREATE)
-    create, update = (_guard_or_refusal(client, resource, action) for action in (Action.CREATE, Action.UPDATE))
+        return guard(client, resource, Action.CREATE, surface)
+    create, update = (_guard_or_refusal(client, resource, action, surface) for action in (Action.CREATE, Action.UPDATE))
     if isinstance(create, _Refusal) and isinstance(update, _Refusal):
         raise create.reason
     return None if create is None and update is None else UpsertGuard(create or _OPEN, update or _OPEN)
 
 
-def _guard_or_refusal(client: AuthenticatedClient, resource: Resource, action: Action) -> Guard | None:
+def _guard_or_refusal(
+    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface
+) -> Guard | None:
     try:
-        return guard(client, resource, action)
+        return guard(client, resource, action, surface)
     except UNAUTHORIZABLE as reason:
         return _Refusal(reason)
 
@@ -53,6 +55,9 @@ class _NoDemands:
 
     def condition(self) -> Condition:
         return Condition("true", "d.resource_type_id = %(type)s", {})
+
+    def fault(self, error: Exception) -> Exception | None:
+        return None
 
 
 _OPEN = _NoDemands()
@@ -96,6 +101,9 @@ class UpsertGuard:
 
     def condition(self) -> Condition:
         return self.update.condition()
+
+    def fault(self, error: Exception) -> Exception | None:
+        return self.create.fault(error) or self.update.fault(error)
 
     def _of(self, values: Values) -> Guard:
         return self.create if values is NEW else self.update

@@ -18,6 +18,7 @@ def viewset_class(
         "__doc__": resource.documentation,
         "resource": resource,
         "project": project,
+        "surface": surface,
         "fixed_headers": _fixed_headers(project),
         "preparers": preparers,
         "preparer": preparer,

@@ -26,7 +26,7 @@ from edfi_api.documents.collection import Order, Selection, all_documents
 from edfi_api.documents.guards import Guard, MayRead
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.store import Outcome
-from edfi_api.surface.resource import ProjectFacts, Resource
+from edfi_api.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.viewsets import profile_media_types
 from edfi_api.viewsets.document_id import document_uuid
 from edfi_api.viewsets.edfi_view import EdFiView
@@ -48,6 +48,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
 
     resource: Resource
     project: ProjectFacts
+    surface: Surface
     preparers: Preparers
     preparer: Preparer
     representation: Representation

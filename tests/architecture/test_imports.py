@@ -18,6 +18,7 @@ _EDGE = {"edfi_api.startup", "edfi_api.viewsets", "edfi_api.security", "edfi_api
 LAYERS = {
     "meadowlark": {"descriptors", "edfi_api", "references"},
     "descriptors": {"edfi_api.administration", "edfi_api.interchange", *_EDGE},
+    "edfi_api.security.admin": _EDGE,
     "edfi_api.security.apps": _EDGE,
     "edfi_api.security.checks": _EDGE,
     "edfi_api.security.management": _EDGE,

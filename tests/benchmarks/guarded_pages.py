@@ -213,7 +213,9 @@ SELECT nextval('change_version'), document_uuid, resource_type_id, '{}', '{}',
 
 def _guard(resource: "Resource", strategy: str, organizations: list[int]) -> "Guard":
     from edfi_api.security.authorization import Rules, StrategiesGuard  # noqa: PLC0415  Django is set up by now
+    from edfi_api.security.strategies.strategy import Subject  # noqa: PLC0415
     from edfi_api.security.tokens import AuthenticatedClient  # noqa: PLC0415
+    from edfi_api.startup import current_surface  # noqa: PLC0415
 
     client = AuthenticatedClient(
         row_id=1,
@@ -226,7 +228,8 @@ def _guard(resource: "Resource", strategy: str, organizations: list[int]) -> "Gu
         namespace_prefixes=(),
         token_expires=datetime.now(UTC),
     )
-    rules = Rules(resource, (strategy,), is_for_changes=strategy.endswith("IncludingDeletes"))
+    subject = Subject(resource, current_surface(), is_for_changes=strategy.endswith("IncludingDeletes"))
+    rules = Rules((strategy,), subject)
     return StrategiesGuard(rules, client, "default")
 
 

@@ -168,7 +168,7 @@ def test_strategies_that_cannot_authorize_the_action_are_refused(operator: Clien
 
     page = override(operator, grant, "ReadChanges", ["NamespaceBased", "OwnershipBased"]).content.decode()
 
-    assert "Not for this action: OwnershipBased" in page
+    assert "Unknown, or not for this action: OwnershipBased" in page
     assert not grant.overrides.exists()
 
 

@@ -131,7 +131,7 @@ def test_no_bundled_claim_set_leads_into_a_configuration_error(standard_served: 
             for resource in standard_served.surface.resources:
                 for action in Action:
                     with suppress(ActionAccessDenied, ResourceAccessDenied):
-                        guard(client, resource, action)
+                        guard(client, resource, action, standard_served.surface)
 
 
 def test_the_list_of_claim_sets_is_complete() -> None:

@@ -3,8 +3,9 @@
 See meadowlark/docs/authorization.md#namespaces.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from edfi_api.documents.guards import STORED, Candidates, Values
 from edfi_api.documents.securables import SecurableKind
@@ -14,9 +15,10 @@ from ..exceptions import (
     NamespaceRequired,
     NamespaceUninitialized,
     NoNamespacePrefixes,
+    StrategyNotApplicable,
 )
 from ..tokens import AuthenticatedClient
-from .strategy import Group, Unresolved, value_of
+from .strategy import Group, Subject, Unresolved, value_of
 
 NAMESPACE_BASED = "NamespaceBased"
 
@@ -48,6 +50,19 @@ class NamespaceBased:
     """All namespaces of a document must begin so; there is one, unless an extension has others."""
 
     groups: tuple[Group, ...]
+
+    @classmethod
+    def of(cls, name: str, subject: Subject) -> "NamespaceBased":
+        """Raises StrategyNotApplicable if the documents of the resource have no namespace."""
+        if all(group[0].kind is not SecurableKind.NAMESPACE for group in subject.groups):
+            raise StrategyNotApplicable(subject.resource.name.resource, name, "Namespace")
+        return cls(subject.groups)
+
+    def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
+        return {"prefixes": list(client.namespace_prefixes)}
+
+    def precondition(self, client: AuthenticatedClient) -> Exception | None:
+        return None if client.namespace_prefixes else NoNamespacePrefixes()
 
     def sql(self, values: Values) -> str:
         return " AND ".join(_BEGINS.format(value=self._value(group, values)) for group in self._own())

@@ -1,14 +1,15 @@
 """OwnershipBased: whoever created a document may read, change and delete it. See
 meadowlark/docs/authorization.md#ownership."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from edfi_api.documents.guards import Candidates, Values
 
 from ..exceptions import OwnershipMismatch, OwnershipUninitialized
 from ..tokens import AuthenticatedClient
-from .strategy import Unresolved
+from .strategy import Subject, Unresolved
 
 OWNERSHIP_BASED = "OwnershipBased"
 
@@ -22,6 +23,16 @@ SELECT d.id FROM document d
 @dataclass(frozen=True, slots=True)
 class OwnershipBased:
     """Asks about what is stored only: a new document becomes its creator's own."""
+
+    @classmethod
+    def of(cls, name: str, subject: Subject) -> "OwnershipBased":
+        return cls()
+
+    def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
+        return {"owner": client.row_id}
+
+    def precondition(self, client: AuthenticatedClient) -> Exception | None:
+        return None
 
     def sql(self, values: Values) -> str:
         return f"{values.column(_CREATOR)} = %(owner)s::bigint" if values.is_stored else "true"

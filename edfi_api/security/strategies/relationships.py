@@ -8,14 +8,22 @@ end, which a table keeps (sql/0006_reached_documents.sql). See
 meadowlark/docs/authorization.md#people.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
+from edfi_api.documents import resource_types
 from edfi_api.documents.guards import STORED, Candidates, Values
 from edfi_api.documents.securables import SecurableElement, SecurableKind
+from edfi_api.surface.resource import ResourceName
+from edfi_api.surface.securable import AUTHORIZATION_PATHWAYS
 
-from .strategy import Group, Unresolved, value_of
+from ..exceptions import StrategyNotApplicable
+from ..tokens import AuthenticatedClient
+from .strategy import Group, Subject, Unresolved, value_of
+
+CORE_PROJECT = "Ed-Fi"
 
 _BELOW = """
 SELECT c.descendant_id FROM organization_closure c WHERE c.ancestor_id = ANY (%(claims)s::bigint[])
@@ -104,6 +112,10 @@ class Reach:
     is_inverted: bool = False
     includes_past: bool = False
 
+    @property
+    def is_about_people(self) -> bool:
+        return bool(self.students or self.contacts or self.staff)
+
 
 _EVERYONE = Reach(organizations=True, students=Pathway.STUDENT, contacts=True, staff=True)
 REACHES = {
@@ -142,6 +154,18 @@ class Relationship:
     reach: Reach
     groups: tuple[Group, ...]
     opens: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, subject: Subject) -> "Relationship":
+        """Raises StrategyNotApplicable if the documents of the resource have none of the elements."""
+        resource, reach = subject.resource, REACHES[name]
+        made = cls(name, reach, subject.groups, resource.authorization_pathways)
+        if not made.checked:
+            raise StrategyNotApplicable(resource.name.resource, name, _wanted(reach))
+        return made
+
+    def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
+        return {"claims": list(client.education_organization_ids), **_associations(using)}
 
     @property
     def checked(self) -> list[Group]:
@@ -335,3 +359,33 @@ def _is_within(element: SecurableElement, unresolved: Unresolved) -> bool:
 
 def _distinct(hints: Iterable[str | None]) -> list[str]:
     return list(dict.fromkeys(hint for hint in hints if hint is not None))
+
+
+_ELEMENTS = {
+    "EducationOrganization": lambda reach: reach.organizations,
+    "Student": lambda reach: reach.students,
+    "Contact": lambda reach: reach.contacts,
+    "Staff": lambda reach: reach.staff,
+}
+
+
+def _wanted(reach: Reach) -> str:
+    return " or ".join(name for name, is_wanted in _ELEMENTS.items() if is_wanted(reach))
+
+
+_PATHWAYS = [
+    (ResourceName(CORE_PROJECT, association), pathway.parameter)
+    for pathway in Pathway
+    for association, name in AUTHORIZATION_PATHWAYS.items()
+    if name == pathway.surface_name
+]
+
+
+def _associations(using: str) -> Mapping[str, list[int]]:
+    """For each pathway the numbers of the associations that open it, those of other standards too."""
+    numbers = resource_types.numbers(using)
+    found: dict[str, list[int]] = {pathway.parameter: [] for pathway in Pathway}
+    for name, parameter in _PATHWAYS:
+        if name in numbers:
+            found[parameter].append(numbers[name])
+    return found

@@ -1,12 +1,14 @@
 """What an authorization strategy is: conditions on values in SQL, and the words for values that break them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Protocol
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
 
 from edfi_api.documents.guards import Candidates, Values
-from edfi_api.documents.securables import SecurableElement, SecurableKind
-from edfi_api.surface.resource import JsonPath
+from edfi_api.documents.securables import SecurableElement, SecurableKind, groups
+from edfi_api.surface.resource import JsonPath, Resource, Surface
 
 from ..tokens import AuthenticatedClient
 
@@ -14,8 +16,27 @@ Group = tuple[SecurableElement, ...]
 Unresolved = AbstractSet[JsonPath]
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What a strategy is made for: the documents of a resource, or what is kept of those that were."""
+
+    resource: Resource
+    surface: Surface
+    is_for_changes: bool
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        return tuple(groups(self.resource))
+
+
 class Strategy(Protocol):
     """Frozen, made for one resource, and the same for all clients: what differs are parameters of the SQL."""
+
+    def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
+        """What the SQL refers to. No two strategies give a name another meaning."""
+
+    def precondition(self, client: AuthenticatedClient) -> Exception | None:
+        """Why no document at all can be allowed to the client; None if some may be."""
 
     def sql(self, values: Values) -> str:
         """True where it allows; quick for one row."""

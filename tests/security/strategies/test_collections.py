@@ -21,6 +21,7 @@ from edfi_api.security import authorization
 from edfi_api.security.actions import Action
 from edfi_api.security.authorization import Rules, StrategiesGuard, guard
 from edfi_api.security.strategies import relationships
+from edfi_api.security.strategies.strategy import Subject
 from edfi_api.security.tokens import client_of_token
 from tests.documents.organizations import closure_of
 from tests.security.strategies.world import EO, EOP, World
@@ -274,7 +275,7 @@ def test_the_rest_of_a_page_shows_only_what_may_still_be_read(world, monkeypatch
         paths[student] = world.enroll(student, 11)
     sis = client_of_token(world.client("SISVendor", 1).token)
     students = world.resource("Student")
-    visible = collection.all_documents(students).guarded_by(guard(sis, students, Action.READ))
+    visible = collection.all_documents(students).guarded_by(guard(sis, students, Action.READ, world.documents.surface))
 
     page = collection.page(visible, 25, 0)
     shown = [next(page)]
@@ -335,7 +336,7 @@ def test_each_of_several_organizations_of_a_document_must_be_reached(world):
     type_ = ResourceType.objects.get(name="CourseOffering")
     KeyField.objects.create(resource_type=type_, name="sessionSchoolId", path=path, ignores_case=False)
     client = client_of_token(world.client_by(EO, organizations=(1,)).token)
-    rules = Rules(two, (EO,), is_for_changes=False)
+    rules = Rules((EO,), Subject(two, world.documents.surface, is_for_changes=False))
     strategy = StrategiesGuard(rules, client, "default")
     other = replace(client, education_organization_ids=(2,))
     stranger = StrategiesGuard(rules, other, "default")

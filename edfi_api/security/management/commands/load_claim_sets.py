@@ -2,7 +2,8 @@
 
 The form of the files stands in `edfi_api/security/claims_file.py`. Claims and claim sets that they do not mention stay
 as they are. Every change is printed; `--dry-run` prints it and changes nothing. Files that name strategies which there
-are not are refused whole.
+are not, custom views that the database does not have, or resources that do not lead to the basis of their view, are
+refused whole.
 """
 
 from argparse import ArgumentParser
@@ -17,7 +18,7 @@ from edfi_api.security.bundled_claims import bundled_claims
 from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
 from edfi_api.security.claims_store import UnknownClaims, load
 from edfi_api.security.clients import COMMAND
-from edfi_api.security.unknown_strategies import unknown_in
+from edfi_api.security.strategy_faults import unknown_in, views_without_a_way
 from edfi_api.startup import current_surface
 
 
@@ -55,6 +56,8 @@ def _read(file: Path) -> Claims:
         raise CommandError(f"{printable(file)}: {error.strerror}") from error
     except UnusableClaimsFile as error:
         raise CommandError(f"{file}: {error}") from error
-    if unknown := unknown_in(claims):
+    if unknown := unknown_in(claims, current_surface()):
         raise CommandError(f"{file}: there are no such strategies: {'; '.join(unknown)}")
+    if lost := views_without_a_way(claims, current_surface()):
+        raise CommandError(f"{file}: nothing leads to the basis of the view: {'; '.join(lost)}")
     return claims

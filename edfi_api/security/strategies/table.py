@@ -1,0 +1,73 @@
+"""The authorization strategies by name: how each is made for a resource, and which actions it can authorize.
+
+A new strategy is a module beside this one and a row here: what claims may name, what the admin offers and what checks
+know follows from the table.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from edfi_api.surface.resource import Surface
+
+from .custom_view import CustomView, is_custom_view, unusable
+from .namespace import NAMESPACE_BASED, NamespaceBased
+from .ownership import OWNERSHIP_BASED, OwnershipBased
+from .relationships import REACHES, Relationship
+from .strategy import Strategy, Subject
+
+NO_FURTHER_AUTHORIZATION_REQUIRED = "NoFurtherAuthorizationRequired"
+
+
+class Combination(Enum):
+    """How a strategy is put together with others."""
+
+    ALL = "each of these has to allow, in the order in which they are configured"
+    ALL_AFTER_OTHERS = "so has each of these, which are asked behind all others"
+    ANY = "one of these has to allow"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`make` gives the strategy for a resource, or None if it demands nothing, and raises StrategyNotApplicable.
+
+    Create, Read, Update and Delete look at documents, ReadChanges at what is kept of those that were.
+    """
+
+    make: Callable[[str, Subject], Strategy | None]
+    combination: Combination = Combination.ALL
+    for_documents: bool = True
+    for_changes: bool = False
+
+
+STRATEGIES: Mapping[str, Row] = {
+    NO_FURTHER_AUTHORIZATION_REQUIRED: Row(lambda *_: None, for_changes=True),
+    NAMESPACE_BASED: Row(NamespaceBased.of, for_changes=True),
+    OWNERSHIP_BASED: Row(OwnershipBased.of, Combination.ALL_AFTER_OTHERS),
+    **{
+        name: Row(
+            Relationship.of,
+            Combination.ANY,
+            for_documents=not reach.includes_past,
+            for_changes=reach.includes_past or not reach.is_about_people,
+        )
+        for name, reach in REACHES.items()
+    },
+}
+_CUSTOM_VIEW = Row(CustomView.of, for_changes=True)
+
+
+def row(name: str) -> Row | None:
+    """That of a strategy; None if there is none of this name."""
+    return STRATEGIES.get(name) or (_CUSTOM_VIEW if is_custom_view(name) else None)
+
+
+def unknown_strategies(
+    names: Iterable[str], surface: Surface, *, for_changes: bool, using: str = "default"
+) -> tuple[str, ...]:
+    """Of these strategies those that there are not, or not for that; custom views have to be in the database."""
+    named = list(dict.fromkeys(names))
+    rows = {name: found for name in named if (found := row(name))}
+    usable = {name for name, found in rows.items() if (found.for_changes if for_changes else found.for_documents)}
+    usable.difference_update(unusable(usable.difference(STRATEGIES), surface, using))
+    return tuple(name for name in named if name not in usable)
