@@ -277,14 +277,14 @@ def _quoted(values: Iterable[object]) -> str:
 def view_element_uninitialized(error: security.ViewElementUninitialized) -> Problem:
     return _denied(
         ":custom-view:invalid-data:element-uninitialized",
-        f"{_NOT_AUTHORIZED} {_required('The existing', error.elements)}",
+        f"{_NOT_AUTHORIZED} {_required('The existing', error.elements)}{_hint(error.hints)}",
         f"{_INACCESSIBLE.format(error.strategy)}.",
     )
 
 
 @problem_of.register
 def view_element_required(error: security.ViewElementRequired) -> Problem:
-    detail = f"{_NOT_AUTHORIZED} {_required('The', error.elements)}"
+    detail = f"{_NOT_AUTHORIZED} {_required('The', error.elements)}{_hint(error.hints)}"
     return _denied(":custom-view:access-denied:element-required", detail)
 
 
@@ -297,7 +297,7 @@ def not_in_view(error: security.NotInView) -> Problem:
         values = f"{which} values of one or more of the following properties of the item: {_quoted(error.elements)}."
     return _denied(
         "",
-        f"{_NOT_AUTHORIZED} Hint: {error.hint}",
+        _NOT_AUTHORIZED + _hint(error.hints),
         f"The caller is not authorized to perform the requested operation on the item based on the {values}",
     )
 

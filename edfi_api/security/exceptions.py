@@ -111,6 +111,7 @@ class ViewElementUninitialized(Exception):
 
     elements: tuple[str, ...]
     strategy: str
+    hints: tuple[str, ...]
 
 
 @dataclass
@@ -118,6 +119,7 @@ class ViewElementRequired(Exception):
     """A proposed reference by which a custom view decides is not there, or refers to nothing."""
 
     elements: tuple[str, ...]
+    hints: tuple[str, ...]
 
 
 @dataclass
@@ -125,7 +127,7 @@ class NotInView(Exception):
     """The document with these key values is not in a custom view."""
 
     elements: tuple[str, ...]
-    hint: str
+    hints: tuple[str, ...]
     is_stored: bool
 
 

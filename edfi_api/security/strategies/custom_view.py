@@ -118,9 +118,11 @@ class CustomView:
         lost = [path.reference in unresolved for path in self.paths] or [False]
         found = list(zip(keys, lost, answers[::2], answers[1::2], strict=True))
         if missing := _distinct(key for key, is_lost, has_value, _ in found if is_lost or not has_value):
-            return ViewElementUninitialized(missing, self.name) if values.is_stored else ViewElementRequired(missing)
+            if values.is_stored:
+                return ViewElementUninitialized(missing, self.name, self._hints)
+            return ViewElementRequired(missing, self._hints)
         if unlisted := _distinct(key for key, _, _, is_listed in found if not is_listed):
-            return NotInView(unlisted, self._hint, values.is_stored)
+            return NotInView(unlisted, self._hints, values.is_stored)
         return None
 
     @cached_property
@@ -128,10 +130,10 @@ class CustomView:
         return f"{SCHEMA}.{self.name.lower()}"
 
     @property
-    def _hint(self) -> str:
+    def _hints(self) -> tuple[str, ...]:
         basis, description = self.name[: len(self.basis.name.resource)], self.name[len(self.basis.name.resource) :]
         words = " ".join([*_words(basis), "with", *_words(description.removeprefix("With"))])
-        return f"You may need {'an' if words[0] in 'AEIOU' else 'a'} {words}."
+        return (f"You may need {'an' if words[0] in 'AEIOU' else 'a'} {words}.",)
 
     def _is_listed(self, document_uuid: str) -> str:
         """OFFSET keeps the planner from reading the whole view to find one document in it."""

@@ -252,6 +252,7 @@ def test_a_reference_that_is_not_there_cannot_be_decided_by(world):
     without = world.post("StudentAssessment")
     list_documents("SchoolWithNightClasses", [_path_of(world, "/schools?schoolId=11")])
     client = world.client_by("SchoolWithNightClasses")
+    hint = " Hint: You may need a School with Night Classes."
 
     uninitialized = client.get(without)
     missing = client.post("/studentAssessments", body | {"studentAssessmentIdentifier": "new"})
@@ -263,7 +264,7 @@ def test_a_reference_that_is_not_there_cannot_be_decided_by(world):
     assert client.get("/studentAssessments").json() == []
     assert problem(uninitialized) == denial("existing") | {
         "type": "urn:ed-fi:api:security:authorization:custom-view:invalid-data:element-uninitialized",
-        "detail": f"{NOT_AUTHORIZED} The existing 'SchoolId' value is required for authorization purposes.",
+        "detail": f"{NOT_AUTHORIZED} The existing 'SchoolId' value is required for authorization purposes.{hint}",
         "errors": [
             "The existing resource item is inaccessible to clients using the 'SchoolWithNightClasses' authorization "
             "strategy."
@@ -272,7 +273,7 @@ def test_a_reference_that_is_not_there_cannot_be_decided_by(world):
     for refused in (missing, unresolved):
         assert problem(refused) == denial("proposed") | {
             "type": "urn:ed-fi:api:security:authorization:custom-view:access-denied:element-required",
-            "detail": f"{NOT_AUTHORIZED} The 'SchoolId' value is required for authorization purposes.",
+            "detail": f"{NOT_AUTHORIZED} The 'SchoolId' value is required for authorization purposes.{hint}",
             "errors": [],
         }
 
