@@ -268,7 +268,7 @@ def test_documents_at_the_far_end_are_found_behind_many_others(world):
 
 def test_the_rest_of_a_page_shows_only_what_may_still_be_read(world, monkeypatch):
     """Of a page of large documents the later ones are read when the first are done with."""
-    monkeypatch.setattr(collection, "_BYTES_AT_ONCE", 1)
+    monkeypatch.setattr(collection, "BYTES_AT_ONCE", 1)
     paths = {}
     for student in ("S1", "S2", "S3"):
         world.student(student)
