@@ -39,6 +39,10 @@ def test_unknown_members_are_dropped_at_any_depth(api):
         ({"birthDate": "2010/02/03"}, {"birthDate": "2010-02-03"}),
         ({"birthDate": "2010-02-03T10:00:00Z"}, {"birthDate": "2010-02-03"}),
         ({"birthDate": "2010/02/03 10:00:00"}, {"birthDate": "2010-02-03"}),
+        ({"birthDate": "2/3/2010 11:30 PM"}, {"birthDate": "2010-02-03"}),
+        ({"birthDate": "2010-02-03 11:30:00 PM"}, {"birthDate": "2010-02-03"}),
+        ({"birthDate": "02/03/69"}, {"birthDate": "1969-02-03"}),
+        ({"birthDate": "02/03/68"}, {"birthDate": "2068-02-03"}),
         ({"multipleBirthStatus": "TRUE"}, {"multipleBirthStatus": True}),
         ({"multipleBirthStatus": 0}, {"multipleBirthStatus": False}),
         ({"middleName": None, "otherNames": []}, {}),
@@ -70,6 +74,11 @@ def test_values_are_brought_into_their_types_form(api, sent, kept):
         ({"birthDate": "2010/02/30"}, "$.birthDate", "birthDate should be of type date."),
         ({"birthDate": "2010/2/3"}, "$.birthDate", "birthDate should be of type date."),
         ({"birthDate": "2010/02-03"}, "$.birthDate", "birthDate should be of type date."),
+        ({"birthDate": "13/13/2010"}, "$.birthDate", "birthDate should be of type date."),
+        ({"birthDate": "2/3/0000"}, "$.birthDate", "birthDate should be of type date."),
+        ({"birthDate": "2/3/2010 13:00 PM"}, "$.birthDate", "birthDate should be of type date."),
+        ({"birthDate": "2/3/2010 25:00"}, "$.birthDate", "birthDate should be of type date."),
+        ({"birthDate": "2/3/2010 "}, "$.birthDate", "birthDate should be of type date."),
         ({"firstName": "a\0b"}, "$.firstName", "firstName cannot contain the NUL character."),
         ({"otherNames": {}}, "$.otherNames", 'otherNames Value is "object" but should be "array"'),
     ],
@@ -97,9 +106,13 @@ def test_all_failures_of_a_body_are_reported_together(api):
         ("2025/08/20 10:30:00", "2025-08-20T10:30:00Z"),
         ("2025/08/20 10:30:00 PM", "2025-08-20T22:30:00Z"),
         ("2025/08/20", "2025-08-20T00:00:00Z"),
+        ("8/20/2025 12:15 AM", "2025-08-20T00:15:00Z"),
+        ("8/20/2025 12:15:30 pm", "2025-08-20T12:15:30Z"),
+        ("20/8/2025 9:05:00", "2025-08-20T09:05:00Z"),
+        ("08/20/25", "2025-08-20T00:00:00Z"),
     ],
 )
-def test_a_date_time_may_have_slashes_in_its_date(api, documents, resource_named, sent, kept):
+def test_a_date_time_may_come_in_other_forms(api, documents, resource_named, sent, kept):
     resource = resource_named("StudentAssessment")
     body = documents.minimal_body(resource)
     documents.store_targets(resource, body)

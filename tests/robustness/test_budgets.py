@@ -204,6 +204,17 @@ def test_items_that_break_a_rule_each(meter, wrong):
 
 
 @needs_peaks
+@pytest.mark.parametrize("text", ["soon", "13/13/2025 10:61:00 PM"])
+def test_dates_that_are_none(meter, documents, resource_named, text):
+    periods = [{"beginDate": text}] * (MOST_VALUES // 2 - 100)
+    school = documents.minimal_body(resource_named("School")) | {"addresses": [{"periods": periods}]}
+
+    cost = meter.ask("POST", SCHOOL, json.dumps(school).encode())
+
+    assert_within_budget(cost, 400)
+
+
+@needs_peaks
 def test_unknown_descriptors_cost_one_query(meter, documents, resource_named):
     school = documents.minimal_body(resource_named("School"))
     descriptors = [{"gradeLevelDescriptor": f"uri://ed-fi.org/GradeLevelDescriptor#{n}"} for n in range(9_000)]

@@ -86,6 +86,25 @@ def test_memory_does_not_grow_with_the_page(real_server, request, path):
     assert max(growth) < MOST_GROWTH, growth
 
 
+@pytest.mark.parametrize("path", ["page", "relations"])
+def test_head_of_a_large_page_has_its_length(real_server, request, path):
+    """And leaves the connection to the next request."""
+    path = request.getfixturevalue(path).replace(str(DOCUMENTS), "60")
+    connection = http.client.HTTPConnection("127.0.0.1", real_server.port)
+    connection.auto_open = 0
+    connection.connect()
+
+    lengths = []
+    for method in ("HEAD", "GET", "HEAD"):
+        connection.request(method, path, headers={"Authorization": f"Bearer {real_server.token}"})
+        answer = connection.getresponse()
+        lengths.append((int(answer.headers["Content-Length"]), len(answer.read())))
+
+    (length, _), *_ = lengths
+    assert lengths == [(length, 0), (length, length), (length, 0)]
+    assert length > 60 * BYTES * 0.99
+
+
 def test_a_page_of_large_relations_can_be_walked_either_way(real_server, relations):
     """Pages of three readings each, which together are everything once."""
     with real_server.client() as client:
