@@ -26,6 +26,9 @@ class PatientSocket(socket):
     deadline = math.inf
     send_seconds: float | None = None
     is_over = False
+    # What has come of the head of a request while it is read; then nothing is waited for.
+    head: bytearray | None = None
+    is_head_late = False
 
     @classmethod
     def instead_of(cls, other: socket) -> Self:
@@ -44,6 +47,8 @@ class PatientSocket(socket):
     def recv(self, size: int, flags: int = 0) -> bytes:
         if self.is_over:
             return b""
+        if self.head is not None:
+            return self._recv_head(size, flags)
         timeout = self.gettimeout()
         if timeout is None:
             with suppress(BlockingIOError):
@@ -52,6 +57,17 @@ class PatientSocket(socket):
         if timeout is None or timeout > left:
             self.is_over = not self.is_readable_within(left)
         return b"" if self.is_over else super().recv(size, flags)
+
+    def _recv_head(self, size: int, flags: int) -> bytes:
+        """What is there, or as if the client had ended: `is_head_late` tells that it has not."""
+        try:
+            part = super().recv(size, flags | _AT_ONCE)
+        except BlockingIOError:
+            self.is_over = time.monotonic() >= self.deadline
+            self.is_head_late = not self.is_over
+            return b""
+        self.head += part
+        return part
 
     def sendall(self, data: bytes, flags: int = 0) -> None:
         if self.gettimeout() is not None:

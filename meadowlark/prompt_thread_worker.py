@@ -3,8 +3,9 @@
 gunicorn's own hands each connection back to its main thread after each request, which hands it to another thread when
 the next one comes; and it lets idle clients hold up a stop for graceful_timeout.
 
-A client that connects and says nothing, as browsers do on suspicion, has a thread for five seconds. As many clients as
-a worker may have connections, saying nothing, keep all others out until it loses patience with them. And the main
+A client that connects and says nothing, as browsers do on suspicion, has a thread for five seconds, and one that sends
+half the head of a request has one until it sends the rest. As many clients as a worker may have connections, saying
+nothing, keep all others out until it loses patience with them. And the main
 thread waits, two seconds for each connection that it closes, for a client that does not close its side. Of clients that
 stop midway, see `patient_socket`; of those that all come to one worker, see `connection_counts`.
 
@@ -22,7 +23,8 @@ from operator import attrgetter
 from socket import SHUT_WR, socket
 from types import FrameType
 
-from gunicorn.workers.gthread import DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
+from gunicorn.http.message import Request
+from gunicorn.workers.gthread import _DEFER, DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
 
 from edfi_api.conf import api_settings
 from meadowlark import connection_counts
@@ -86,13 +88,27 @@ class PromptThreadWorker(ThreadWorker):
 
     def _handle_in_time(self, conn: TConn) -> object:
         conn.is_whole = False
-        conn.sock.deadline = time.monotonic() + self.request_seconds
-        return super().handle(conn)
+        if not conn.sock.is_head_late:
+            conn.sock.deadline = time.monotonic() + self.request_seconds
+        conn.sock.is_head_late = False
+        # A worker that stops has no poller to leave it to.
+        conn.sock.head = bytearray(_read_ahead(conn)) if self.alive else None
+        is_kept = super().handle(conn)
+        if not conn.sock.is_head_late:
+            return is_kept
+        conn.parser.unreader.unread(bytes(conn.sock.head))
+        return _DEFER
+
+    def handle_request(self, req: Request, conn: TConn) -> bool:
+        """From here on a thread waits for what is still to come, the body."""
+        if not self.cfg.is_ssl:
+            conn.sock.head = None
+        return super().handle_request(req, conn)
 
     def _is_next_near(self, conn: TConn) -> bool:
         """Whether the next request is there, or comes while none waits for a thread that waits for its client. One that
         comes then waits for `_LINGER`."""
-        if _is_read_ahead(conn):
+        if _read_ahead(conn):
             return True
         return self.alive and not self.tpool.is_waited_for and conn.sock.is_readable_within(_LINGER)
 
@@ -114,7 +130,8 @@ class PromptThreadWorker(ThreadWorker):
     def close_idle_connections(self) -> None:
         """After this round of events, in which some of them may be about to be looked at."""
         for connection in (*self.keepalived_conns, *self.pending_conns):
-            connection.timeout = 0
+            if not getattr(connection.sock, "is_head_late", False):
+                connection.timeout = 0
 
 
 class _ThreadPool(ThreadPoolExecutor):
@@ -127,9 +144,9 @@ def _wait_shortly(wait: Callable[[float], bool], _: float) -> bool:
     return wait(_LINGER)
 
 
-def _is_read_ahead(conn: TConn) -> bool:
-    """Whether the next request has been taken from the socket already, at least its beginning."""
-    return conn.parser.unreader.buf.getbuffer().nbytes > 0
+def _read_ahead(conn: TConn) -> bytes:
+    """What has been taken from the socket already of the next request."""
+    return conn.parser.unreader.buf.getvalue() if conn.parser else b""
 
 
 def _take_leave(conn: TConn) -> None:

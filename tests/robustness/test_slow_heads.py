@@ -1,0 +1,101 @@
+"""Requests whose head comes slowly, in pieces or never: nobody else waits for them."""
+
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from tests.benchmarks.server import constant_view
+from tests.robustness.test_real_http import whole_answer
+
+GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
+HALF = GET[:25]
+# Of the settings without environment.
+THREADS, REQUEST_SECONDS = 16, 60
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The port and the process of a server that waits a minute for the rest of a request, as by default."""
+    with constant_view(tmp_path_factory.mktemp("home") / "home") as running:
+        yield running
+
+
+def connected(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=REQUEST_SECONDS)
+
+
+@pytest.mark.parametrize("before", [b"", GET], ids=["new", "kept alive"])
+def test_half_sent_heads_keep_nobody_waiting(server, before):
+    port, _ = server
+    start = time.monotonic()
+    with ExitStack() as held:
+        for _ in range(2 * THREADS):
+            slow = held.enter_context(connected(port))
+            if before:
+                slow.sendall(before)
+                assert whole_answer(slow).status == 200
+            slow.sendall(HALF)
+        for _ in range(THREADS):
+            with connected(port) as quick:
+                quick.sendall(GET)
+                assert whole_answer(quick).status == 200
+
+    assert time.monotonic() - start < REQUEST_SECONDS / 4
+
+
+@pytest.mark.parametrize("pieces", [2, 5, len(GET)])
+def test_a_head_in_pieces_is_answered(server, pieces):
+    port, _ = server
+    size = -(-len(GET) // pieces)
+    with connected(port) as slow:
+        slow.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(2):
+            for start in range(0, len(GET), size):
+                slow.sendall(GET[start : start + size])
+                time.sleep(0.01)  # So that each is a packet of its own.
+            assert whole_answer(slow).status == 200
+
+
+def test_a_request_with_the_half_of_the_next_behind_it_is_answered_and_so_is_that(server):
+    port, _ = server
+    with connected(port) as slow:
+        for _ in range(3):
+            slow.sendall(GET + HALF)
+            assert whole_answer(slow).status == 200
+            slow.sendall(GET[len(HALF) :])
+            assert whole_answer(slow).status == 200
+
+
+def test_what_is_no_head_is_refused_before_its_end(server):
+    """As of a client that speaks TLS."""
+    port, _ = server
+    with connected(port) as wrong:
+        wrong.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+        assert whole_answer(wrong).status == 400
+
+
+def test_a_head_that_never_ends_is_given_up(real_server):
+    """However often a little more of it comes."""
+    end = time.monotonic() + 60
+    with connected(real_server.port) as dripping, pytest.raises(OSError):
+        dripping.sendall(HALF)
+        while time.monotonic() < end:
+            dripping.sendall(b"x")
+            time.sleep(0.1)
+
+
+def test_a_half_sent_head_is_answered_by_a_server_that_was_told_to_stop(tmp_path):
+    with constant_view(tmp_path / "home") as (port, gunicorn), connected(port) as slow, connected(port) as idle:
+        idle.sendall(GET)
+        assert whole_answer(idle).status == 200
+        slow.sendall(HALF)
+        with connected(port) as other:  # Which is answered after the half head was looked at.
+            other.sendall(GET)
+            assert whole_answer(other).status == 200
+        gunicorn.terminate()
+        assert idle.recv(1) == b"", "idle connections end at once"
+        slow.sendall(GET[len(HALF) :])
+        assert whole_answer(slow).status == 200
+        gunicorn.wait(15)
