@@ -44,6 +44,14 @@ def test_malformed_chunks_are_the_clients_mistake(real_server, path, body):
     json.loads(answer)  # One answer, and nothing behind it.
 
 
+@pytest.mark.parametrize(("chunks", "statuses"), [(150_000, {200, 201}), (250_000, {400})])
+def test_a_body_comes_in_a_limited_number_of_chunks(real_server, chunks, statuses):
+    """Of a byte each, these cost a hundred times what they would cost in one."""
+    status, _ = post(real_server, "/data/ed-fi/students", chunked(*[b" "] * chunks, BODY), real_server.token)
+
+    assert status in statuses
+
+
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
 def test_malformed_chunks_that_nobody_read_cause_no_second_answer(real_server, body):
     status, answer = post(real_server, "/data/ed-fi/students", chunked(BODY)[:-5] + body, "expired")
