@@ -349,6 +349,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
 OAUTH2_PROVIDER = {
     "ACCESS_TOKEN_EXPIRE_SECONDS": env.int("MEADOWLARK_TOKEN_SECONDS", default=1800, meaning="how long a token lives"),
+    "ACCESS_TOKEN_ADMIN_CLASS": "edfi_api.security.admin.AccessTokenAdmin",
     "APPLICATION_ADMIN_CLASS": "edfi_api.security.admin.ApiClientAdmin",
     "GRANT_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",
     "ID_TOKEN_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",

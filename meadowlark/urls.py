@@ -4,6 +4,7 @@ import re
 
 from django.conf import settings
 from django.contrib import admin
+from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
@@ -27,6 +28,8 @@ urlpatterns = [
     path("", include("edfi_api.change_queries.urls")),
     path("", include("edfi_api.metadata.urls")),
     path("", include("edfi_api.observability.urls")),
+    # Browsers ask for it at every page that names no icon: those of the admin, and JSON.
+    path("favicon.ico", RedirectView.as_view(url=static("edfi_api/icon.svg"))),
 ]
 if settings.ADMIN_PATH:
     urlpatterns += [

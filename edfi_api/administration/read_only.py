@@ -56,6 +56,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
 
     def get_paginator(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **options: Any) -> Paginator:
+        if queryset.model is not self.model:  # The history of a row.
+            return Paginator(queryset, *args, **options)
         paginator = super().get_paginator(request, queryset, *args, **options)
         paginator.rows = self.get_queryset(request).select_related(*self.list_select_related or [None])
         return paginator

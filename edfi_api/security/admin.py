@@ -244,6 +244,8 @@ class ApiClientInline(admin.TabularInline):
     show_change_link = True
     extra = 0
     can_delete = False
+    # The toolkit's pages about applications are not served.
+    view_on_site = False
 
     def has_add_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
         return False
@@ -365,6 +367,24 @@ class ApiClientAdmin(OneByOneAdmin):
     def _page(self, request: HttpRequest, name: str, title: str, context: dict[str, Any]) -> HttpResponse:
         template = f"admin/security/apiclient/{name}.html"
         return TemplateResponse(request, template, self.admin_site.each_context(request) | {"title": title} | context)
+
+
+class AccessTokenAdmin(admin.ModelAdmin):
+    """Tokens that were obtained: to look at, and to remove, which revokes them."""
+
+    list_display = ["application", "created", "expires"]
+    list_display_links = ["created"]
+    list_select_related = ["application"]
+    search_fields = ["application__name", "application__client_id"]
+    search_help_text = "The name or the key of an API client"
+    ordering = ["-id"]
+    fields = ["application", "created", "expires"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
 
 
 class UnusedAdmin(admin.ModelAdmin):

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.http import HttpResponse
 from django.test import Client
+from oauth2_provider.models import get_access_token_model
 
 from edfi_api.security.clients import Credentials, create_client, recognise_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim
@@ -210,3 +211,22 @@ def test_what_nobody_uses_is_not_shown(operator: Client) -> None:
     assert "/admin/oauth2_provider/accesstoken/" in index
     assert not re.search("/admin/oauth2_provider/(grant|idtoken|refreshtoken)/", index)
     assert operator.get("/admin/oauth2_provider/grant/").status_code == 403
+
+
+def test_a_token_is_looked_at_and_revoked_and_never_made(operator: Client, token: str) -> None:
+    address = "/admin/oauth2_provider/accesstoken/"
+    row = get_access_token_model().objects.get().pk
+
+    page = operator.get(address, {"q": "lakeside"}).content.decode()
+
+    assert f'href="{address}{row}/change/' in page
+    assert token not in operator.get(f"{address}{row}/change/").content.decode()
+    assert operator.get(f"{address}add/").status_code == 403
+    assert operator.post(f"{address}{row}/delete/", {"post": "yes"}).status_code == 302
+    assert not get_access_token_model().objects.exists()
+
+
+def test_an_application_links_to_nothing_that_is_not_served(operator: Client, credentials: Credentials) -> None:
+    page = operator.get(f"/admin/security/application/{Application.objects.get().pk}/change/").content.decode()
+
+    assert "View on site" not in page

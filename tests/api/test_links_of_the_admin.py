@@ -1,0 +1,93 @@
+"""Every link of the admin leads to a page that its user may see."""
+
+import re
+from collections import deque
+from html import unescape
+from urllib.parse import parse_qsl, urldefrag, urljoin, urlsplit
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.test import Client
+
+from edfi_api.change_queries.models import ChangeConsumer
+from edfi_api.change_stream.models import DeadLetter
+from edfi_api.models import Document
+from tests.conftest import ApiTestClient, new_token
+
+_ENROLLMENTS = "/studentSchoolAssociations"
+# Answers POST alone.
+_NOT_FOLLOWED = ("/admin/logout/",)
+
+
+@pytest.fixture
+def something_everywhere(db, documents, resource_named) -> None:
+    """A row for each of the admin's tables."""
+    api = ApiTestClient(new_token())
+    documents.store(resource_named("StudentSchoolAssociation"))
+    body = Document.objects.get(resource_type__name="StudentSchoolAssociation").body | {"entryDate": "2025-08-21"}
+    assert api.post(_ENROLLMENTS, body).status_code == 201
+    assert api.delete(f"{_ENROLLMENTS}/{Document.objects.latest('id').document_uuid}").status_code == 204
+    ChangeConsumer.objects.create(name="lake")
+    DeadLetter.objects.create(
+        handler="handler", change_version=1, resource="Student", natural_key="NK#", change="{}", error="x", attempts=1
+    )
+    Group.objects.create(name="stewards")
+
+
+def test_of_an_administrator(something_everywhere):
+    visited, wrong = walk(User.objects.create_superuser("administrator"))
+
+    assert wrong == []
+    assert len(visited) > 100
+    assert {"/admin/edfi_api/document/N/history/", "/admin/change_queries/deleteddocument/?deleted_by"} <= visited
+
+
+@pytest.mark.parametrize(
+    "permissions",
+    [
+        ["view_document"],
+        ["view_document", "delete_document"],
+        ["view_deleteddocument"],
+        ["view_descriptor"],
+        ["view_apiclient", "view_application", "view_vendor", "view_claimset"],
+    ],
+    ids=", ".join,
+)
+def test_of_staff_with_few_permissions(something_everywhere, permissions):
+    user = User.objects.create_user("steward", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+
+    visited, wrong = walk(user)
+
+    assert wrong == []
+    assert len(visited) > 5
+
+
+def walk(user: User) -> tuple[set[str], list[str]]:
+    """The kinds of pages that links from the first one lead to, and what is wrong with them. Of query strings those
+    with one parameter are followed: combinations of filters are too many."""
+    client = Client()
+    client.force_login(user)
+    visited: set[str] = set()
+    wrong: list[str] = []
+    waiting = deque([("/admin/", "")])
+    while waiting:
+        address, origin = waiting.popleft()
+        kind = kind_of(address)
+        if kind in visited or not kind.startswith("/admin/") or kind.startswith(_NOT_FOLLOWED) or "," in kind:
+            continue
+        visited.add(kind)
+        answer = client.get(address, follow=True)
+        if answer.status_code != 200:
+            wrong.append(f"{origin} -> {address}: {answer.status_code}")
+        links = re.findall(r'<a [^>]*href="([^"]*)"', answer.content.decode())
+        waiting.extend((urldefrag(urljoin(address, unescape(link))).url, address) for link in links)
+    return visited, wrong
+
+
+def kind_of(address: str) -> str:
+    """An address without what differs between pages of one kind: numbers, and values of the query string."""
+    parts = urlsplit(address)
+    names = ",".join(sorted(name for name, _ in parse_qsl(parts.query, keep_blank_values=True)))
+    path = re.sub(r"(?<=/)\d+(?=/|$)", "N", parts.path)
+    return f"{path}?{names}" if names else path

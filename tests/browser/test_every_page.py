@@ -1,0 +1,59 @@
+"""A walk through all pages for people: none fails, and none makes the browser complain."""
+
+from collections import deque
+from typing import Any
+from urllib.parse import urldefrag, urlsplit
+
+from django.contrib.auth.models import User
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webdriver import WebDriver
+
+from tests.api.test_links_of_the_admin import kind_of, something_everywhere  # noqa: F401  A fixture.
+from tests.browser.conftest import Browse
+from tests.browser.test_pages import DESKTOP, click, shown
+
+# Logs the user out, or is no page.
+_NOT_FOLLOWED = ("/admin/logout/", "/static/")
+# Of the bundle of Swagger UI; see `tests/browser/test_pages.py`.
+_KNOWN_COMPLAINT = "swagger-ui-bundle.js"
+
+
+def test_no_page_fails_or_makes_the_browser_complain(
+    browser: Browse,
+    live_server: Any,
+    something_everywhere: None,  # noqa: F811
+) -> None:
+    User.objects.create_superuser("operator", password="correct horse battery")
+    window = browser(*DESKTOP)
+    window.get(f"{live_server.url}/admin/")
+    shown(window, "#id_username").send_keys("operator")
+    shown(window, "#id_password").send_keys("correct horse battery")
+    click(window, "[type=submit]")
+    shown(window, "#user-tools")
+
+    visited, wrong = _walk(window, live_server.url)
+
+    assert wrong == []
+    assert {"/", "/docs", "/metadata", "/health", "/admin/edfi_api/document/N/change/"} <= visited
+    assert 50 < len(visited) < 150
+
+
+def _walk(window: WebDriver, server: str) -> tuple[set[str], list[str]]:
+    """The kinds of pages that links from the first one lead to, without what has a query string; and what is wrong."""
+    visited: set[str] = set()
+    wrong: list[str] = []
+    waiting = deque([f"{server}/", f"{server}/admin/"])
+    while waiting:
+        address = waiting.popleft()
+        kind = kind_of(address)
+        if kind in visited or kind.startswith(_NOT_FOLLOWED) or urlsplit(address).query:
+            continue
+        visited.add(kind)
+        window.get(address)
+        status = window.execute_script("return performance.getEntriesByType('navigation')[0].responseStatus")
+        wrong += [f"{address}: {status}"] if status != 200 else []
+        complaints = [entry["message"] for entry in window.get_log("browser")]
+        wrong += [f"{address}: {each}" for each in complaints if _KNOWN_COMPLAINT not in each]
+        links = (link.get_attribute("href") or "" for link in window.find_elements(By.CSS_SELECTOR, "a[href]"))
+        waiting.extend(urldefrag(link).url for link in links if link.startswith(f"{server}/"))
+    return visited, wrong
