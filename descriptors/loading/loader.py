@@ -6,10 +6,10 @@ from pathlib import Path
 
 from descriptors.loading.bundled import bundled_descriptors
 from descriptors.models import Descriptor
-from edfi_api.documents.bulk import Candidate, write_documents
+from edfi_api.documents.bulk import Candidate
 from edfi_api.documents.store import Outcome
-from edfi_api.interchange.loading import OnRefusal, load_interchange
-from edfi_api.interchange.results import REFUSED, LoadResult, Refused, refusal_reason
+from edfi_api.interchange.loading import OnRefusal, load_candidates, load_interchange
+from edfi_api.interchange.results import LoadResult
 from edfi_api.surface.resource import Surface
 from references.identity import descriptor_natural_key
 
@@ -20,13 +20,7 @@ def load_bundled(surface: Surface, folder: Path, on_refusal: OnRefusal) -> LoadR
     They are names without descriptions; what somebody has made of one of them since is left alone.
     """
     result = LoadResult()
-    for written in write_documents(_missing(bundled_descriptors(surface, folder), result)):
-        name = written.candidate.resource.name
-        if isinstance(written.result, Outcome):
-            result.count(name, written.result)
-        else:
-            result.count(name, REFUSED)
-            on_refusal(Refused(written.candidate.origin, None, name, refusal_reason(written, written.result)))
+    load_candidates(_missing(bundled_descriptors(surface, folder), result), result, on_refusal)
     return result
 
 
@@ -43,7 +37,7 @@ def _missing(candidates: Iterable[Candidate], result: LoadResult) -> Iterator[Ca
 
 def load_files(surface: Surface, files: Sequence[Path], on_refusal: OnRefusal) -> LoadResult:
     """The descriptors in these interchange files; everything else in them is refused."""
-    return load_interchange(_descriptors_of(surface), files, on_refusal)
+    return load_interchange(_descriptors_of(surface), files, on_refusal, kind="descriptor")
 
 
 def _descriptors_of(surface: Surface) -> Surface:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edfi_api.interchange.entities import Element, Elements, Entities, Entity
-from edfi_api.interchange.exceptions import UnreadableDocument
+from edfi_api.interchange.exceptions import UnknownElement, UnreadableDocument
 from edfi_api.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.interchange.identity_values import reference_object
 from edfi_api.interchange.xml_stream import XmlElement
@@ -39,7 +39,11 @@ class DocumentReader:
         self._entities = entities
 
     def read(self, element: XmlElement) -> ReadElement:
-        """Understand an element that stands directly below the root; UnreadableDocument if that is impossible."""
+        """Understand an element that stands directly below the root.
+
+        Raises UnknownElement if no document is written in such an element, UnreadableDocument if this one is not to be
+        understood.
+        """
         reading = _Reading(self._entities)
         document = None
         if (entity := self._entities.document_in(element.name)) is not None:
@@ -47,7 +51,7 @@ class DocumentReader:
         elif (target := self._entities.target_of(element.name)) is not None:
             reading.template(element, target)
         else:
-            raise UnreadableDocument(element.line, f"unknown element {element.name}")
+            raise UnknownElement(element.line, f"unknown element {element.name}", element.name)
         reading.raise_problems()
         return ReadElement(document, reading.named)
 

@@ -36,6 +36,13 @@ class UnreadableDocument(Exception):
 
 
 @dataclass
+class UnknownElement(UnreadableDocument):
+    """The document is one of a resource that there is not. `name` is its element."""
+
+    name: str
+
+
+@dataclass
 class StoppedAtRefusal(Exception):
     """The operator wants no document without the others: the first refusal ended the load."""
 

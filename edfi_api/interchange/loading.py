@@ -14,14 +14,14 @@ from pathlib import Path
 from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
-from edfi_api.documents.bulk import BulkWriter, Candidate, Written, bulk_writer
+from edfi_api.documents.bulk import BulkWriter, Candidate, Written, bulk_writer, write_documents
 from edfi_api.documents.bulk.expectations import Expectations
 from edfi_api.documents.store import Outcome
 from edfi_api.interchange.document_reader import DocumentReader
 from edfi_api.interchange.entities import Entities
-from edfi_api.interchange.exceptions import UnreadableDocument, UnreadableFile
+from edfi_api.interchange.exceptions import UnknownElement, UnreadableDocument, UnreadableFile
 from edfi_api.interchange.resolution import Resolver
-from edfi_api.interchange.results import REFUSED, LoadResult, Refused, refusal_reason
+from edfi_api.interchange.results import REFUSED, LoadResult, Refused, no_such, refusal_reason
 from edfi_api.interchange.spool import Spool, Waiting
 from edfi_api.interchange.xml_stream import XmlElement, documents
 from edfi_api.surface.resource import Resource, ResourceName, Surface
@@ -30,18 +30,35 @@ OnRefusal = Callable[[Refused], None]
 
 
 def load_interchange(
-    surface: Surface, files: Sequence[Path], on_refusal: OnRefusal, using: str = DEFAULT_DB_ALIAS
+    surface: Surface,
+    files: Sequence[Path],
+    on_refusal: OnRefusal,
+    using: str = DEFAULT_DB_ALIAS,
+    *,
+    kind: str = "resource",
 ) -> LoadResult:
     """Load the documents of these files that the surface has a resource for.
 
     `on_refusal` is told of each refusal as it happens; what it raises ends the load. On a terminal, progress is shown.
+    `kind` is what refusals call the resources of the surface.
     """
     result = LoadResult()
     entities = Entities(surface)
     with Spool() as spool:
-        _Reading(entities, spool, files, result, on_refusal).read()
+        _Reading(entities, spool, files, result, on_refusal, kind).read()
         _Writing(entities, spool, files, result, on_refusal, using).write()
     return result
+
+
+def load_candidates(candidates: Iterable[Candidate[str]], result: LoadResult, on_refusal: OnRefusal) -> None:
+    """Write documents that are there as bodies, and count what became of them; their origins are for people."""
+    for written in write_documents(candidates):
+        name = written.candidate.resource.name
+        if isinstance(written.result, Outcome):
+            result.count(name, written.result)
+        else:
+            result.count(name, REFUSED)
+            on_refusal(Refused(written.candidate.origin, None, name, refusal_reason(written, written.result)))
 
 
 @dataclass
@@ -53,6 +70,7 @@ class _Reading:
     files: Sequence[Path]
     result: LoadResult
     on_refusal: OnRefusal
+    kind: str
 
     def __post_init__(self) -> None:
         self._reader = DocumentReader(self.entities)
@@ -78,6 +96,10 @@ class _Reading:
     def _take(self, number: int, path: Path, element: XmlElement) -> None:
         try:
             read = self._reader.read(element)
+        except UnknownElement as problem:
+            reason = no_such(self.kind, problem.name, self.entities.surface)
+            self._refuse(Refused(str(path), problem.line, None, reason, is_of_no_resource=True))
+            return
         except UnreadableDocument as problem:
             self._refuse(Refused(str(path), problem.line, self._resource_name(element), problem.reason))
             return

@@ -1,25 +1,32 @@
-"""A load told to people and to programs: refusals as they come, a table per resource, all of it as JSON."""
+"""A load told to people and to programs: refusals as they come, a table per resource, all of it as JSON, and whether it
+failed.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
 import orjson
+from django.core.management.base import CommandError
 
 from edfi_api.interchange.exceptions import StoppedAtRefusal
 from edfi_api.interchange.files import named_in_errors
-from edfi_api.interchange.results import COLUMNS, LoadResult, Refused
+from edfi_api.interchange.refusal_limit import RefusalLimit
+from edfi_api.interchange.results import COLUMNS, REFUSED, LoadResult, Refused
 from edfi_api.printable import printable
 from edfi_api.surface.resource import ResourceName
 
 _SHOWN = 50
+_RESOURCES_SHOWN = 50
 _UNKNOWN = "(unknown)"
 
 
 class RefusalLog:
-    """Is told of each refusal: shows the first ones on the screen, and stops the load if it is strict.
+    """Is told of each refusal: shows the first ones on the screen, and stops the load if it is strict. Documents of a
+    resource that there is not are shown at the end, a line for each such resource.
 
     The JSON report is written refusal by refusal, so that not all need be held in memory, and is whole when the log is
     closed; without a summary where the load was stopped.
@@ -30,19 +37,24 @@ class RefusalLog:
         self._report = report.open("w", encoding="utf-8") if report is not None else None
         self._is_strict = is_strict
         self._summary: dict[str, Any] | None = None
-        self.count = 0
+        self._left_out: dict[str, _LeftOut] = {}
+        self._listed = 0
+        self._count = 0
 
     def __enter__(self) -> Self:
         self._write('{"refusals": [')
         return self
 
     def __call__(self, refused: Refused) -> None:
-        self._write(("," if self.count else "") + "\n" + _json(_facts(refused)))
-        self.count += 1
-        if self.count <= _SHOWN:
-            self._screen.write(f"{refused}\n")
+        self._write(("," if self._count else "") + "\n" + _json(_facts(refused)))
+        self._count += 1
         if self._is_strict:
             raise StoppedAtRefusal(str(refused))
+        if refused.is_of_no_resource and self._is_counted_with_others(refused):
+            return
+        self._listed += 1
+        if self._listed <= _SHOWN:
+            self._screen.write(f"{refused}\n")
 
     def summarise(self, result: LoadResult) -> None:
         """What the report says in the end."""
@@ -53,17 +65,59 @@ class RefusalLog:
         }
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        if self.count > _SHOWN:
-            self._screen.write(f"... and {self.count - _SHOWN} more refusals\n")
+        if self._listed > _SHOWN:
+            self._screen.write(f"... and {self._listed - _SHOWN:,} more refusals\n")
+        for reason, left_out in self._left_out.items():
+            self._screen.write(printable(f"{reason}; {left_out}") + "\n")
         self._write('],\n"summary": ' + _json(self._summary) + "}\n")
         if self._report is not None:
             with named_in_errors(self._report.name):
                 self._report.close()
 
+    def _is_counted_with_others(self, refused: Refused) -> bool:
+        """Not for one resource too many: any text can be the name of one."""
+        if len(self._left_out) < _RESOURCES_SHOWN:
+            self._left_out.setdefault(refused.reason, _LeftOut(refused.place))
+        if left_out := self._left_out.get(refused.reason):
+            left_out.count += 1
+        return left_out is not None
+
     def _write(self, text: str) -> None:
         if self._report is not None:
             with named_in_errors(self._report.name):
                 self._report.write(text)
+
+
+@dataclass(slots=True)
+class _LeftOut:
+    """The documents of one resource that there is not."""
+
+    first: str
+    count: int = 0
+
+    def __str__(self) -> str:
+        documents = "document" if self.count == 1 else "documents"
+        return f"{self.count:,} {documents} left out, the first at {self.first}"
+
+
+def raise_failure(result: LoadResult, files: int, limit: RefusalLimit | None) -> None:
+    """CommandError if a file could not be read to its end, or more was refused than the limit allows; without a limit,
+    if nothing was accepted."""
+    refused, sent = result.total(REFUSED), result.sent
+    reasons = []
+    if result.unreadable:
+        reasons.append(f"{len(result.unreadable)} of {files} files could not be read to their end")
+    if limit is None and sent and refused == sent:
+        reasons.append(f"nothing was accepted: {refused:,} of {sent:,} documents refused")
+    if limit is not None and not limit.allows(refused, sent):
+        reasons.append(f"{refused:,} of {sent:,} documents refused, more than --max-refused {limit.given}")
+    if reasons:
+        raise CommandError("; ".join(reasons))
+
+
+def counts(result: LoadResult) -> str:
+    """All resources together, in a line."""
+    return ", ".join(f"{result.total(outcome)} {column}" for column, outcome in COLUMNS.items())
 
 
 def table(result: LoadResult) -> Iterator[str]:

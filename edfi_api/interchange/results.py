@@ -12,7 +12,7 @@ from edfi_api.documents.bulk import Refusal, Written
 from edfi_api.documents.store import Outcome
 from edfi_api.printable import printable
 from edfi_api.problem_details.catalog import problem_of
-from edfi_api.surface.resource import ResourceName
+from edfi_api.surface.resource import ResourceName, Surface
 from references.exceptions import MissingTarget, UnresolvedReference
 
 REFUSED = "refused"
@@ -26,17 +26,22 @@ class Refused:
     """A document that was not written, or a file that was not read any further.
 
     `resource` is None for a file, and where it is not known what a document was meant to be; `line` is None for a file
-    that could not be opened.
+    that could not be opened. Where there is no such resource, the reason is the same for all its documents.
     """
 
     file: str
     line: int | None
     resource: ResourceName | None
     reason: str
+    is_of_no_resource: bool = False
+
+    @property
+    def place(self) -> str:
+        """`file:line`."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
-        text = ": ".join([place, *([self.resource.resource] if self.resource else []), self.reason])
+        text = ": ".join([self.place, *([self.resource.resource] if self.resource else []), self.reason])
         return printable(text)
 
 
@@ -52,6 +57,17 @@ class LoadResult:
 
     def total(self, outcome: str) -> int:
         return sum(counter[outcome] for counter in self.counts.values())
+
+    @property
+    def sent(self) -> int:
+        """All documents, whatever became of them."""
+        return sum(counter.total() for counter in self.counts.values())
+
+
+def no_such(kind: str, name: str, surface: Surface) -> str:
+    """`parents: no such resource in Ed-Fi 5.2.0`."""
+    standards = ", ".join(f"{project.name} {project.version}" for project in surface.projects)
+    return f"{name}: no such {kind} in {standards}"
 
 
 def refusal_reason(written: Written[Any], refusal: Refusal) -> str:

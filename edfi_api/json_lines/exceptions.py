@@ -27,6 +27,11 @@ class UnreadableLine(Exception):
 
 
 @dataclass
+class NamesNoResource(UnreadableLine):
+    """A line of JSON without a resource and its body."""
+
+
+@dataclass
 class NoLinesFound(Exception):
     """There is no file of JSON Lines at any of these paths."""
 

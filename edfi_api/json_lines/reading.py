@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from edfi_api.interchange.results import REFUSED, LoadResult, Refused
-from edfi_api.json_lines.exceptions import UnknownResource, UnreadableFile, UnreadableLine
+from edfi_api.interchange.results import REFUSED, LoadResult, Refused, no_such
+from edfi_api.json_lines.exceptions import NamesNoResource, UnknownResource, UnreadableFile, UnreadableLine
 from edfi_api.json_lines.lines import lines
 from edfi_api.json_lines.sources import Source, resource_called
 from edfi_api.surface.resource import Resource, Surface
@@ -63,21 +63,41 @@ class SourceReader:
             self.told.unreadable(Refused(str(source), None, None, error.strerror or str(error)))
 
     def with_resources(self, number: int) -> Iterator[tuple[int, bytes, Resource]]:
-        """Line numbers, texts of the bodies and resources of a source whose lines carry their resource."""
+        """Line numbers, texts of the bodies and resources of a source whose lines carry their resource.
+
+        Where the first lines carry none, they are taken for bodies of a resource that the file is named after and that
+        there is not.
+        """
+        named_after = self.sources[number].named_after
         for line, text in self.texts(number):
             try:
                 wrapped = _wrapped(text)
+                named_after = None
                 resource = resource_called(self.surface, wrapped.resource)
+            except NamesNoResource as error:
+                if named_after is None:
+                    self.refuse(number, line, None, error.reason)
+                else:
+                    self._refuse_for_no_resource(number, line, named_after, _hint(named_after))
             except UnreadableLine as error:
                 self.refuse(number, line, None, error.reason)
             except UnknownResource as error:
-                self.refuse(number, line, None, f"the API offers no {error.name}")
+                self._refuse_for_no_resource(number, line, error.name)
             else:
                 yield line, bytes(wrapped.body), resource
 
     def refuse(self, source: int, line: int, resource: Resource | None, reason: str) -> None:
         name = resource.name if resource is not None else None
         self.told.refused(Refused(str(self.sources[source]), line, name, reason))
+
+    def _refuse_for_no_resource(self, source: int, line: int, name: str, hint: str = "") -> None:
+        reason = no_such("resource", name, self.surface) + hint
+        self.told.refused(Refused(str(self.sources[source]), line, None, reason, is_of_no_resource=True))
+
+
+def _hint(named_after: str) -> str:
+    """A name with a project, as exports have, is that of a resource; any other may have nothing to do with one."""
+    return "" if "." in named_after else ", and the lines name none"
 
 
 class _Wrapped(msgspec.Struct):
@@ -91,6 +111,6 @@ def _wrapped(text: bytes) -> _Wrapped:
     try:
         return msgspec.json.decode(text, type=_Wrapped)
     except msgspec.ValidationError as error:
-        raise UnreadableLine(_NO_RESOURCE) from error
+        raise NamesNoResource(_NO_RESOURCE) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnreadableLine(f"not JSON: {error}") from error

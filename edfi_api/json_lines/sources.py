@@ -32,6 +32,11 @@ class Source:
     def __str__(self) -> str:
         return STANDARD_INPUT if self.path is None else str(self.path)
 
+    @property
+    def named_after(self) -> str | None:
+        """The resource, if that is what the name of the file is; None for standard input."""
+        return None if self.path is None else _SUFFIX.sub("", self.path.name)
+
     @contextmanager
     def open(self) -> Iterator[BufferedReader]:
         if self.path is None:

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,14 +20,17 @@ from edfi_api.models import Document
 
 @pytest.fixture
 def load(db, district, preparers, capsys, tmp_path):
-    """Runs the command behind the district's descriptors; what it wrote on the screen. All rows must agree then."""
+    """Runs the command behind the district's descriptors; what it wrote on the screen. It may fail with the `expected`
+    reason. All rows must agree then."""
     list(write_documents(district.descriptors()))
 
-    def run(*paths, **options):
+    def run(*arguments, expected=None, **options):
         try:
-            call_command("load_documents", *map(str, paths or [tmp_path]), **options)
+            with pytest.raises(CommandError) if expected else nullcontext() as failed:
+                call_command("load_documents", *map(str, arguments or [tmp_path]), **options)
         finally:
             assert list(disagreements(preparers, "default")) == []
+        assert expected is None or str(failed.value) == expected
         return capsys.readouterr()
 
     return run
@@ -42,6 +46,11 @@ def write(tmp_path):
         return path
 
     return write_lines
+
+
+@pytest.fixture(scope="session")
+def standard_name(standard):
+    return {"3.3.1-b": "Ed-Fi 3.3.1-b", "5.2": "Ed-Fi 5.2.0"}[standard]
 
 
 def wrapped(*candidates):
@@ -164,16 +173,18 @@ def test_refusals_name_file_line_and_reason_and_stop_nothing(load, write, distri
     assert told[4].startswith(f"{path}:7: School: $.: The request body is not a valid JSON object")
 
 
-def test_lines_without_a_known_resource_are_refused(load, write, district):
+def test_lines_without_a_known_resource_are_refused(load, write, district, standard_name):
     path = write(
         "x.jsonl", {"resource": "/ed-fi/dragons", "body": {}}, district.school(1).body, {"resource": "schools"}
     )
 
-    told = load().err.splitlines()
+    told = load(expected="nothing was accepted: 3 of 3 documents refused").err.splitlines()
 
-    assert told[0] == f"{path}:1: the API offers no /ed-fi/dragons"
-    assert told[1].startswith(f"{path}:2: neither the line, by {{")
-    assert told[2].startswith(f"{path}:3: neither the line, by {{")
+    assert told[0].startswith(f"{path}:2: neither the line, by {{")
+    assert told[1].startswith(f"{path}:3: neither the line, by {{")
+    assert told[2] == (
+        f"/ed-fi/dragons: no such resource in {standard_name}; 1 document left out, the first at {path}:1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -195,7 +206,9 @@ def test_lines_that_are_no_json_are_refused(load, write, district, line):
 def test_what_a_line_says_does_not_reach_the_terminal_as_a_command(load, write):
     path = write("x.jsonl", {"resource": "clear\n\x1b[2J", "body": {}})
 
-    assert load().err == f"{path}:1: the API offers no clear\\n\\x1b[2J\n"
+    told = load(expected="nothing was accepted: 1 of 1 documents refused").err
+    assert told.startswith("clear\\n\\x1b[2J: no such resource in ")
+    assert told.endswith(f"; 1 document left out, the first at {path}:1\n")
 
 
 def test_a_line_longer_than_a_request_may_be_is_refused(load, write, district, settings):
@@ -214,7 +227,7 @@ def test_a_closed_standard_input_is_told_of(load, monkeypatch):
 
 
 def test_less_than_no_process_is_refused(load):
-    with pytest.raises(CommandError, match="'-1' is no number of processes"):
+    with pytest.raises(CommandError, match="argument --processes: -1 is not between 0 and 256"):
         load("-", "--processes=-1")
 
 
@@ -222,7 +235,7 @@ def test_a_report_may_name_any_file(load, write, tmp_path):
     """Names are bytes, which need not be a text."""
     write(os.fsdecode(b"\xff.jsonl"), b"{")
 
-    load(report=tmp_path / "report.json")
+    load(report=tmp_path / "report.json", expected="nothing was accepted: 1 of 1 documents refused")
 
     [told] = json.loads((tmp_path / "report.json").read_text())["refusals"]
     assert told["file"] == f"{tmp_path}/\\udcff.jsonl"
@@ -253,7 +266,7 @@ def test_a_folder_that_may_not_be_looked_into_is_not_passed_over(tmp_path):
 def test_what_waits_in_vain_is_refused_with_its_reason(load, write, district):
     write("localEducationAgencies.jsonl", district.agency(1, parent=2).body, district.agency(2, parent=9).body)
 
-    screen = load()
+    screen = load(expected="nothing was accepted: 2 of 2 documents refused")
 
     assert row(screen.out, "LocalEducationAgency") == ["0", "0", "0", "2"]
     assert [line.rsplit(" ", 1)[1] for line in screen.err.splitlines()] == [
@@ -280,6 +293,119 @@ def test_what_waited_does_not_replace_what_stood_behind_it(load, write, district
 
     assert row(screen.out, "LocalEducationAgency") == ["2", "0", "0", "1"]
     assert Document.objects.get(natural_key="NK#localEducationAgencyId=1").body == newer.body
+
+
+def test_a_load_of_which_nothing_was_accepted_fails(load, write, district):
+    write("schools.jsonl", district.school("x").body, district.school("y").body)
+
+    load(expected="nothing was accepted: 2 of 2 documents refused")
+
+
+@pytest.mark.parametrize("limit", ["2", "100%", "66.7%", "99"])
+def test_no_more_refusals_than_the_limit_are_no_failure(load, write, district, tmp_path, limit):
+    write("schools.jsonl", district.school("x").body, district.school("y").body, district.school(1).body)
+
+    load(tmp_path, f"--max-refused={limit}")
+
+    assert schools() == [1]
+
+
+@pytest.mark.parametrize("limit", ["1", "0", "66%", "0%"])
+def test_more_refusals_than_the_limit_fail_the_command_after_the_rest_is_loaded(load, write, district, tmp_path, limit):
+    write("schools.jsonl", district.school("x").body, district.school("y").body, district.school(1).body)
+
+    load(
+        tmp_path,
+        f"--max-refused={limit}",
+        expected=f"2 of 3 documents refused, more than --max-refused {limit}",
+    )
+
+    assert schools() == [1]
+
+
+def test_the_limit_counts_even_if_nothing_was_accepted(load, write, district, tmp_path):
+    write("schools.jsonl", district.school("x").body)
+
+    load(tmp_path, "--max-refused=1")
+
+
+def test_files_without_documents_are_no_failure(load, write, tmp_path):
+    write("schools.jsonl")
+
+    load()
+    load(tmp_path, "--max-refused=0%")
+
+
+@pytest.mark.parametrize("limit", ["", "x", "-1", "1.5", "101%", "5%%", "%", ".%", "²", "1e3", "nan%"])
+def test_a_limit_is_a_number_or_a_percentage(load, tmp_path, limit):
+    reason = f"Error: argument --max-refused: {limit!r} is not a number of documents or a percentage such as 5%"
+
+    load(tmp_path, f"--max-refused={limit}", expected=reason)
+
+
+def test_strict_and_a_limit_contradict_each_other(load, tmp_path):
+    reason = "Error: argument --max-refused: not allowed with argument --strict"
+
+    load(tmp_path, "--strict", "--max-refused=1", expected=reason)
+
+
+def test_an_unreadable_file_and_too_many_refusals_are_both_told(load, tmp_path, write, district):
+    write("schools.jsonl", district.school("x").body)
+    (tmp_path / "students.jsonl").symlink_to("/no/such")
+
+    load(
+        tmp_path,
+        "--max-refused=0",
+        expected="1 of 2 files could not be read to their end; 1 of 1 documents refused, more than --max-refused 0",
+    )
+
+
+def test_what_another_standard_has_is_told_in_a_line_for_each_resource(load, write, district, standard_name):
+    first = write("ed-fi.dragons.jsonl.gz", *[{"dragonUniqueId": str(number)} for number in range(1234)])
+    second = write(
+        "export.jsonl",
+        *wrapped(district.school(1)),
+        *[{"resource": "/ed-fi/unicorns", "body": {}}] * 60,
+        *wrapped(district.school(2)),
+    )
+
+    screen = load()
+
+    assert schools() == [1, 2]
+    assert screen.err.splitlines() == [
+        f"ed-fi.dragons: no such resource in {standard_name}; 1,234 documents left out, the first at {first}:1",
+        f"/ed-fi/unicorns: no such resource in {standard_name}; 60 documents left out, the first at {second}:2",
+    ]
+    assert row(screen.out, "(unknown)") == ["0", "0", "0", "1294"]
+
+
+def test_a_file_of_bodies_may_be_named_after_nothing(load, write, district, standard_name):
+    path = write("download.jsonl", district.school(1).body)
+
+    screen = load(expected="nothing was accepted: 1 of 1 documents refused")
+
+    assert screen.err == (
+        f"download: no such resource in {standard_name}, and the lines name none; 1 document left out, the first at "
+        f"{path}:1\n"
+    )
+
+
+def test_resources_without_end_do_not_fill_screen_or_memory(load, write):
+    write("export.jsonl", *[{"resource": f"dragon{number}", "body": {}} for number in range(300)])
+
+    told = load(expected="nothing was accepted: 300 of 300 documents refused").err.splitlines()
+
+    assert len(told) == 101
+    assert told[50] == "... and 200 more refusals"
+
+
+def test_with_strict_a_document_of_no_resource_ends_the_load(load, write, standard_name, tmp_path):
+    path = write("ed-fi.dragons.jsonl", {"dragonUniqueId": "1"})
+    reason = f"{path}:1: ed-fi.dragons: no such resource in {standard_name}"
+
+    screen = load(tmp_path, "--strict", expected=f"stopped at the first refusal: {reason}")
+
+    assert screen.err == ""
 
 
 def test_with_strict_the_first_refusal_ends_the_load(load, write, district):

@@ -13,9 +13,9 @@ from tests.interchange.documents import descriptor, interchange, student
 pytestmark = pytest.mark.django_db
 
 
-def run(*paths: Path, **options: Any) -> tuple[str, str]:
+def run(*arguments: Path | str, **options: Any) -> tuple[str, str]:
     out, err = io.StringIO(), io.StringIO()
-    call_command("load_descriptors", *map(str, paths), stdout=out, stderr=err, no_color=True, **options)
+    call_command("load_descriptors", *map(str, arguments), stdout=out, stderr=err, no_color=True, **options)
     return out.getvalue(), err.getvalue()
 
 
@@ -65,19 +65,33 @@ def test_a_refused_value_is_named_and_fails_the_command(tmp_path: Path) -> None:
     )
     err = io.StringIO()
 
-    with pytest.raises(CommandError, match="1 values or files were refused"):
+    with pytest.raises(CommandError, match=r"^1 of 2 documents refused, more than --max-refused 0$"):
         call_command("load_descriptors", str(file), stdout=io.StringIO(), stderr=err, no_color=True)
 
     assert err.getvalue().startswith(f"{file}:3: SexDescriptor: $.namespace: namespace is required.")
     assert Document.objects.filter(resource_type__name="SexDescriptor").count() == 1
 
 
+def test_refusals_can_be_allowed(tmp_path: Path) -> None:
+    file = tmp_path / "Sex.xml"
+    file.write_text(interchange("<SexDescriptor><CodeValue>Green</CodeValue></SexDescriptor>"))
+
+    out, _ = run(file, "--max-refused=1")
+
+    assert out == "descriptors: 0 created, 0 updated, 0 unchanged, 1 refused\n"
+
+
 def test_other_documents_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "Student.xml"
     file.write_text(interchange(student("1")))
 
-    with pytest.raises(CommandError, match="1 values or files were refused"):
-        run(file)
+    err = io.StringIO()
+
+    with pytest.raises(CommandError, match=r"^1 of 1 documents refused, more than --max-refused 0$"):
+        call_command("load_descriptors", str(file), stdout=io.StringIO(), stderr=err, no_color=True)
+
+    assert err.getvalue().startswith("Student: no such descriptor in Ed-Fi ")
+    assert err.getvalue().endswith(f"; 1 document left out, the first at {file}:3\n")
 
     assert Document.objects.filter(resource_type__name="Student").count() == 0
 

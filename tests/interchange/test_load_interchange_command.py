@@ -16,13 +16,14 @@ pytestmark = pytest.mark.django_db
 
 Stored = Callable[[str], list[dict[str, Any]]]
 
+NAMES = {"3.3.1-b": "Ed-Fi 3.3.1-b", "5.2": "Ed-Fi 5.2.0"}
 INVALID = student("1", birth_date="yesterday")
 
 
-def run(*paths: Path, **options: Any) -> tuple[str, str]:
+def run(*arguments: Path | str, **options: Any) -> tuple[str, str]:
     """What the command prints on stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
-    call_command("load_interchange", *map(str, paths), stdout=out, stderr=err, no_color=True, **options)
+    call_command("load_interchange", *map(str, arguments), stdout=out, stderr=err, no_color=True, **options)
     return out.getvalue(), err.getvalue()
 
 
@@ -48,7 +49,7 @@ def test_refusals_are_listed_with_file_and_line(write: Write) -> None:
 
 
 def test_a_long_list_is_cut_and_counted(write: Write) -> None:
-    file = write(interchange(*["<Teapot/>"] * 60))
+    file = write(interchange(student("1"), *[INVALID] * 60))
 
     _, err = run(file)
 
@@ -56,7 +57,34 @@ def test_a_long_list_is_cut_and_counted(write: Write) -> None:
     assert err.splitlines()[-1] == "... and 10 more refusals"
 
 
-def test_the_report_has_all_refusals_and_the_counts(write: Write, tmp_path: Path) -> None:
+def test_elements_of_another_standard_are_told_in_a_line_for_each(write: Write, standard: str) -> None:
+    file = write(interchange(*["<Teapot/>"] * 60, student("1"), "<Kettle/>"))
+
+    out, err = run(file)
+
+    assert err.splitlines() == [
+        f"Teapot: no such resource in {NAMES[standard]}; 60 documents left out, the first at {file}:3",
+        f"Kettle: no such resource in {NAMES[standard]}; 1 document left out, the first at {file}:64",
+    ]
+    assert out.splitlines()[1].split() == ["(unknown)", "0", "0", "0", "61"]
+
+
+def test_a_load_of_which_nothing_was_accepted_fails(write: Write) -> None:
+    with pytest.raises(CommandError, match=r"^nothing was accepted: 2 of 2 documents refused$"):
+        run(write(interchange(INVALID, "<Teapot/>")))
+
+
+def test_more_refusals_than_the_limit_fail_the_command(write: Write, stored: Stored) -> None:
+    file = write(interchange(student("1"), INVALID, "<Teapot/>"))
+
+    with pytest.raises(CommandError, match=r"^2 of 3 documents refused, more than --max-refused 1$"):
+        run(file, "--max-refused=1")
+
+    assert len(stored("Student")) == 1
+    run(file, "--max-refused=2")
+
+
+def test_the_report_has_all_refusals_and_the_counts(write: Write, tmp_path: Path, standard: str) -> None:
     file = write(interchange(*["<Teapot/>"] * 60, student("1")))
 
     run(file, report=tmp_path / "report.json")
@@ -67,7 +95,7 @@ def test_the_report_has_all_refusals_and_the_counts(write: Write, tmp_path: Path
         "file": str(file),
         "line": 62,
         "resource": None,
-        "reason": "unknown element Teapot",
+        "reason": f"Teapot: no such resource in {NAMES[standard]}",
     }
     assert report["summary"]["total"] == {"created": 1, "updated": 0, "unchanged": 0, "refused": 60}
     assert report["summary"]["resources"][1] == {
@@ -95,7 +123,9 @@ def test_strict_stops_at_the_first_refusal_and_writes_nothing_after_it(
 ) -> None:
     file = write(interchange(student("1"), "<Teapot/>", "<Kettle/>"))
 
-    with pytest.raises(CommandError, match=r"stopped at the first refusal: .*Student\.xml:4: unknown element Teapot"):
+    with pytest.raises(
+        CommandError, match=r"^stopped at the first refusal: .*Student\.xml:4: Teapot: no such resource"
+    ):
         run(file, strict=True, report=tmp_path / "report.json")
 
     assert stored("Student") == []

@@ -8,7 +8,7 @@ import pytest
 
 from edfi_api.interchange.document_reader import DocumentReader
 from edfi_api.interchange.entities import Entities
-from edfi_api.interchange.exceptions import UnreadableDocument
+from edfi_api.interchange.exceptions import UnknownElement, UnreadableDocument
 from edfi_api.interchange.xml_stream import documents
 from edfi_api.surface.resource import Surface
 from tests.interchange.documents import interchange, school_reference
@@ -283,7 +283,7 @@ def test_an_element_below_a_value_is_unknown(problem_of: Callable[[str], Unreada
 
 
 def test_an_unknown_document_is_named(problem_of: Callable[[str], UnreadableDocument]) -> None:
-    assert problem_of("<Teapot/>") == UnreadableDocument(3, "unknown element Teapot")
+    assert problem_of("<Teapot/>") == UnknownElement(3, "unknown element Teapot", "Teapot")
 
 
 def test_an_abstract_entity_is_no_document(problem_of: Callable[[str], UnreadableDocument]) -> None:

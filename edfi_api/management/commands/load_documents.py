@@ -6,11 +6,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from edfi_api.arguments import not_empty, path, text, whole_number
 from edfi_api.conf import api_settings
-from edfi_api.interchange.report import RefusalLog, table
+from edfi_api.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
+from edfi_api.interchange.report import RefusalLog, raise_failure, table
 from edfi_api.json_lines.command_errors import as_command_errors
 from edfi_api.json_lines.loading import load_documents
 from edfi_api.json_lines.sources import resource_called, sources
@@ -25,9 +26,10 @@ class Command(BaseCommand):
         "endpoint, students.jsonl or ed-fi.students.jsonl.gz, has a body on each line; in any other file, and on "
         'standard input (-), each line carries its resource: {"resource": "/ed-fi/students", "body": {...}}. Documents '
         "that exist are replaced, so running it again changes nothing and goes quickly over what is there. What is "
-        "refused is listed on stderr as 'file:line: resource: reason' and does not stop the rest, nor does it change "
-        "the exit status: 0 means that all files were read to their end. It is 1 if a file could not be, if a path "
-        "does not exist, if there is no file in it, and with --strict at the first refusal."
+        "refused is listed on stderr as 'file:line: resource: reason' and does not stop the rest; documents of a "
+        "resource that the API does not have are listed in one line for each such resource. The exit status is 1 if "
+        "nothing was accepted of what was sent, or more was refused than --max-refused allows; if a file could not be "
+        "read to its end; if a path does not exist or has no file in it; and with --strict at the first refusal."
     )
 
     # They look at the URL maps of the server, which takes longer than a small load.
@@ -40,7 +42,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--resource", type=text, metavar="ENDPOINT", help="what every line is a body of, whatever the names say"
         )
-        parser.add_argument("--strict", action="store_true", help="stop at the first refusal, with its batch")
+        add_strict_and_max_refused(parser)
         parser.add_argument("--report", type=path, metavar="FILE", help="write all refusals and the counts as JSON")
         parser.add_argument(
             "--processes",
@@ -55,6 +57,7 @@ class Command(BaseCommand):
         paths: list[str],
         resource: str | None,
         strict: bool,
+        max_refused: RefusalLimit | None,
         report: Path | None,
         processes: int | None,
         **options: Any,
@@ -69,5 +72,4 @@ class Command(BaseCommand):
                 log.summarise(result)
         self.stdout.write("\n".join(table(result)))
         self.stdout.write(f"{len(files)} files in {time.monotonic() - started:.1f} s")
-        if result.unreadable:
-            raise CommandError(f"{len(result.unreadable)} of {len(files)} files could not be read to their end")
+        raise_failure(result, len(files), max_refused)

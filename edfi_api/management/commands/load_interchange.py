@@ -5,13 +5,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from edfi_api.arguments import path
 from edfi_api.interchange.command_errors import as_command_errors
 from edfi_api.interchange.files import interchange_files
 from edfi_api.interchange.loading import load_interchange
-from edfi_api.interchange.report import RefusalLog, table
+from edfi_api.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
+from edfi_api.interchange.report import RefusalLog, raise_failure, table
 from edfi_api.startup import current_surface
 
 
@@ -19,9 +20,10 @@ class Command(BaseCommand):
     help = (
         "Loads Ed-Fi interchange XML: any interchange, any entity, in the order that references need. Documents that "
         "exist are replaced, so running it again changes nothing. What is refused is listed on stderr as "
-        "'file:line: resource: reason' and does not stop the rest, nor does it change the exit status: 0 means that "
-        "all files were read to their end. It is 1 if a file could not be, if a path does not exist, if there is no "
-        "XML file in it, and with --strict at the first refusal."
+        "'file:line: resource: reason' and does not stop the rest; documents of a resource that the API does not have "
+        "are listed in one line for each such resource. The exit status is 1 if nothing was accepted of what was sent, "
+        "or more was refused than --max-refused allows; if a file could not be read to its end; if a path does not "
+        "exist or has no XML file in it; and with --strict at the first refusal."
     )
 
     # They look at the URL maps of the server, which takes longer than a small load.
@@ -29,10 +31,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", type=path, metavar="PATH", help="an XML file, or a folder of them")
-        parser.add_argument("--strict", action="store_true", help="stop at the first refusal")
+        add_strict_and_max_refused(parser)
         parser.add_argument("--report", type=path, metavar="FILE", help="write all refusals and the counts as JSON")
 
-    def handle(self, *args: Any, paths: list[Path], strict: bool, report: Path | None, **options: Any) -> None:
+    def handle(
+        self,
+        *args: Any,
+        paths: list[Path],
+        strict: bool,
+        max_refused: RefusalLimit | None,
+        report: Path | None,
+        **options: Any,
+    ) -> None:
         started = time.monotonic()
         surface = current_surface()
         with as_command_errors():
@@ -42,5 +52,4 @@ class Command(BaseCommand):
                 log.summarise(result)
         self.stdout.write("\n".join(table(result)))
         self.stdout.write(f"{len(files)} files in {time.monotonic() - started:.1f} s")
-        if result.unreadable:
-            raise CommandError(f"{len(result.unreadable)} of {len(files)} files could not be read to their end")
+        raise_failure(result, len(files), max_refused)

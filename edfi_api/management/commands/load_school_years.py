@@ -2,15 +2,16 @@
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError
-from collections import Counter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.arguments import whole_number
-from edfi_api.documents.bulk import write_documents
 from edfi_api.documents.school_years import school_year_documents
-from edfi_api.documents.store import Outcome
+from edfi_api.interchange.loading import load_candidates
+from edfi_api.interchange.refusal_limit import RefusalLimit, add_max_refused
+from edfi_api.interchange.report import RefusalLog, counts, raise_failure
+from edfi_api.interchange.results import LoadResult
 from edfi_api.startup import current_surface
 
 
@@ -26,21 +27,21 @@ def year_range(text: str) -> range:
 
 
 class Command(BaseCommand):
-    help = "Makes a range of school years available to references. Running it again changes only what differs."
+    help = (
+        "Makes a range of school years available to references. Running it again changes only what differs. The exit "
+        "status is 1, when the rest is written, if more was refused than --max-refused allows."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("years", type=year_range, help="first and last year, such as 1990-2040")
         parser.add_argument("--current", type=whole_number(1, 9999), required=True, help="the current school year")
+        add_max_refused(parser)
 
-    def handle(self, *args: Any, years: range, current: int, **options: Any) -> None:
+    def handle(self, *args: Any, years: range, current: int, max_refused: RefusalLimit, **options: Any) -> None:
         if current not in years:
             raise CommandError(f"the current school year {current} is not in {years.start}-{years.stop - 1}")
-        written = list(write_documents(school_year_documents(current_surface(), years, current)))
-        refused = [entry for entry in written if not isinstance(entry.result, Outcome)]
-        if refused:
-            raise CommandError(f"{refused[0].candidate.origin} was refused: {refused[0].result}")
-        counts = Counter(entry.result for entry in written)
-        self.stdout.write(
-            f"school years: {counts[Outcome.INSERTED]} created, {counts[Outcome.UPDATED]} updated, "
-            f"{counts[Outcome.UNCHANGED]} unchanged"
-        )
+        result = LoadResult()
+        with RefusalLog(self.stderr) as log:
+            load_candidates(school_year_documents(current_surface(), years, current), result, log)
+        self.stdout.write(f"school years: {counts(result)}")
+        raise_failure(result, 0, max_refused)
