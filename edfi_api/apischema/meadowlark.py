@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import Struct
@@ -18,8 +18,6 @@ from edfi_api.apischema.node import Node
 from edfi_api.surface.json_schema import EXTENSIONS
 
 JsonObject = dict[str, Any]
-# Name of an identity value → where it stands in a document.
-_Places = Mapping[str, list[str]]
 
 
 class OldFile(Struct, rename="camel"):
@@ -70,6 +68,21 @@ class OldResource(Struct, rename="camel"):
     document_paths_mapping: dict[str, OldPaths] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """Where the identity values of a document stand: by the name of the value, and by that of the whole property.
+
+    They differ by the role: the `schoolYear` of `GraduationSchoolYear` is `graduationSchoolYear` as a property.
+    """
+
+    by_name: Mapping[str, list[str]]
+    by_property: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> list[str]:
+        return sorted({path for paths in self.by_name.values() for path in paths})
+
+
 _Key = tuple[str, str | None]
 _UNCHANGED = (
     "resourceName",
@@ -100,18 +113,18 @@ def in_current_format(whole: Node) -> Iterator[Node]:
 
 def _targets(
     projects: list[tuple[Node, OldProject]], resources: Mapping[_Key, OldResource]
-) -> Iterator[tuple[_Key, _Places]]:
+) -> Iterator[tuple[_Key, _Identity]]:
     """The identity values of everything that can be referred to."""
     for key, resource in resources.items():
         yield key, _identity(resource)
     for node, project in projects:
         for name in project.abstract_resources:
             abstract = (node / "abstractResources" / name).read(OldAbstract)
-            own = {member: [f"$.{member}"] for member in abstract.identity_path_order}
+            own = _Identity({member: [f"$.{member}"] for member in abstract.identity_path_order})
             yield (project.project_name, name), _as_subclasses_say(resources, (project.project_name, name)) or own
 
 
-def _as_subclasses_say(resources: Mapping[_Key, OldResource], name: _Key) -> _Places | None:
+def _as_subclasses_say(resources: Mapping[_Key, OldResource], name: _Key) -> _Identity | None:
     """Subclasses that rename nothing have the paths, of which the abstract resource knows only the names."""
     for resource in resources.values():
         superclass = (resource.superclass_project_name, resource.superclass_resource_name)
@@ -120,13 +133,16 @@ def _as_subclasses_say(resources: Mapping[_Key, OldResource], name: _Key) -> _Pl
     return None
 
 
-def _identity(resource: OldResource) -> _Places:
-    places: dict[str, list[str]] = defaultdict(list)
+def _identity(resource: OldResource) -> _Identity:
+    by_name: dict[str, list[str]] = defaultdict(list)
+    by_property = {}
     for full_name in resource.identity_fullnames:
         if mapped := resource.document_paths_mapping.get(full_name):
             for member, path in mapped.paths.items():
-                places[member].append(path)
-    return places
+                by_name[member].append(path)
+            if len(mapped.paths) == 1:
+                (by_property[full_name[:1].lower() + full_name[1:]],) = mapped.paths.values()
+    return _Identity(by_name, by_property)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +151,7 @@ class _Translation:
 
     node: Node
     old: OldProject
-    targets: Mapping[_Key, _Places]
+    targets: Mapping[_Key, _Identity]
 
     def project(self, segment: str) -> JsonObject:
         name = self.old.project_name
@@ -150,7 +166,7 @@ class _Translation:
                 for endpoint in self.old.resource_schemas
             },
             "abstractResources": {
-                abstract: {"identityJsonPaths": _all_paths(self.targets[name, abstract])}
+                abstract: {"identityJsonPaths": self.targets[name, abstract].paths}
                 for abstract in self.old.abstract_resources
             },
         }
@@ -162,7 +178,7 @@ class _Translation:
             new["superclassIdentityJsonPath"] = f"$.{old.superclass_identity_document_key}"
         return new | {
             "jsonSchemaForInsert": _without_extensions(old.json_schema_for_insert),
-            "identityJsonPaths": _all_paths(_identity(old)),
+            "identityJsonPaths": _identity(old).paths,
             "documentPathsMapping": {
                 key: self._mapped(place / "documentPathsMapping" / key, mapped)
                 for key, mapped in old.document_paths_mapping.items()
@@ -179,14 +195,23 @@ class _Translation:
         return {"isReference": True, **target, "referenceJsonPaths": self._pairs(place, old)}
 
     def _pairs(self, place: Node, old: OldPaths) -> list[JsonObject]:
-        """The value of a name stands for all of that name in the target."""
+        """The value of a name stands for all of that name in the target, but for those that have a name of their own
+        here, with their role."""
         target = self.targets.get((old.project_name, old.resource_name))
         if target is None:
             raise place.refusal(f"refers to {old.resource_name} of {old.project_name}, which is not in this file")
+        with_role = {
+            member: [target.by_property[member]]
+            for member in old.paths
+            if member not in target.by_name and member in target.by_property
+        }
+        named = {path for paths in with_role.values() for path in paths}
+        others = {member: [p for p in paths if p not in named] for member, paths in target.by_name.items()}
+        places = others | with_role
         pairs = [
             {"referenceJsonPath": here, "identityJsonPath": there}
             for member, here in old.paths.items()
-            for there in target.get(member, ())
+            for there in places.get(member, ())
         ]
         return sorted(pairs, key=lambda pair: pair["identityJsonPath"])
 
@@ -212,7 +237,3 @@ def _query_type(kind: str, text_format: Any) -> str:
     if kind == "string":
         return text_format if text_format in ("date", "date-time", "time") else "string"
     return "boolean" if kind == "boolean" else "number"
-
-
-def _all_paths(places: _Places) -> list[str]:
-    return sorted({path for paths in places.values() for path in paths})

@@ -190,6 +190,88 @@ def test_a_value_of_a_reference_stands_for_all_of_its_name_in_the_target(surface
     ]
 
 
+def with_graduation_plans(**members: str) -> dict[str, Any]:
+    """The project with a graduation plan, known by its school year in a role and by a session, and a referrer."""
+    year = schema({"schoolYear": NUMBER}, "schoolYear")
+    session = schema({"schoolId": NUMBER, "sessionName": TEXT, "schoolYear": NUMBER}, "schoolId")
+    plan = resource(
+        "GraduationPlan",
+        jsonSchemaForInsert=schema({"graduationSchoolYearTypeReference": year, "sessionReference": session}),
+        identityFullnames=["GraduationSchoolYear", "Session"],
+        documentPathsMapping={
+            "GraduationSchoolYear": {
+                "isReference": False,
+                "paths": {"schoolYear": "$.graduationSchoolYearTypeReference.schoolYear"},
+                "pathOrder": ["schoolYear"],
+            },
+            "Session": reference(
+                "Session", **{name: f"$.sessionReference.{name}" for name in ("schoolId", "sessionName")}
+            ),
+            "OtherYear": {
+                "isReference": False,
+                "paths": {"schoolYear": "$.sessionReference.schoolYear"},
+                "pathOrder": ["schoolYear"],
+            },
+        },
+    )
+    plan["identityFullnames"] += ["OtherYear"] if "schoolYear" in members else []
+    student = resource(
+        "StudentSchoolAssociation",
+        jsonSchemaForInsert=schema(
+            {"studentCode": TEXT, "graduationPlanReference": schema(dict.fromkeys(members, TEXT))}, "studentCode"
+        ),
+        identityFullnames=["StudentCode"],
+        documentPathsMapping={
+            "StudentCode": scalar("studentCode"),
+            "GraduationPlan": reference("GraduationPlan", **members),
+        },
+    )
+    schemas = OLD["projectSchemas"]["ed-fi"]["resourceSchemas"]
+    added = schemas | {"graduationPlans": plan, "studentSchoolAssociations": student}
+    return changed(OLD, "projectSchemas/ed-fi/resourceSchemas", added)
+
+
+def pairs_of(surface: Surface) -> list[tuple[str, str]]:
+    (plan,) = named(surface, "StudentSchoolAssociation").references
+    return [(str(pair.here), str(pair.there)) for pair in plan.identity]
+
+
+def test_a_member_of_a_reference_may_have_the_role_that_the_target_leaves_out(
+    surface_of_files: Callable[..., Surface],
+) -> None:
+    surface = surface_of_files(
+        with_graduation_plans(
+            graduationSchoolYear="$.graduationPlanReference.graduationSchoolYear",
+            schoolId="$.graduationPlanReference.schoolId",
+            sessionName="$.graduationPlanReference.sessionName",
+        )
+    )
+
+    assert pairs_of(surface) == [
+        ("$.graduationPlanReference.graduationSchoolYear", "$.graduationSchoolYearTypeReference.schoolYear"),
+        ("$.graduationPlanReference.schoolId", "$.sessionReference.schoolId"),
+        ("$.graduationPlanReference.sessionName", "$.sessionReference.sessionName"),
+    ]
+
+
+def test_a_value_with_its_role_is_not_the_one_without(surface_of_files: Callable[..., Surface]) -> None:
+    surface = surface_of_files(
+        with_graduation_plans(
+            graduationSchoolYear="$.graduationPlanReference.graduationSchoolYear",
+            schoolId="$.graduationPlanReference.schoolId",
+            schoolYear="$.graduationPlanReference.schoolYear",
+            sessionName="$.graduationPlanReference.sessionName",
+        )
+    )
+
+    assert pairs_of(surface) == [
+        ("$.graduationPlanReference.graduationSchoolYear", "$.graduationSchoolYearTypeReference.schoolYear"),
+        ("$.graduationPlanReference.schoolId", "$.sessionReference.schoolId"),
+        ("$.graduationPlanReference.schoolYear", "$.sessionReference.schoolYear"),
+        ("$.graduationPlanReference.sessionName", "$.sessionReference.sessionName"),
+    ]
+
+
 def test_a_subclass_renames_the_member_of_its_superclass(surface: Surface) -> None:
     assert named(surface, "School").superclass == Superclass(
         ResourceName("Ed-Fi", "EducationOrganization"),
