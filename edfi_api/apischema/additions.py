@@ -9,7 +9,7 @@ from typing import Any
 
 from edfi_api.apischema import format as f
 from edfi_api.apischema.node import Node
-from edfi_api.apischema.resources import array_uniqueness, decimals, equality_constraints, is_below, pointers
+from edfi_api.apischema.resources import array_uniqueness, decimals, equality_constraints, is_below, mapped_paths
 from edfi_api.apischema.schemas import part_schema, value_paths
 from edfi_api.surface.json_schema import EXTENSIONS, JsonSchema
 from edfi_api.surface.references import extensions_last
@@ -34,20 +34,21 @@ def extended(core: Resource, additions: Additions, warnings: list[str]) -> Resou
     _merge_members(schema, node / "jsonSchemaForInsert")
     overrides = (node / "commonExtensionOverrides").items() if entry.common_extension_overrides else ()
     left_out = [place for override in overrides for place in _apply_override(schema, override, core, warnings)]
-    references, descriptors = pointers(node, entry, schema, (), left_out)
+    mapped = mapped_paths(node, entry, schema, (), left_out)
     constraints = equality_constraints(entry)
-    uniqueness = array_uniqueness(node, entry, references, schema)
+    uniqueness = array_uniqueness(node, entry, mapped.references, schema)
     limits = (*core.decimals, *(limit for limit in decimals(entry) if not is_below(limit.path, left_out)))
     return replace(
         core,
         json_schema=schema,
-        references=extensions_last(core.references + references),
-        descriptors=extensions_last(core.descriptors + descriptors),
+        references=extensions_last(core.references + mapped.references),
+        descriptors=extensions_last(core.descriptors + mapped.descriptors),
         equality_constraints=core.equality_constraints
         + tuple(c for c in constraints if not is_below(c.source, left_out) and not is_below(c.target, left_out)),
         array_uniqueness=_merged(
             core.array_uniqueness, (unique for unique in uniqueness if not is_below(unique.array, left_out))
         ),
+        common_identity=tuple(sorted((*core.common_identity, *mapped.common_identity), key=str)),
         decimals=tuple(sorted(limits, key=lambda limit: str(limit.path))),
         value_paths=value_paths(schema),
     )

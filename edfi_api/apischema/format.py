@@ -68,6 +68,14 @@ class PathEntry(Struct, rename="camel"):
     project_name: ProjectName = "Ed-Fi"
     resource_name: PlainName | None = None
     reference_json_paths: list[PathPair] = []
+    is_part_of_identity: bool = False
+
+    @property
+    def paths(self) -> list[str]:
+        """Where the value stands, or those of a reference."""
+        return (
+            [self.path] if self.path is not None else [pair.reference_json_path for pair in self.reference_json_paths]
+        )
 
 
 class EqualityEntry(Struct, rename="camel"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from edfi_api.apischema import format as f
 from edfi_api.apischema.node import Node
@@ -42,7 +43,7 @@ def resource_of(node: Node, entry: f.ResourceEntry, project: f.Project, endpoint
     schema = body_schema(node / "jsonSchemaForInsert")
     identity = _identity(entry)
     _refuse_missing(node, "identityJsonPaths", identity, schema)
-    references, descriptors = pointers(node, entry, schema, identity)
+    mapped = mapped_paths(node, entry, schema, identity)
     return Resource(
         name=ResourceName(project.project_name, entry.resource_name),
         project_endpoint=project.project_endpoint_name,
@@ -52,10 +53,11 @@ def resource_of(node: Node, entry: f.ResourceEntry, project: f.Project, endpoint
         identity=identity,
         superclass=_superclass(node, entry, identity),
         allows_identity_updates=entry.allow_identity_updates,
-        references=references,
-        descriptors=descriptors,
+        references=mapped.references,
+        descriptors=mapped.descriptors,
         equality_constraints=equality_constraints(entry),
-        array_uniqueness=array_uniqueness(node, entry, references, schema),
+        array_uniqueness=array_uniqueness(node, entry, mapped.references, schema),
+        common_identity=tuple(sorted(mapped.common_identity, key=str)),
         query_fields=tuple(_query_fields(node, entry)),
         decimals=decimals(entry),
         value_paths=value_paths(schema),
@@ -67,29 +69,39 @@ def resource_of(node: Node, entry: f.ResourceEntry, project: f.Project, endpoint
     )
 
 
-def pointers(
+@dataclass(frozen=True, slots=True)
+class MappedPaths:
+    """What `documentPathsMapping` says beyond the schema."""
+
+    references: tuple[ReferencePath, ...]
+    descriptors: tuple[DescriptorPath, ...]
+    common_identity: tuple[JsonPath, ...]
+
+
+def mapped_paths(
     node: Node,
     entry: f.ResourceEntry,
     schema: JsonSchema,
     identity: Iterable[JsonPath],
     left_out: Iterable[JsonPath] = (),
-) -> tuple[tuple[ReferencePath, ...], tuple[DescriptorPath, ...]]:
-    """The references and the descriptors among the paths, but for those below what is left out.
-
-    The scalars are in the schema already.
-    """
+) -> MappedPaths:
+    """All but what is below the places that are left out. Of scalars the schema knows the rest."""
     references, descriptors, keys = [], [], frozenset(identity)
-    if entry.document_paths_mapping:
-        for place in (node / "documentPathsMapping").members():
-            mapped = place.read(f.PathEntry)
-            texts = [mapped.path, *(pair.reference_json_path for pair in mapped.reference_json_paths)]
-            if any(is_below(JsonPath.parse(text), left_out) for text in texts if text is not None):
-                continue
-            if mapped.is_reference and mapped.is_descriptor:
-                descriptors.append(_descriptor(place, mapped, schema, keys))
-            elif mapped.is_reference:
-                references.append(_reference(place, mapped, schema, keys))
-    return tuple(references), tuple(descriptors)
+    common_identity: list[JsonPath] = []
+    for place in (node / "documentPathsMapping").members() if entry.document_paths_mapping else ():
+        mapped = place.read(f.PathEntry)
+        here = _paths(mapped.paths)
+        if any(is_below(path, left_out) for path in here):
+            continue
+        is_in_common = mapped.is_part_of_identity and keys.isdisjoint(here)
+        if mapped.is_reference and mapped.is_descriptor:
+            descriptors.append(_descriptor(place, mapped, schema, keys))
+        elif mapped.is_reference:
+            references.append(_reference(place, mapped, schema, keys))
+            here = (references[-1].path,)
+        if is_in_common:
+            common_identity += here
+    return MappedPaths(tuple(references), tuple(descriptors), tuple(common_identity))
 
 
 def is_below(path: JsonPath, places: Iterable[JsonPath]) -> bool:

@@ -35,6 +35,7 @@ class Share:
                     if (extension_of(pair.source) or extension_of(pair.target)) == key
                 ),
                 array_uniqueness=tuple(u for u in resource.array_uniqueness if extension_of(u.array) == key),
+                common_identity=_owned(resource.common_identity, key),
                 decimals=tuple(limit for limit in limits if extension_of(limit.path) == key),
                 value_paths=ValuePaths(
                     booleans=_owned(values.booleans, key),

@@ -8,10 +8,11 @@ other than Ed-Fi's and for the order of resources, which follows from their refe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 from edfi_api.apischema.format import VERSION
+from edfi_api.apischema.open_api import base_documents
 from edfi_api.apischema.resources import arrays_of_references
 from edfi_api.apischema.schemas import find, leaves, scalar_type
 from edfi_api.apischema.share import Share, added_members, added_to_commons, core_schema
@@ -60,6 +61,7 @@ def api_schema(surface: Surface, project: ProjectFacts) -> JsonObject:
             "domains": list(project.domains),
             "educationOrganizationTypes": [name.resource for name in surface.organizations.types],
             "educationOrganizationHierarchy": _hierarchy(surface),
+            **({} if project.is_extension else {"openApiBaseDocuments": base_documents(surface, project)}),
         },
     }
 
@@ -189,7 +191,8 @@ def _subclass_members(superclass: Superclass | None) -> JsonObject:
 def _document_paths(share: Share) -> Iterator[tuple[str, JsonObject]]:
     """References, descriptors, and the scalars that stand in no reference."""
     resource, schema = share.resource, share.resource.json_schema
-    keys = {*resource.identity, *(path for unique in resource.array_uniqueness for path in _key_paths(unique))}
+    common_identity = frozenset(resource.common_identity)
+    identity = common_identity.union(resource.identity)
     for reference in resource.references:
         yield (
             _key(reference.path),
@@ -198,8 +201,8 @@ def _document_paths(share: Share) -> Iterator[tuple[str, JsonObject]]:
                 "isDescriptor": False,
                 **_target(reference.target),
                 "referenceJsonPaths": [_pair(pair, schema) for pair in reference.identity],
-                "isRequired": _is_required(reference.path, schema),
-                "isPartOfIdentity": any(pair.here in keys for pair in reference.identity),
+                "isRequired": _is_required(reference.path, schema, common_identity),
+                "isPartOfIdentity": reference.is_identity or reference.path in common_identity,
             },
         )
     descriptors = {descriptor.path: descriptor.target for descriptor in resource.descriptors}
@@ -215,8 +218,8 @@ def _document_paths(share: Share) -> Iterator[tuple[str, JsonObject]]:
                 **({"isDescriptor": True, **_target(descriptors[path])} if is_descriptor else {}),
                 "path": str(path),
                 "type": scalar_type(leaf),
-                "isRequired": _is_required(path, schema),
-                "isPartOfIdentity": path in keys,
+                "isRequired": _is_required(path, schema, common_identity),
+                "isPartOfIdentity": path in identity,
             },
         )
 
@@ -238,11 +241,12 @@ def _pair(pair: KeyPair, schema: JsonSchema) -> JsonObject:
     return {"referenceJsonPath": str(pair.here), "identityJsonPath": str(pair.there), "type": scalar_type(leaf)}
 
 
-def _is_required(path: JsonPath, schema: JsonSchema) -> bool:
-    """In the object around it. The single member of an array's items stands for the array, which is never required."""
+def _is_required(path: JsonPath, schema: JsonSchema, common_identity: Set[JsonPath]) -> bool:
+    """In the object around it. What an array consists of, if not of commons, stands for the array itself, of which the
+    format never says that it is required. Items of commons with a single member have it for their identity."""
     parent = find(JsonPath(path.steps[:-1]), schema) or {}
-    is_item = path.steps[-2:-1] == (ALL_ITEMS,) and len(parent.get("properties", ())) == 1
-    return path.steps[-1] in parent.get("required", ()) and not is_item
+    has_one_member = path.steps[-2:-1] == (ALL_ITEMS,) and len(parent.get("properties", ())) == 1
+    return path.steps[-1] in parent.get("required", ()) and (not has_one_member or path in common_identity)
 
 
 def _array_uniqueness(resource: Resource) -> Iterator[JsonObject]:

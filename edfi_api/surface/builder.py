@@ -21,7 +21,7 @@ from edfi_api.surface.key_descriptors import with_key_descriptors
 from edfi_api.surface.load_order import in_load_order
 from edfi_api.surface.members import Document, Documents
 from edfi_api.surface.organizations import organization_hierarchy, with_own_organizations
-from edfi_api.surface.path_table import PathTable, additions_tables, document_table
+from edfi_api.surface.path_table import PathTable, additions_tables, common_identity, document_table
 from edfi_api.surface.query_fields import query_fields
 from edfi_api.surface.references import ReferenceReader, extensions_last
 from edfi_api.surface.resource import (
@@ -128,6 +128,7 @@ class _Compilation:
             descriptors=extensions_last(self.references.descriptors(terminals, schema)),
             equality_constraints=tuple(self._equality_constraints(entity, document, added)),
             array_uniqueness=array_uniqueness(terminals),
+            common_identity=common_identity(terminals),
             query_fields=self._query_fields(entity),
             decimals=decimal_limits(terminals),
             value_paths=value_paths(terminals),

@@ -89,6 +89,12 @@ def additions_tables(document: Document) -> Iterator[PathTable]:
         yield _table(_terminals(additions.members, _Position(root)))
 
 
+def common_identity(terminals: Iterable[Terminal]) -> tuple[JsonPath, ...]:
+    """The members that are identity in the common around them, sorted."""
+    members = (terminal for terminal in terminals if terminal.prop.is_identity and not terminal.is_identity)
+    return tuple(sorted((terminal.path for terminal in members), key=str))
+
+
 @dataclass(frozen=True, slots=True)
 class _Position:
     """Where the walk over the members stands."""

@@ -190,7 +190,11 @@ class OwnOrganization:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """One endpoint: everything that handling its documents needs to know."""
+    """One endpoint: everything that handling its documents needs to know.
+
+    `common_identity` are the members (values and reference objects) that are identity in the common around them, and
+    so no part of the document's own.
+    """
 
     name: ResourceName
     project_endpoint: str
@@ -205,6 +209,7 @@ class Resource:
     key_descriptors: tuple[DescriptorPath, ...] = ()
     equality_constraints: tuple[EqualityConstraint, ...] = ()
     array_uniqueness: tuple[ArrayUniqueness, ...] = ()
+    common_identity: tuple[JsonPath, ...] = ()
     query_fields: tuple[QueryField, ...] = ()
     decimals: tuple[DecimalLimit, ...] = ()
     value_paths: ValuePaths = field(default_factory=ValuePaths)

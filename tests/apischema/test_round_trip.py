@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from openapi_spec_validator import validate
 
 from edfi_api.apischema.writer import api_schema
 from edfi_api.conf import BUNDLED_STANDARDS
@@ -12,7 +13,7 @@ from edfi_api.metaed.compiler import compile_projects
 from edfi_api.surface.builder import build_surface
 from edfi_api.surface.resource import Surface
 from tests.serving import LAKE_COUNTY, STANDARDS
-from tests.surface.models import named
+from tests.surface.models import named, write_project
 
 
 def compiled(*projects: Path) -> Surface:
@@ -125,6 +126,123 @@ def test_references_are_written_value_by_value() -> None:
             },
         ],
     }
+
+
+KEYS = """
+Domain Entity Fleet
+  string FleetCode is part of identity
+  domain entity Harbor is part of identity
+  inline common Registry is required
+  choice Flag is required
+  common Engine is required
+  common Berth is required collection
+  common Mooring is optional collection
+  common Cabin is optional collection
+  descriptor Color is required collection
+  string Nickname is required collection
+  domain entity Harbor is required collection role name Winter
+  string Motto is required
+Domain Entity Harbor
+  string HarborCode is part of identity
+Inline Common Registry
+  integer RegistryNumber is part of identity
+Choice Flag
+  string FlagName is required
+Common Engine
+  string EngineCode is part of identity
+  domain entity Harbor is part of identity role name Home
+  string Fuel is required
+Common Berth
+  integer BerthNumber is part of identity
+Common Mooring
+  domain entity Harbor is part of identity
+Common Cabin
+  string CabinCode is part of identity
+  common Engine is optional
+  descriptor Color is required
+Descriptor Color
+"""
+
+
+def test_what_is_identity_and_required_is_said_of_the_property(
+    tmp_path: Path, surface_of_files: Callable[..., Surface]
+) -> None:
+    """Of the document or of the common around it. A collection is neither, whatever its items are."""
+    surface = compiled(write_project(tmp_path / "fleet", "Ed-Fi", KEYS))
+
+    file = api_schema(surface, surface.core_project)
+
+    mapping = file["projectSchema"]["resourceSchemas"]["fleets"]["documentPathsMapping"]
+    marks = {key: (entry["isPartOfIdentity"], entry["isRequired"]) for key, entry in mapping.items()}
+    assert marks == {
+        "FleetCode": (True, True),
+        "HarborReference": (True, True),
+        "RegistryNumber": (True, True),
+        "FlagName": (False, False),
+        "Engine.EngineCode": (True, True),
+        "Engine.HomeHarborReference": (True, True),
+        "Engine.Fuel": (False, True),
+        "Berths.BerthNumber": (True, True),
+        "Moorings.HarborReference": (True, True),
+        "Cabins.CabinCode": (True, True),
+        "Cabins.Engine.EngineCode": (True, True),
+        "Cabins.Engine.HomeHarborReference": (True, True),
+        "Cabins.Engine.Fuel": (False, True),
+        "Cabins.ColorDescriptor": (False, True),
+        "Colors.ColorDescriptor": (False, False),
+        "Nicknames.Nickname": (False, False),
+        "WinterHarbors.WinterHarborReference": (False, False),
+        "Motto": (False, True),
+    }
+    assert surface_of_files(file).resources == surface.resources
+
+
+@pytest.mark.parametrize("subject", ["resources", "descriptors"])
+def test_the_file_of_the_core_has_the_open_api_skeletons(subject: str) -> None:
+    surface = compiled(BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
+    core, lake_county = (api_schema(surface, project)["projectSchema"] for project in surface.projects)
+
+    skeleton = core["openApiBaseDocuments"][subject]
+
+    validate(skeleton)
+    assert (skeleton["openapi"], skeleton["servers"], skeleton["paths"], skeleton["tags"]) == (
+        "3.0.0",
+        [{"url": ""}],
+        {},
+        [],
+    )
+    assert skeleton["info"]["version"] == "5.2.0"
+    assert set(skeleton["components"]["schemas"]) == (
+        {"EdFi_SchoolYearTypeReference"} if subject == "resources" else set()
+    )
+    assert {name: parameter["name"] for name, parameter in skeleton["components"]["parameters"].items()} == {
+        "offset": "offset",
+        "limit": "limit",
+        "MinChangeVersion": "minChangeVersion",
+        "MaxChangeVersion": "maxChangeVersion",
+        "If-Match": "If-Match",
+        "If-None-Match": "If-None-Match",
+        "fields": "fields",
+        "queryExpression": "q",
+        "totalCount": "totalCount",
+        "pageToken": "pageToken",
+        "pageSize": "pageSize",
+        "numberOfPartitions": "number",
+    }
+    assert set(skeleton["components"]["responses"]) == {
+        "Created",
+        "Updated",
+        "Deleted",
+        "NotModified",
+        "BadRequest",
+        "Unauthorized",
+        "Forbidden",
+        "NotFound",
+        "Conflict",
+        "PreconditionFailed",
+        "Error",
+    }
+    assert "openApiBaseDocuments" not in lake_county
 
 
 def test_nested_arrays_are_written_below_their_parent() -> None:

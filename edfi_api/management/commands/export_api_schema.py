@@ -18,7 +18,8 @@ class Command(BaseCommand):
         "Writes the configured projects in Ed-Fi's ApiSchema format (version 1.0), which Ed-Fi's own API servers read "
         "and this one too. The format has a file for each project: with --output ApiSchema.json that of the data "
         "standard, beside it ApiSchema-NAME.json for each extension. Without --output the data standard is printed, "
-        "if it is the only project. OpenAPI parts are not written; servers make them from the rest."
+        "if it is the only project. Of the OpenAPI parts only the skeletons are written, which Ed-Fi's server insists "
+        "on; paths and schemas follow from the rest."
     )
     requires_system_checks = ()
 

@@ -1,0 +1,24 @@
+"""The surface of any model, written and read back, is the same surface."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import HealthCheck, given, settings
+
+from edfi_api.apischema.reader import read_api_schemas
+from edfi_api.apischema.writer import api_schema
+from tests.surface.test_any_model import Entities, entities, paths_to_entities, paths_to_values, surface_of
+
+
+@given(entities(paths_to_entities) | entities(paths_to_values))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_resources_come_back_equal(made: Entities) -> None:
+    surface = surface_of(made)
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "ApiSchema.json"
+        file.write_text(json.dumps(api_schema(surface, surface.core_project)))
+        returned = read_api_schemas([file])
+
+    assert returned.resources == surface.resources
