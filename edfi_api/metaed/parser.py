@@ -19,7 +19,7 @@ from lark.lexer import PatternRE, PatternStr, TerminalDef
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from edfi_api.metaed.errors import Problem
-from edfi_api.metaed.syntax_problems import END, Refusal, Vocabulary, explain
+from edfi_api.metaed.syntax_problems import END, WRONG_QUOTATION_MARKS, Refusal, Vocabulary, explain
 
 Statement = Tree[Token]
 
@@ -49,7 +49,11 @@ def parse(file: str, text: str) -> ParsedFile:
     statements: list[Statement] = []
     problems: list[Problem] = []
     broken_names: set[str] = set()
+    misquoted_line = None
     for tokens in _pieces(grammar, grammar.lark.lex(text)):
+        if tokens[0].line == misquoted_line:
+            # Words of a text in the wrong quotation marks, which begin no declaration.
+            continue
         try:
             statements.append(_statement(grammar, tokens))
         except UnexpectedToken as refused:
@@ -58,6 +62,8 @@ def parse(file: str, text: str) -> ParsedFile:
             if _has_quote_slip(tokens):
                 # From here on text is taken for code and code for text: nothing more can be said.
                 break
+            if refused.token[:1] in WRONG_QUOTATION_MARKS:
+                misquoted_line = refused.token.line
     return ParsedFile(file, tuple(statements), tuple(problems), frozenset(broken_names))
 
 
