@@ -15,7 +15,7 @@ _log = logging.getLogger("meadowlark.requests")
 
 def log_request(request: HttpRequest, response: HttpResponse, method: str, route: str, seconds: float) -> None:
     """`method` and `route` are those that metrics have. What refused a request has left the type of its problem with
-    the response."""
+    the response, and what else there is to say about it."""
     status = response.status_code
     if status < 400 and not api_settings.LOG_REQUESTS:
         return
@@ -26,5 +26,6 @@ def log_request(request: HttpRequest, response: HttpResponse, method: str, route
         "resource": route,
         "client": getattr(request, "client_key", None),
         "milliseconds": round(seconds * 1000, 1),
+        **getattr(response, "log_facts", {}),
     }
     log_lines.write(_log, logging.ERROR if status >= 500 else logging.INFO, facts)

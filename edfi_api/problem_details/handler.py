@@ -29,7 +29,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     request = context["request"]._request
     headers = problem.headers | _links(problem, request)
     response = Response(problem.body(correlation_id(request)), problem.status, headers=headers, content_type=MEDIA_TYPE)
-    response.problem_type = problem.urn
+    response.problem_type, response.log_facts = problem.urn, problem.log_facts
     return response
 
 
@@ -91,6 +91,3 @@ def _response(request: HttpRequest, problem: Problem) -> HttpResponse:
 def _log(problem: Problem, error: Exception) -> None:
     if problem.status >= 500:
         log.error("answered %s: %s: %s", problem.status, type(error).__name__, error)
-    elif problem.log_facts:
-        facts = " ".join(f'{name}="{fact}"' for name, fact in problem.log_facts.items())
-        log.info("refused %s %s: %s", problem.status, problem.type, facts, extra=problem.log_facts)

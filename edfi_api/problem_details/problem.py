@@ -20,7 +20,8 @@ class Problem:
 
     `validation_errors` is None where Ed-Fi leaves the member out. Of very many messages the first are kept, and texts
     that repeat what was sent are cut, so no answer exceeds about 200 kB. `related` is the path, below the root of the
-    server, of what the client may read about the problem. `log_facts` are for the operator: no values of documents.
+    server, of what the client may read about the problem. `log_facts` go into the log line of the request; they have no
+    values of documents.
     """
 
     status: int

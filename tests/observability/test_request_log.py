@@ -64,6 +64,7 @@ def test_a_refused_request_leaves_one_line(client_api, log, case):
 def test_the_line_of_a_conflict(client_api, log, documents, resource_named):
     documents.store(resource_named("StudentSchoolAssociation"))
     school = client_api.get("/schools").json()[0]["id"]
+    association = client_api.get("/studentSchoolAssociations").json()[0]["id"]
 
     response = client_api.delete(f"/schools/{school}", HTTP_CORRELATIONID="case-8")
 
@@ -75,6 +76,7 @@ def test_the_line_of_a_conflict(client_api, log, documents, resource_named):
         "method": "DELETE",
         "resource": "/ed-fi/schools",
         "client": "sis-key",
+        "referrers": f"Ed-Fi.StudentSchoolAssociation {association}",
     }
 
 
