@@ -5,13 +5,18 @@ from django.db.models.signals import post_migrate
 
 
 class EdFiApiConfig(AppConfig):
-    """Registers the system checks and the filling of resource types; compiles and queries nothing itself."""
+    """Registers the system checks and what follows migrations; compiles and queries nothing itself."""
 
     name = "edfi_api"
     verbose_name = "Ed-Fi API"
 
     def ready(self) -> None:
-        from edfi_api import checks  # noqa: F401, PLC0415  Django fills the app registry before this runs
+        from edfi_api import (  # noqa: PLC0415  Django fills the app registry before this runs
+            applied_migrations,
+            checks,  # noqa: F401
+            database_checks,  # noqa: F401
+        )
         from edfi_api.startup import fill_resource_types  # noqa: PLC0415
 
+        post_migrate.connect(applied_migrations.record, sender=self)
         post_migrate.connect(fill_resource_types, sender=self)

@@ -1,6 +1,6 @@
 """Makes an empty database ready to be served, and leaves one that is ready as it is.
 
-    python -m meadowlark.prepare [--wait SECONDS] [--demo-client NAME CLAIM_SET]
+    python -m meadowlark.prepare [--wait SECONDS] [--refuse-newer] [--demo-client NAME CLAIM_SET]
 
 Any number of servers may do so at once: one prepares, the others wait for it and find nothing left to do. What the
 steps tell goes to standard error; standard output is one line of JSON about the demo client, if asked for.
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import django
+from django.core.checks import WARNING
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -37,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--wait", type=seconds, default=0, metavar="SECONDS", help="for a database that does not answer yet"
     )
     parser.add_argument(
+        "--refuse-newer", action="store_true", help="a database that a newer version has migrated is refused"
+    )
+    parser.add_argument(
         "--demo-client", nargs=2, metavar=("NAME", "CLAIM_SET"), help="make a client to try the API with, once"
     )
     options = parser.parse_args(arguments)
@@ -48,13 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         wait_for_database(options.wait)
         with _alone():
+            refuse_unusable_database(options.refuse_newer)
             prepare_database()
             if options.demo_client:
                 make_demo_client(*options.demo_client)
     except (CommandError, ImproperlyConfigured, ModelErrors, ApiSchemaError) as error:
         return _refuse(str(error))
     except DatabaseError as error:
-        return _refuse(f"The database cannot be used: {error}")
+        return _refuse(f"The database cannot be used: {_in_one_line(error)}")
+    except OSError as error:
+        return _refuse(f"The database was not prepared: {_in_one_line(error)}")
     return 0
 
 
@@ -63,12 +70,23 @@ def wait_for_database(seconds: float) -> None:
     deadline = time.monotonic() + seconds
     error = _connection_error()
     if error and seconds:
-        _tell(f"Waiting up to {seconds:g} seconds for the database: {error}")
+        _tell(f"Waiting up to {seconds:g} seconds for the database: {_in_one_line(error)}")
     while error and time.monotonic() < deadline:
         time.sleep(_PAUSE_SECONDS)
         error = _connection_error()
     if error:
         raise error
+
+
+def refuse_unusable_database(refuse_newer: bool) -> None:
+    """CommandError with a line for each reason why this version cannot serve the database, other than that it lacks
+    migrations. One that a newer version has migrated may be served during an upgrade."""
+    from edfi_api.database_checks import NEWER, database_can_be_served  # noqa: PLC0415  Their app has to be ready.
+
+    found = database_can_be_served(databases=[DEFAULT_DB_ALIAS])
+    reasons = [check.msg for check in found if check.level > WARNING or (refuse_newer and check.id == NEWER)]
+    if reasons:
+        raise CommandError("\n".join(reasons))
 
 
 def prepare_database() -> None:
@@ -134,6 +152,11 @@ def _has_school_years() -> bool:
 def _refuse(reason: str) -> int:
     _tell(reason)
     return 1
+
+
+def _in_one_line(error: Exception) -> str:
+    """PostgreSQL and its driver add hints and advice in lines of their own."""
+    return " ".join(str(error).split())
 
 
 def _tell(text: str) -> None:

@@ -7,6 +7,8 @@ from enum import StrEnum
 from django.db import DatabaseError, InterfaceError, connections
 from django.db.migrations.executor import MigrationExecutor
 
+from edfi_api import applied_migrations
+
 
 class Status(StrEnum):
     """The words that Ed-Fi's servers use."""
@@ -68,8 +70,13 @@ def _database(using: str) -> str:
 
 
 def _migrations(using: str) -> str:
+    """Migrations of a newer version are no fault: during an upgrade, servers of both versions run side by side."""
     executor = MigrationExecutor(connections[using])
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if pending:
         raise _Unhealthy(f"{len(pending)} migrations have to be applied: manage.py migrate.")
+    if applied_migrations.changed(using):
+        raise _Unhealthy(
+            "Migrations with another text than this version's were applied: manage.py check --database default."
+        )
     return "All migrations are applied."

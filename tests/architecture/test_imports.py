@@ -24,7 +24,13 @@ LAYERS = {
     "edfi_api.security.management": _EDGE,
     "edfi_api.security.urls": {"edfi_api.addresses", *_EDGE},
     "edfi_api.metadata": {"edfi_api.addresses", "edfi_api.xsd", *_EDGE},
-    "edfi_api.observability": {"edfi_api.addresses", "edfi_api.change_stream", "edfi_api.log_lines", *_EDGE},
+    "edfi_api.observability": {
+        "edfi_api.addresses",
+        "edfi_api.applied_migrations",
+        "edfi_api.change_stream",
+        "edfi_api.log_lines",
+        *_EDGE,
+    },
     "edfi_api.change_stream": {"edfi_api.administration", "edfi_api.change_queries", *_EDGE},
     "edfi_api.change_queries": {
         "edfi_api.addresses",
@@ -34,7 +40,8 @@ LAYERS = {
         *_EDGE,
     },
     "edfi_api.relations": {"edfi_api.addresses", *_EDGE},
-    "edfi_api.apps": {"edfi_api.checks", *_EDGE},
+    "edfi_api.apps": {"edfi_api.applied_migrations", "edfi_api.checks", "edfi_api.database_checks", *_EDGE},
+    "edfi_api.database_checks": {"edfi_api.applied_migrations"},
     "edfi_api.checks": {"edfi_api.apischema", "edfi_api.metaed", *_EDGE},
     "edfi_api.management": {
         "edfi_api.json_lines",
@@ -87,6 +94,7 @@ LAYERS = {
     "edfi_api.surface": {"edfi_api.metaed"},
     "edfi_api.metaed": set(),
     "edfi_api.addresses": set(),
+    "edfi_api.applied_migrations": set(),
     "edfi_api.arguments": {"edfi_api.printable"},
     "edfi_api.audit": {"edfi_api.log_lines"},
     "edfi_api.log_lines": set(),

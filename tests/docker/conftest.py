@@ -25,14 +25,22 @@ class Database:
     def url(self) -> str:
         return urlsplit(self.server)._replace(path=f"/{self.name}").geturl()
 
-    def create(self) -> None:
-        self._run_on_server("CREATE DATABASE {}")
+    def create(self, options: str = "") -> None:
+        self._run_on_server(f"CREATE DATABASE {{}} {options}")
 
     def drop(self) -> None:
         self._run_on_server("DROP DATABASE IF EXISTS {} WITH (FORCE)")
 
     def connect(self) -> psycopg.Connection[Any]:
         return psycopg.connect(self.url, autocommit=True)
+
+    def execute(self, statement: str) -> None:
+        with self.connect() as connection:
+            connection.execute(statement)
+
+    def ask(self, question: str) -> list[Any]:
+        with self.connect() as connection:
+            return connection.execute(question).fetchall()
 
     def has_tables(self) -> bool:
         with self.connect() as connection:

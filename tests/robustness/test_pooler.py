@@ -104,6 +104,25 @@ def test_commands_run(server: PooledServer) -> None:
     assert b"documents agree" in server.manage("verify_integrity")
 
 
+def test_a_server_that_was_not_told_of_the_pooler_does_not_start(server: PooledServer) -> None:
+    environment = server._environment() | {"MEADOWLARK_TRANSACTION_POOLING": "false"}
+
+    prepared = subprocess.run(
+        [sys.executable, "-m", "meadowlark.prepare"],
+        cwd=TOP,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (prepared.returncode, prepared.stderr) == (
+        1,
+        "The database is reached through a pooler that lends connections by the transaction, as PgBouncer does with"
+        " pool_mode = transaction: set MEADOWLARK_TRANSACTION_POOLING=true.\n",
+    )
+
+
 def test_a_load_leaves_the_sessions_of_others_as_they_were(server: PooledServer) -> None:
     """Commits that do not wait for the disk are for the load alone, and so are the documents on their way."""
     students = server.home / "students.jsonl"

@@ -1,0 +1,160 @@
+"""Databases that this version cannot serve: refused at the start, by the checks and by the health, in a line each."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.docker.conftest import Database
+
+TOP = Path(__file__).parents[2]
+Prepare = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(missing_database: Database, home: Path) -> Prepare:
+    """Runs a Python program of the checkout with the database."""
+
+    def with_the_database(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        ours = {"DATABASE_URL": missing_database.url, "MEADOWLARK_HOME": str(home)}
+        return subprocess.run(
+            [sys.executable, *command],
+            cwd=TOP,
+            env=os.environ | ours | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return with_the_database
+
+
+def health(run: Prepare) -> dict[str, str]:
+    """Name of each check and its description, as a monitor is answered."""
+    script = (
+        "import django; django.setup(); from django.test import Client;"
+        "print(Client().get('/health/ready', headers={'Host': 'localhost'}).content.decode())"
+    )
+    told = run("-c", script, DJANGO_SETTINGS_MODULE="meadowlark.settings").stdout
+    return {result["Name"]: result["Description"] for result in json.loads(told)["Results"]}
+
+
+def test_another_encoding_than_utf8_is_refused(missing_database: Database, run: Prepare) -> None:
+    missing_database.create("ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'")
+    refusal = (
+        f'The encoding of the database "{missing_database.name}" is LATIN1; it has to be UTF8, for JSON is text of any'
+        " language. A new one: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."
+    )
+
+    prepared = run("-m", "meadowlark.prepare")
+    checked = run("manage.py", "check", "--database", "default")
+    migrated = run("manage.py", "migrate")
+
+    assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
+    assert checked.returncode == 1
+    assert f"?: (edfi_api.E004) {refusal}" in checked.stderr
+    assert migrated.returncode == 1
+    assert refusal in migrated.stderr
+    assert not missing_database.has_tables()
+
+
+def test_a_migration_that_was_applied_with_another_text_is_refused(empty_database: Database, run: Prepare) -> None:
+    assert run("-m", "meadowlark.prepare").returncode == 0
+    assert health(run)["Migrations"] == "All migrations are applied."
+    empty_database.execute("UPDATE migration_digest SET digest = repeat('0', 64) WHERE name = '0006_reached_documents'")
+    refusal = (
+        "The tables of the database are not those of this version: migrations with another text made them"
+        " (edfi_api.0006_reached_documents). Export the documents with the version that made it, and load them into a"
+        " new database."
+    )
+
+    prepared = run("-m", "meadowlark.prepare")
+    checked = run("manage.py", "check", "--database", "default")
+
+    assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
+    assert checked.returncode == 1
+    assert f"?: (edfi_api.E006) {refusal}" in checked.stderr
+    assert health(run)["Migrations"] == (
+        "Migrations with another text than this version's were applied: manage.py check --database default."
+    )
+
+
+@pytest.mark.parametrize(
+    ("edit", "difference"),
+    [
+        (
+            "CREATE OR REPLACE FUNCTION next_change_version() RETURNS bigint LANGUAGE plpgsql"
+            " AS $$ BEGIN RETURN nextval('change_version'); END $$",
+            "function next_change_version",
+        ),
+        ("ALTER FUNCTION lock_people RENAME TO lock_persons", "function lock_people"),
+        ("ALTER TABLE document RENAME is_person TO is_somebody", "column document.is_person"),
+    ],
+)
+def test_a_database_from_before_there_were_digests_is_looked_at(
+    empty_database: Database, run: Prepare, edit: str, difference: str
+) -> None:
+    assert run("-m", "meadowlark.prepare").returncode == 0
+    empty_database.execute("DROP TABLE migration_digest")
+    empty_database.execute("DELETE FROM django_migrations WHERE name = '0009_migration_digests'")
+    assert run("manage.py", "check", "--database", "default").returncode == 0
+    empty_database.execute(edit)
+
+    prepared = run("-m", "meadowlark.prepare")
+
+    assert prepared.returncode == 1
+    assert f"migrations with another text made them ({difference})." in prepared.stderr
+    assert prepared.stderr.count("\n") == 1
+
+
+def test_one_from_before_there_were_digests_goes_on_and_gets_them(empty_database: Database, run: Prepare) -> None:
+    assert run("-m", "meadowlark.prepare").returncode == 0
+    digests = empty_database.ask("SELECT app, name, digest FROM migration_digest ORDER BY app, name")
+    empty_database.execute("DROP TABLE migration_digest")
+    empty_database.execute("DELETE FROM django_migrations WHERE name = '0009_migration_digests'")
+
+    assert run("-m", "meadowlark.prepare").returncode == 0
+
+    assert empty_database.ask("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
+    assert ("references", "0001_references") in {(app, name) for app, name, _ in digests}
+    assert {app for app, _, _ in digests} == {
+        "change_queries",
+        "change_stream",
+        "descriptors",
+        "edfi_api",
+        "references",
+        "security",
+    }
+
+
+def test_migrations_that_go_back_are_forgotten(empty_database: Database, run: Prepare) -> None:
+    assert run("-m", "meadowlark.prepare").returncode == 0
+    stream = "SELECT name FROM migration_digest WHERE app = 'change_stream'"
+    assert empty_database.ask(stream) == [("0001_dead_letters",)]
+
+    assert run("manage.py", "migrate", "change_stream", "zero").returncode == 0
+
+    assert empty_database.ask(stream) == []
+
+
+def test_what_a_newer_version_migrated_is_served_beside_it_but_refused_where_asked(
+    empty_database: Database, run: Prepare
+) -> None:
+    """Servers of two versions run side by side during an upgrade; `make run` serves its own home alone."""
+    assert run("-m", "meadowlark.prepare").returncode == 0
+    empty_database.execute(
+        "INSERT INTO django_migrations (app, name, applied) VALUES ('security', '0999_later', now())"
+    )
+    remark = "A newer version of Meadowlark has migrated the database (security.0999_later); run that one."
+
+    prepared = run("-m", "meadowlark.prepare")
+    refused = run("-m", "meadowlark.prepare", "--refuse-newer")
+
+    assert prepared.returncode == 0
+    assert remark in prepared.stderr
+    assert (refused.returncode, refused.stderr) == (1, f"{remark}\n")
+    assert health(run)["Migrations"] == "All migrations are applied."
