@@ -62,6 +62,7 @@ _START_SECONDS = 300  # Long, because replaying the log after a crash takes its 
 _STOP_SECONDS = 120
 _SOCKET_NAME = ".s.PGSQL.5432"
 _TEMPORARY = "meadowlark-temporary-"
+_PANIC = "PANIC:  "
 _WRITTEN_HERE = "# Written at each start of meadowlark/embedded_postgres.py; changes are lost."
 _LONGEST_SOCKET_PATH = 103  # macOS; Linux would take 107 bytes.
 
@@ -116,8 +117,16 @@ class EmbeddedPostgres:
         return self._process.poll() is None
 
     def last_words(self) -> str:
-        """The end of the server's log, for a message."""
-        return _tail(self._log)
+        """Why the server gave up, or the end of its log, for a message."""
+        return _reason(self._told())
+
+    def failure(self) -> str:
+        """Why the server had to give up, even if it is recovering by now; empty if it had not."""
+        told = self._told()
+        return _reason(told) if _PANIC in told else ""
+
+    def _told(self) -> str:
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     def _prepare(self) -> None:
         # Left by a crash, and their process id may be anybody's by now, for which PostgreSQL would refuse to start.
@@ -203,6 +212,7 @@ def _remove_left_behind() -> None:
         with contextlib.suppress(OSError, AlreadyRunning), _lock(home, mode="r+"):
             if home.stat().st_uid == os.geteuid():
                 _stop_servers(_data_folder(home))
+                _remove_socket_folder(_socket_folder(home), _data_folder(home))
                 shutil.rmtree(home)
 
 
@@ -271,16 +281,19 @@ def _initialise(data: Path) -> None:
     place = ["-D", working_directory(account, draft)]
     text = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     doors = ["-U", DATABASE, "--auth-local=peer", "--auth-host=reject"]
-    _run(command_line(account, "initdb", *place, *text, *doors, "--no-instructions", "--no-sync"), draft)
     create = f"CREATE DATABASE {DATABASE}\n"
-    _run(command_line(account, "postgres", "--single", *place, "postgres"), draft, text_in=create)
-    draft.rename(data)
+    try:
+        _run(command_line(account, "initdb", *place, *text, *doors, "--no-instructions", "--no-sync"), draft)
+        _run(command_line(account, "postgres", "--single", *place, "postgres"), draft, text_in=create)
+        draft.rename(data)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)  # What failed would only fill a disk that is full.
 
 
 def _run(command: Sequence[str], folder: Path, text_in: str = "") -> None:
     done = subprocess.run(command, cwd=folder, input=text_in, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise EmbeddedPostgresError(f"PostgreSQL could not be initialised: {done.stderr.strip()}")
+        raise EmbeddedPostgresError(f"PostgreSQL could not be initialised in {folder}: {_reason(done.stderr)}")
 
 
 def _let_in_nobody_else(data: Path) -> None:
@@ -338,9 +351,12 @@ def _is_ready(data: Path) -> bool:
     return len(lines) > 7 and lines[7].strip() == "ready"
 
 
-def _tail(log: Path) -> str:
-    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    return " / ".join(lines[-3:]) or "its log is empty."
+def _reason(log: str) -> str:
+    """Of what PostgreSQL's programs told, the line that says why they gave up."""
+    for fatal in (_PANIC, "FATAL:  ", "error: "):
+        if fatal in log:
+            return log.rpartition(fatal)[2].partition("\n")[0]
+    return " / ".join(log.splitlines()[-3:]) or "its log is empty."
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+_POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -58,9 +60,37 @@ class Environment(environ.Env):
         self.declare(name, default, meaning, shown)
         return super().bool(name, default=default)
 
+    def database(self, name: str, *, meaning: str = "", shown: str = "") -> dict[str, Any]:
+        """What Django's DATABASES has for the address in the variable; empty without one.
+
+        ImproperlyConfigured if it is no address of a PostgreSQL database; no part of it is repeated, since any may be
+        one of its password.
+        """
+        self.declare(name, "", meaning, shown)
+        address = super().str(name, default="").strip()
+        if not address:
+            return {}
+        scheme, separator, _ = address.partition("://")
+        if not separator or scheme not in _POSTGRESQL:
+            raise _no_address(name, "its scheme is another one")
+        try:
+            config = self.db_url_config(address)
+        except ValueError:
+            raise _no_address(name, "its port is no number up to 65535") from None
+        if not config["NAME"] and "service" not in config.get("OPTIONS", {}):
+            raise _no_address(name, "it names no database")
+        return config | {"ENGINE": "django.db.backends.postgresql"}
+
     def list(self, name: str, *, default: list[str], meaning: str = "", shown: str = "") -> list[str]:
         self.declare(name, default, meaning, shown)
         return super().list(name, default=default)
+
+
+def _no_address(name: str, reason: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(
+        f"{name} is not of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE: {reason}. In a password, characters"
+        " such as / and # have to be written as %2F and %23."
+    )
 
 
 def _as_written(default: Any) -> str:

@@ -4,7 +4,6 @@ import gc
 import os
 import resource
 import shutil
-import tempfile
 from importlib import import_module
 
 from django.conf import settings
@@ -13,7 +12,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.http import wsgi
 from gunicorn.workers.base import Worker
 
-from meadowlark import chunked_body, connection_counts, unreadable_requests
+from meadowlark import chunked_body, connection_counts, metrics_folder, unreadable_requests
 from meadowlark.prompt_response import PromptResponse
 from meadowlark.prompt_thread_worker import PromptThreadWorker
 
@@ -94,7 +93,7 @@ control_socket_disable = True
 
 # Where all workers write what they count; set before the application is loaded, for its metrics look at it then.
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-os.environ[_METRICS_FOLDER] = tempfile.mkdtemp(prefix="meadowlark-metrics-")
+os.environ[_METRICS_FOLDER] = metrics_folder.make()
 
 
 def on_exit(server: Arbiter) -> None:

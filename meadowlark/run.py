@@ -74,7 +74,9 @@ def serve(home: Path) -> NoReturn:
             postgres = running.enter_context(EmbeddedPostgres(home))
         _ensure_free(port)
         environment = os.environ | {"MEADOWLARK_SECRET_KEY": _secret_key(home)}
-        demo_client = _prepare(environment)
+        demo_client = _prepare(environment, postgres)
+        # Before anything else may fail: the secret of a new client is known here alone.
+        _tell(_credentials(demo_client))
         gunicorn = _start_gunicorn(running, port, environment)
         _tell(_welcome(f"http://{ADDRESS}:{port}", demo_client))
         _watch(gunicorn, postgres)
@@ -121,15 +123,21 @@ def _secret_key(home: Path) -> str:
     return file.read_text()
 
 
-def _prepare(environment: Mapping[str, str]) -> DemoClient:
+def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None) -> DemoClient:
     """In a process of its own, because Django and the model would stay in the memory of this one."""
-    command = ["meadowlark.prepare", "--demo-client", DEMO_CLIENT, DEMO_CLAIM_SET]
+    command = ["meadowlark.prepare", "--refuse-newer", "--demo-client", DEMO_CLIENT, DEMO_CLAIM_SET]
     with ExitStack() as running:
         process = _start(running, command, environment, stdout=subprocess.PIPE)
         told, _ = process.communicate()
     if process.returncode:
-        raise Refused("Meadowlark was not started, for the reason above.")
+        raise Refused(f"Meadowlark was not started, for the reason above.{_what_happened_to(postgres)}")
     return DemoClient(**json.loads(told))
+
+
+def _what_happened_to(postgres: EmbeddedPostgres | None) -> str:
+    """A server that fails, as for a full disk, says why in its log, not to those whose connections it drops."""
+    failure = postgres.failure() if postgres else ""
+    return f" PostgreSQL failed: {failure}" if failure else ""
 
 
 def _start_gunicorn(running: ExitStack, port: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -177,8 +185,6 @@ def _welcome(address: str, client: DemoClient) -> str:
     return f"""
 Meadowlark is at {address} (Ctrl-C stops it).
 
-{_credentials(client)}
-
 A first request:
   TOKEN=$(curl -s -u {client.key}:{client.secret or "SECRET"} -d grant_type=client_credentials {address}/oauth/token \\
     | python3 -c 'import json, sys; print(json.load(sys.stdin)["access_token"])')
@@ -188,10 +194,12 @@ A first request:
 
 def _credentials(client: DemoClient) -> str:
     if client.secret:
-        return f"""The demo client; its secret is shown this once:
+        return f"""
+The demo client; its secret is shown this once:
   key     {client.key}
   secret  {client.secret}"""
-    return f"""The secret of the demo client was shown at the first start. A new one:
+    return f"""
+The secret of the demo client was shown at the first start. A new one:
   .venv/bin/python manage.py create_api_client {client.name} --claim-set {DEMO_CLAIM_SET} --if-exists new-secret"""
 
 

@@ -16,9 +16,8 @@ env = Environment()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # In small letters, so that it is no setting, which a debug page would show with its password.
-database_url = env.str(
+database = env.database(
     "DATABASE_URL",
-    default="",
     shown="embedded PostgreSQL",
     meaning="`postgresql://user:password@host/database`, version 15 or newer",
 )
@@ -179,8 +178,7 @@ TEMPLATES = [
 ]
 
 # Without DATABASE_URL the server that lives in MEADOWLARK_HOME is meant; `make run` starts and stops it.
-DATABASES = {"default": env.db_url_config(database_url or embedded_postgres.url(HOME))}
-DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
+DATABASES = {"default": database or env.db_url_config(embedded_postgres.url(HOME))}
 DATABASES["default"]["CONN_MAX_AGE"] = env.int(
     "MEADOWLARK_CONNECTION_MAX_AGE", default=600, meaning="seconds after which a database connection is opened anew"
 )
@@ -201,14 +199,12 @@ DATABASES["default"].setdefault("OPTIONS", {}).update(
         "tcp_user_timeout": 20_000,
     }
 )
-replica_url = env.str(
+replica = env.database(
     "DATABASE_REPLICA_URL",
-    default="",
     meaning="a streaming replica of the database, which then answers requests for collections",
 )
-if replica_url:
-    DATABASES["replica"] = DATABASES["default"] | {"OPTIONS": {}} | env.db_url_config(replica_url)
-    DATABASES["replica"]["ENGINE"] = DATABASES["default"]["ENGINE"]
+if replica:
+    DATABASES["replica"] = DATABASES["default"] | {"OPTIONS": {}} | replica
     # A replica that is gone without a word must not hold up requests: the primary can answer them.
     patience = {"connect_timeout": 2, "tcp_user_timeout": 5000}
     DATABASES["replica"]["OPTIONS"] |= {"application_name": "meadowlark", **patience}

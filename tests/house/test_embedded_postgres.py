@@ -275,6 +275,8 @@ def test_a_temporary_server_whose_owner_was_killed_is_cleared_away_by_the_next(
     owner = _start("--temporary", "--", "sleep", "60")
     _wait_until(lambda: list(tmp_path.glob("*/postgres/postmaster.pid")))
     [left_behind] = tmp_path.iterdir()
+    socket_folder = Path(embedded_postgres.url(left_behind).partition("?host=")[2])
+    assert socket_folder.exists()
     beside = _start("--temporary", "--", "sleep", "60")
     _wait_until(lambda: len(list(tmp_path.glob("*/postgres/postmaster.pid"))) == 2)
     sleeping = [child for each in (owner, beside) for child in psutil.Process(each.pid).children()]
@@ -285,6 +287,7 @@ def test_a_temporary_server_whose_owner_was_killed_is_cleared_away_by_the_next(
 
     assert done.returncode == 0
     assert not left_behind.exists()
+    assert not socket_folder.exists()
     assert len(list(tmp_path.glob("*/postgres/postmaster.pid"))) == 1
     beside.terminate()
     assert beside.wait(30) == 128 + signal.SIGTERM

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 import psutil
+import pytest
 
 from tests.ports import free_port
 
@@ -23,6 +24,15 @@ SCHOOL = {
     ],
     "gradeLevels": [{"gradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"}],
 }
+
+
+# What a version of the future leaves in a home, as far as the one of today can tell.
+NEWER_VERSION = """
+import os, psycopg
+with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
+    connection.execute("CREATE TABLE django_migrations (id bigserial, app text, name text, applied timestamptz)")
+    connection.execute("INSERT INTO django_migrations (app, name) VALUES ('edfi_api', '0999_later')")
+"""
 
 
 class Run:
@@ -43,6 +53,18 @@ class Run:
     @property
     def told(self) -> str:
         return self._output.read_text()
+
+    def credentials(self) -> tuple[str, str]:
+        """Key and secret of the demo client, as they were told."""
+        [key] = re.findall(r"^  key +(\S+)$", self.told, re.MULTILINE)
+        [secret] = re.findall(r"^  secret +(\S+)$", self.told, re.MULTILINE)
+        return key, secret
+
+    def web_server(self) -> psutil.Process:
+        """gunicorn's master."""
+        children = psutil.Process(self.process.pid).children()
+        [master] = [child for child in children if "gunicorn" in child.cmdline()]
+        return master
 
     def wait_until_served(self) -> None:
         deadline = time.monotonic() + 120
@@ -80,8 +102,7 @@ def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path) -> 
 
     first = Run(home, free_port())
     first.wait_until_served()
-    [key] = re.findall(r"^  key +(\S+)$", first.told, re.MULTILINE)
-    [secret] = re.findall(r"^  secret +(\S+)$", first.told, re.MULTILINE)
+    key, secret = first.credentials()
     client = Client(first.address, key, secret)
     assert client.get("schoolYearTypes", schoolYear=2026)[0]["currentSchoolYear"] is True
     assert client.post("schools", SCHOOL) == 201
@@ -120,6 +141,94 @@ def test_an_unreachable_database_is_a_reason_not_a_traceback(tmp_path: Path) -> 
     assert "The database cannot be used" in run.told
     assert "hidden" not in run.told
     assert "Traceback" not in run.told
+
+
+def test_a_killed_web_server_gives_its_port_back(tmp_path: Path) -> None:
+    """A client that keeps its connection, as browsers do, would keep gunicorn's workers for their graceful timeout."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    home, port = tmp_path / "home", free_port()
+    run = Run(home, port, TMPDIR=str(temporary))
+    run.wait_until_served()
+    with httpx.Client() as visitor:
+        assert visitor.get(f"{run.address}/health/live").status_code == 200
+
+        run.web_server().kill()
+
+        assert run.process.wait(60) == 1
+        assert "The web server ended by itself with status -9" in run.told
+        again = Run(home, port, TMPDIR=str(temporary))
+        again.wait_until_served()
+        assert visitor.get(f"{again.address}/health/live").status_code == 200
+    assert again.stop(signal.SIGTERM) == 0
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_secret_is_shown_even_if_the_web_server_does_not_start(tmp_path: Path) -> None:
+    failed = Run(tmp_path / "home", free_port(), MEADOWLARK_THREADS="0")
+    assert failed.process.wait(120) == 1
+    key, secret = failed.credentials()
+
+    run = Run(tmp_path / "home", free_port())
+    run.wait_until_served()
+
+    assert Client(run.address, key, secret).get("schoolYearTypes", schoolYear=2026)[0]["currentSchoolYear"] is True
+    assert run.stop(signal.SIGTERM) == 0
+
+
+def test_a_home_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    prepare = [sys.executable, "-m", "meadowlark.embedded_postgres", "--home", str(home), "--"]
+    prepare += [sys.executable, "-c", NEWER_VERSION]
+    subprocess.run(prepare, cwd=TOP, env=os.environ | {"MEADOWLARK_HOME": str(home)}, check=True)
+
+    run = Run(home, free_port())
+
+    assert run.process.wait(60) == 1
+    assert "A newer version of Meadowlark has migrated the database (edfi_api.0999_later); run that one." in run.told
+    assert "Traceback" not in run.told
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("db.example.org", "its scheme is another one"),
+        ("mysql://meadowlark:hidden@127.0.0.1/meadowlark", "its scheme is another one"),
+        ("postgresql://meadowlark:hid/den@127.0.0.1/meadowlark", "its port is no number up to 65535"),
+        ("postgresql://meadowlark:hidden@127.0.0.1:99999/meadowlark", "its port is no number up to 65535"),
+        ("postgresql://meadowlark:hidden@127.0.0.1:5432", "it names no database"),
+    ],
+)
+def test_an_address_of_a_database_that_is_none_is_told_in_a_line(tmp_path: Path, address: str, reason: str) -> None:
+    run = Run(tmp_path / "home", free_port(), DATABASE_URL=address)
+
+    assert run.process.wait(60) == 1
+    assert run.told == (
+        "The settings cannot be used: DATABASE_URL is not of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE:"
+        f" {reason}. In a password, characters such as / and # have to be written as %2F and %23.\n"
+        "Meadowlark was not started, for the reason above.\n"
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+@pytest.mark.parametrize("megabytes", [8, 62])
+def test_a_full_disk_is_told(tmp_path: Path, megabytes: int) -> None:
+    """The first is full while PostgreSQL initialises its data, the second while the database is prepared."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk], check=False)
+    if mounted.returncode:
+        pytest.skip("this machine lets nobody mount")
+    try:
+        run = Run(disk / "home", free_port())
+        status = run.process.wait(120)
+    finally:
+        told = run.told
+        subprocess.run(["umount", disk], check=True)
+
+    assert status == 1
+    assert told.splitlines()[-1].endswith("No space left on device")
+    assert "Traceback" not in told
 
 
 def test_an_impossible_port_is_refused(tmp_path: Path) -> None:
