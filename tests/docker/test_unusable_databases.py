@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.docker.conftest import Database
+from tests.ports import free_port
 
 TOP = Path(__file__).parents[2]
 Prepare = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -53,12 +54,17 @@ def test_another_encoding_than_utf8_is_refused(missing_database: Database, run: 
     prepared = run("-m", "meadowlark.prepare")
     checked = run("manage.py", "check", "--database", "default")
     migrated = run("manage.py", "migrate")
+    served = run("-m", "meadowlark.run", MEADOWLARK_PORT=str(free_port()))
 
     assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
     assert checked.returncode == 1
     assert f"?: (edfi_api.E004) {refusal}" in checked.stderr
     assert migrated.returncode == 1
     assert refusal in migrated.stderr
+    assert (served.returncode, served.stderr) == (
+        1,
+        f"{refusal}\nMeadowlark was not started, for the reason above.\n",
+    )
     assert not missing_database.has_tables()
 
 
