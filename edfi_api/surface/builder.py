@@ -141,13 +141,14 @@ class _Compilation:
 
     def interchange(self, published: Iterable[Resource]) -> Iterator[InterchangeEntity]:
         """How interchange XML writes the entities, the abstract ones too, and the descriptors."""
-        references = {resource.name: resource.references for resource in published}
+        by_name = {resource.name: resource for resource in published}
         for entity in chain(self.declarations.resources(), self.declarations.abstract_resources()):
             name, document = self.declarations.resource_name(entity), self.document(entity)
             paths = published_paths(self.declarations.project(entity), name.resource)
-            found = references[name] if name in references else self._references_of_abstract(entity)
+            found = by_name[name].references if name in by_name else self._references_of_abstract(entity)
             yield entity_as_interchange(name, document, found, paths)
-        yield from (descriptor_as_interchange(resource) for resource in published if resource.is_descriptor)
+        for descriptor in self.model.of_kind(EntityKind.DESCRIPTOR):
+            yield descriptor_as_interchange(by_name[self.declarations.resource_name(descriptor)], descriptor)
 
     def _references_of_abstract(self, entity: Entity) -> tuple[ReferencePath, ...]:
         schema = document_schema(self.document(entity), title=entity.name)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from edfi_api.metaed.model import Project, PropertyType
-from edfi_api.surface.interchange_names import element_name
+from edfi_api.metaed.model import Entity, Project, PropertyType
+from edfi_api.surface.interchange_names import element_name, map_element
 from edfi_api.surface.json_schema import EXTENSIONS
 from edfi_api.surface.members import Document, Member
 from edfi_api.surface.resource import (
@@ -63,13 +63,17 @@ def entity_as_interchange(
     return InterchangeEntity(name, tuple(found))
 
 
-def descriptor_as_interchange(resource: Resource) -> InterchangeEntity:
-    """Descriptors are alike: `CodeValue`, `Namespace` and so on, one element per member."""
+def descriptor_as_interchange(resource: Resource, declared: Entity | None = None) -> InterchangeEntity:
+    """Descriptors are alike: `CodeValue`, `Namespace` and so on, one element per member. The API has no map types, so
+    it takes the declaration, where that is known, to say whether the XML has one."""
     values = (
         InterchangeElement(member[0].upper() + member[1:], ROOT / member, InterchangeKind.VALUE)
         for member in resource.json_schema["properties"]
     )
-    return InterchangeEntity(resource.name, (*values, PRIOR_DESCRIPTOR))
+    left_out = [PRIOR_DESCRIPTOR]
+    if declared is not None and declared.map_type is not None:
+        left_out.append(InterchangeElement(map_element(declared.name), ROOT, InterchangeKind.LEFT_OUT))
+    return InterchangeEntity(resource.name, (*values, *left_out))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,11 @@ def reference_element(entity: str) -> str:
     return entity + REFERENCE_SUFFIX
 
 
+def map_element(descriptor: str) -> str:
+    """What the value of a descriptor is mapped to, in the files of old standards."""
+    return f"{descriptor}Map"
+
+
 def identity_element(entity: str) -> str:
     """The identity of an entity, inside a reference to it."""
     return f"{entity}Identity"

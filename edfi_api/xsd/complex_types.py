@@ -12,6 +12,7 @@ from edfi_api.metaed.model import (
     Property,
     PropertyType,
 )
+from edfi_api.surface.interchange_names import map_element
 from edfi_api.xsd.elements import Elements
 from edfi_api.xsd.names import COMPLEX_OBJECT_TYPE, DESCRIPTOR_TYPE, TypeNames
 from edfi_api.xsd.schema import Annotation, ComplexType, Derivation, Element, TypeGroup
@@ -62,7 +63,7 @@ class ComplexTypes:
         if map_type is not None:
             annotation = Annotation(map_type.documentation)
             type_name = self._names.map_type(descriptor.key)
-            particles = (Element(f"{descriptor.name}Map", type_name, annotation, map_type.is_optional),)
+            particles = (Element(map_element(descriptor.name), type_name, annotation, map_type.is_optional),)
         return ComplexType(
             name=self._names.of(descriptor.key),
             annotation=Annotation(descriptor.documentation, TypeGroup.DESCRIPTOR),
