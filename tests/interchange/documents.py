@@ -40,8 +40,8 @@ def school_reference(school_id: int) -> str:
 
 def location(room: str, school_part: str, attributes: str = "") -> str:
     return (
-        f"<Location {attributes}><ClassroomIdentificationCode>{room}</ClassroomIdentificationCode>"
-        f"{school_part}</Location>"
+        f"<Location {attributes}>{school_part}"
+        f"<ClassroomIdentificationCode>{room}</ClassroomIdentificationCode></Location>"
     )
 
 
