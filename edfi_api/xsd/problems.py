@@ -28,7 +28,9 @@ from edfi_api.xsd.schema import (
     ComplexType,
     Component,
     Derivation,
+    Element,
     InterchangeRoot,
+    Particle,
     Schema,
     SimpleType,
     Type,
@@ -95,13 +97,13 @@ def _contradictions_in(component: Component, types: dict[str, Type]) -> Iterator
         case ComplexType():
             elements = list(elements_of(component.particles))
             yield from _unknown_types([component.base, *(element.type for element in elements)], types)
-            yield from _repeated([*_inherited_names(component, types), *(element.name for element in elements)])
+            yield from _ambiguous([*_inherited(component, types), *_with_certainty(component.particles)])
         case SimpleType():
             yield from _unknown_types([component.base], types)
             yield from _impossible_facets(component)
         case InterchangeRoot():
             yield from _unknown_types([element.type for element in component.elements], types)
-            yield from _repeated([element.name for element in component.elements])
+            yield from _ambiguous([(element, False) for element in component.elements])
 
 
 def _unknown_types(names: Iterable[str], types: dict[str, Type]) -> Iterator[str]:
@@ -112,18 +114,33 @@ def _unknown_types(names: Iterable[str], types: dict[str, Type]) -> Iterator[str
         yield f"needs XML types that no declaration makes: {unknown}"
 
 
-def _repeated(names: Iterable[str]) -> Iterator[str]:
-    for name, count in Counter(names).items():
-        if count > 1:
-            yield f"there would be {count} XML elements '{name}' side by side"
+def _ambiguous(elements: Sequence[tuple[Element, bool]]) -> Iterator[str]:
+    """Elements of one name in one sequence. They must have one type, and a parser must know at each of them which one
+    it is: all but the last are certain to come."""
+    by_name: dict[str, list[tuple[Element, bool]]] = {}
+    for element, is_certain in elements:
+        by_name.setdefault(element.name, []).append((element, is_certain))
+    for name, same in by_name.items():
+        types = {element.type for element, _ in same}
+        if len(types) > 1 or not all(is_certain for _, is_certain in same[:-1]):
+            yield f"there would be {len(same)} XML elements '{name}' that cannot be told apart"
 
 
-def _inherited_names(type_: ComplexType, types: dict[str, Type]) -> Iterator[str]:
+def _with_certainty(particles: Iterable[Particle]) -> Iterator[tuple[Element, bool]]:
+    """The elements, and of each whether it stands there exactly once."""
+    for particle in particles:
+        if isinstance(particle, Element):
+            yield particle, not particle.is_optional and not particle.is_repeated
+        else:
+            yield from ((element, False) for element in elements_of(particle.particles))
+
+
+def _inherited(type_: ComplexType, types: dict[str, Type]) -> Iterator[tuple[Element, bool]]:
     """The elements of the bases; a restriction lists them all itself."""
     base = types.get(type_.base)
     if type_.derivation is Derivation.EXTENSION and isinstance(base, ComplexType):
-        yield from _inherited_names(base, types)
-        yield from (element.name for element in elements_of(base.particles))
+        yield from _inherited(base, types)
+        yield from _with_certainty(base.particles)
 
 
 def _impossible_facets(type_: SimpleType) -> Iterator[str]:

@@ -50,12 +50,12 @@ def messages(model: Model) -> list[str]:
         ("Shared Decimal Load total digits 0 decimal places 0", "a number has at least one digit"),
         (
             "Common Bus\n  string SchoolReference is required\n  domain entity School is required",
-            "there would be 2 XML elements 'SchoolReference' side by side",
+            "there would be 2 XML elements 'SchoolReference' that cannot be told apart",
         ),
         (
             "Interchange Colors\n  descriptor Color\n  domain entity Color\n"
             "Domain Entity Color\n  integer ColorId is part of identity",
-            "there would be 2 XML elements 'Color' side by side",
+            "there would be 2 XML elements 'Color' that cannot be told apart",
         ),
         ("Interchange Descriptors\n  descriptor Color", "2 interchanges would be called interchange-descriptors.xsd"),
     ],
@@ -82,6 +82,38 @@ def test_a_limit_must_fit_its_type(model_of, limit: str, is_served: bool) -> Non
     model = model_of(f"Common Bus\n  integer Seats is required max value {limit}")
 
     assert (schema_files(model).core != ()) is is_served
+
+
+@pytest.mark.parametrize(
+    ("members", "is_served"),
+    [
+        ("inline common Span is required role name A\n  inline common Span is required role name B", True),
+        ("choice One is required\n  choice Two is required", False),
+        ("choice One is required\n  choice Other is required", True),
+    ],
+)
+def test_elements_of_one_name_must_be_told_apart(model_of, tmp_path, members: str, is_served: bool) -> None:
+    """The identity of an entity with one inline common twice has its values twice, one after the other."""
+    model = model_of(f"""
+Domain Entity Bus
+  integer BusId is part of identity
+  {members}
+Inline Common Span
+  date From is part of identity
+Choice One
+  bool Walk is required
+  bool Ride is required
+Choice Two
+  bool Walk is required
+  bool Swim is required
+Choice Other
+  bool Swim is required
+  bool Fly is required
+""")
+    files = schema_files(model)
+
+    assert (files.core != ()) is is_served
+    loaded(saved(files.core, tmp_path / "core"))
 
 
 def test_an_extension_that_would_make_an_invalid_file_has_the_files_of_the_core_only(model_of, tmp_path) -> None:
