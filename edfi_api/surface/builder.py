@@ -147,8 +147,10 @@ class _Compilation:
             paths = published_paths(self.declarations.project(entity), name.resource)
             found = by_name[name].references if name in by_name else self._references_of_abstract(entity)
             yield entity_as_interchange(name, document, found, paths)
-        for descriptor in self.model.of_kind(EntityKind.DESCRIPTOR):
-            yield descriptor_as_interchange(by_name[self.declarations.resource_name(descriptor)], descriptor)
+        declared = {self.declarations.resource_name(d): d for d in self.model.of_kind(EntityKind.DESCRIPTOR)}
+        for resource in published:
+            if resource.is_descriptor:
+                yield descriptor_as_interchange(resource, declared[resource.name])
 
     def _references_of_abstract(self, entity: Entity) -> tuple[ReferencePath, ...]:
         schema = document_schema(self.document(entity), title=entity.name)

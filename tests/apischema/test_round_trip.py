@@ -11,7 +11,7 @@ from edfi_api.apischema.writer import api_schema
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.metaed.compiler import compile_projects
 from edfi_api.surface.builder import build_surface
-from edfi_api.surface.resource import Surface
+from edfi_api.surface.resource import InterchangeEntity, Surface
 from tests.serving import LAKE_COUNTY, STANDARDS
 from tests.surface.models import named, write_project
 
@@ -27,16 +27,22 @@ def there_and_back(surface: Surface, read: Callable[..., Surface]) -> Surface:
 def as_files_can_say(surface: Surface, package_names: Sequence[str]) -> Surface:
     """Without what the format has no place for.
 
-    Interchange elements: the format describes JSON alone, so only descriptors, which are all alike, can be loaded from
-    XML. Package names: files do not have them; they are made up from the version as Ed-Fi does.
+    Interchange elements: the format describes JSON alone, so only descriptors can be loaded from XML, which are all
+    alike but for what they are mapped to. Package names: files do not have them; they are made up from the version as
+    Ed-Fi does.
     """
     descriptors = {resource.name for resource in surface.resources if resource.is_descriptor}
     projects = zip(surface.projects, package_names, strict=True)
     return replace(
         surface,
         projects=tuple(replace(project, package_name=name) for project, name in projects),
-        interchange=tuple(entity for entity in surface.interchange if entity.name in descriptors),
+        interchange=tuple(without_map(entity) for entity in surface.interchange if entity.name in descriptors),
     )
+
+
+def without_map(descriptor: InterchangeEntity) -> InterchangeEntity:
+    map_element = descriptor.name.resource.removesuffix("Descriptor") + "Map"
+    return replace(descriptor, elements=tuple(e for e in descriptor.elements if e.name != map_element))
 
 
 @pytest.mark.parametrize("standard", STANDARDS)
