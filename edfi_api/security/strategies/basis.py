@@ -48,8 +48,8 @@ class BasisPath:
     reference: JsonPath
     targets: tuple[ResourceName, ...]
     key: tuple[KeyValue, ...]
-    # Whether the subject has no other reference to documents of the basis, so that the key need not be compared.
-    is_only_one: bool = False
+    # Whether none of the documents on the way has other references of that kind, so that the key need not be compared.
+    is_only_one: bool
 
 
 def member_name(path: JsonPath) -> str:
@@ -132,7 +132,12 @@ class _Way:
     def as_path(self, basis: Basis, subject: Resource, surface: Surface) -> BasisPath:
         key = [KeyValue(here, _in_documents(there, self.target, basis)) for there, here in self.pairs.items()]
         targets = tuple(reference.target for reference in self.references)
-        is_only_one = not self.before and sum(_may_mean(each, basis, surface) for each in subject.references) == 1
+        on_the_way = [(subject,), *(documents_of(target, surface) for target in targets[:-1])]
+        is_only_one = all(
+            _counted(document, documents_of(target, surface), surface) == 1
+            for documents, target in zip(on_the_way, (*targets[:-1], basis.name), strict=True)
+            for document in documents
+        )
         return BasisPath(self.references[0].path, targets, tuple(sorted(key, key=_place)), is_only_one)
 
     @property
@@ -157,8 +162,12 @@ def _place(value: KeyValue) -> JsonPath:
     return value.here
 
 
-def _may_mean(reference: ReferencePath, basis: Basis, surface: Surface) -> bool:
-    return any(document in basis.documents for document in documents_of(reference.target, surface))
+def _counted(resource: Resource, meant: tuple[Resource, ...], surface: Surface) -> int:
+    """How many of the resource's references may mean documents of these."""
+    return sum(
+        any(document in meant for document in documents_of(reference.target, surface))
+        for reference in resource.references
+    )
 
 
 def _has_role(reference: ReferencePath) -> bool:

@@ -151,15 +151,11 @@ class CustomView:
     def _is_listed_by(self, path: BasisPath, values: Values) -> str:
         if isinstance(values, KeptValues):
             return self._is_listed_by_key(path, values)
-        if path.is_only_one and isinstance(values, RowValues):
-            type_, found = self._is_of("l1.type", self.basis.name), self._is_listed("l1.id")
-            return f"EXISTS (SELECT FROM {_linked(values.alias, 'l1')} WHERE {type_} AND {found} OFFSET 0)"
-        conditions = [] if path.is_only_one else [_has_key("t", path, values)]
-        return f"""EXISTS (
-            SELECT FROM {_steps(path, values)}
-             WHERE {" AND ".join([self._is_of("t.resource_type_id", self.basis.name), *conditions])}
-               AND {self._is_listed("t.document_uuid")} OFFSET 0
-        )"""
+        last = f"l{len(path.targets)}"
+        conditions = [_is_of(f"{last}.type", self.basis.name), self._is_listed(f"{last}.id")]
+        if not path.is_only_one:
+            conditions.append(_has_key(f"{last}.id", path, values))
+        return f"EXISTS (SELECT FROM {_steps(path, values)} WHERE {' AND '.join(conditions)} OFFSET 0)"
 
     def _is_listed_by_key(self, path: BasisPath, values: KeptValues) -> str:
         """Of a document that is no more, nothing but the key is left."""
@@ -177,25 +173,20 @@ class CustomView:
         )
 
     def _is_among_referrers(self, path: BasisPath) -> str:
-        """Back along the references, the last one first."""
-        referring = [f"r.resource_type_id = ANY ({_types(target)})" for target in path.targets[:-1]]
-        joins = []
-        for number, is_referring in reversed(list(enumerate(["r.resource_type_id = %(type)s", *referring]))):
-            reached = "t.id" if number == len(referring) else f"r{number + 1}.document_id"
-            joins.append(
-                f"JOIN alias a{number} ON a{number}.document_id = {reached} "
-                f"JOIN reference r{number} ON r{number}.alias_id = a{number}.referential_id "
-                f"AND {is_referring.replace('r.', f'r{number}.')}"
-            )
-        found = f"""d.id IN (
-            SELECT r0.document_id FROM {self._view} listed JOIN document t ON t.document_uuid = listed.document_uuid
-              {" ".join(joins)}
-             WHERE {self._is_of("t.resource_type_id", self.basis.name)}
-        )"""
+        """From the view, in which ids may repeat, back along the references; OFFSET keeps this order."""
+        reached = f"""
+            SELECT t.id FROM (SELECT DISTINCT document_uuid FROM {self._view} OFFSET 0) listed
+              JOIN document t ON t.document_uuid = listed.document_uuid
+             WHERE {_is_of("t.resource_type_id", self.basis.name)}
+        """
+        between = [_is_of("r.resource_type_id", target) for target in path.targets[:-1]]
+        for is_referring in reversed(["r.resource_type_id = %(type)s", *between]):
+            reached = f"""
+                SELECT r.document_id AS id FROM ({reached} OFFSET 0) t JOIN alias a ON a.document_id = t.id
+                  JOIN reference r ON r.alias_id = a.referential_id AND {is_referring}
+            """
+        found = f"d.id IN ({reached})"
         return found if path.is_only_one else f"{found} AND {self._is_listed_by(path, STORED)}"
-
-    def _is_of(self, type_: str, name: ResourceName) -> str:
-        return f"{type_} = ANY ({_types(name)})"
 
 
 def _kept(path: BasisPath, resource: Resource) -> BasisPath | None:
@@ -214,36 +205,38 @@ def _types(name: ResourceName) -> str:
     return f"%({_parameter(name)})s::smallint[]"
 
 
-def _linked(alias: str, links: str) -> str:
-    """What the reference objects of a stored document mean."""
-    return f"unnest({alias}.linked_types, {alias}.linked_ids) {links} (type, id)"
+def _is_of(type_: str, name: ResourceName) -> str:
+    return f"{type_} = ANY ({_types(name)})"
 
 
 def _steps(path: BasisPath, values: Values) -> str:
-    """From the subject to the basis document `t`, one reference after the other."""
-    names = [*(f"t{number}" for number in range(1, len(path.targets))), "t"]
+    """Types and ids of what the subject refers to, of what these refer to, and so on: `l1`, `l2`, … OFFSET keeps the
+    planner from looking for other orders than that of the references."""
     if isinstance(values, RowValues):
-        found = f"{_linked(values.alias, 'l')} JOIN document {names[0]} ON {names[0]}.document_uuid = l.id"
+        steps = f"unnest({values.alias}.linked_types, {values.alias}.linked_ids) l1 (type, id)"
     else:
-        found = (
-            "unnest(%(linked)s::uuid[]) l (id) JOIN alias a ON a.referential_id = l.id"
-            f" JOIN document {names[0]} ON {names[0]}.id = a.document_id"
-        )
-    for target, before, name in zip(path.targets, names, names[1:], strict=False):
-        links = f"l_{name}"
-        found += (
-            f" AND {before}.resource_type_id = ANY ({_types(target)}) CROSS JOIN LATERAL {_linked(before, links)}"
-            f" JOIN document {name} ON {name}.document_uuid = {links}.id"
-        )
-    return found
+        steps = """(
+            SELECT b.resource_type_id AS type, b.document_uuid AS id
+              FROM unnest(%(linked)s::uuid[]) AS l (alias_id) JOIN alias a ON a.referential_id = l.alias_id
+              JOIN document b ON b.id = a.document_id OFFSET 0
+        ) l1"""
+    for number, target in enumerate(path.targets[:-1], start=1):
+        steps += f""" CROSS JOIN LATERAL (
+            SELECT l.type, l.id
+              FROM document b CROSS JOIN LATERAL unnest(b.linked_types, b.linked_ids) AS l (type, id)
+             WHERE {_is_of(f"l{number}.type", target)} AND b.document_uuid = l{number}.id OFFSET 0
+        ) l{number + 1}"""
+    return steps
 
 
-def _has_key(document: str, path: BasisPath, values: Values) -> str:
-    row = RowValues(document)
-    return " AND ".join(
+def _has_key(document_uuid: str, path: BasisPath, values: Values) -> str:
+    """Whether a document of the basis is the one whose key the subject has there."""
+    row = RowValues("t")
+    key = (
         f"coalesce({', '.join(map(row.member, dict.fromkeys(value.there)))}) = {values.member(value.here)}"
         for value in path.key
     )
+    return f"EXISTS (SELECT FROM document t WHERE t.document_uuid = {document_uuid} AND {' AND '.join(key)} OFFSET 0)"
 
 
 def _example(key: Sequence[KeyValue], position: int, values: KeptValues) -> str:
