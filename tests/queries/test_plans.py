@@ -3,13 +3,16 @@
 The bounds are far above what is needed and far below what a scan of the resource, or of the table, takes.
 """
 
+import orjson
 import pytest
 from django.db import connection
 
+from edfi_api.security.claims_file import read_claims
+from edfi_api.security.claims_store import load
 from tests.benchmarks.place import place
 from tests.benchmarks.shapes import Place, counts, pages
 from tests.benchmarks.touched import Touched, touched
-from tests.conftest import ApiTestClient
+from tests.conftest import ApiTestClient, new_token
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +83,29 @@ def test_what_was_written_last_is_not_read_through(everything, api_without_check
     _, cost = _asked(api_without_check, path)
 
     assert cost.blocks < before.blocks + 60
+
+
+@pytest.fixture
+def by_view(everything):
+    """A client that sees the attendance of every tenth student."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA auth")
+        cursor.execute(
+            "CREATE VIEW auth.StudentWithTickets AS SELECT d.document_uuid FROM document d"
+            " JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = 'Student' AND mod(d.id, 10) = 3"
+        )
+    grant = {"claims": ["domains/everything"], "actions": ["Read"], "strategies": ["StudentWithTickets"]}
+    load(read_claims(orjson.dumps({"claimSets": [{"name": "Tickets", "grants": [grant]}]})), by="tests")
+    return ApiTestClient(new_token("Tickets", "Tickets"))
+
+
+def test_a_page_by_a_custom_view_looks_up_the_documents_next_to_it(everything, by_view):
+    """The view is not read as a whole: it is asked about one basis document at a time."""
+    answers, cost = _asked(by_view, "/studentSchoolAttendanceEvents")
+
+    assert answers == 25
+    assert cost.full_scans == 0
+    assert cost.rows <= _ROWS_ASIDE + _ROWS_OF_AN_ANSWER * answers
 
 
 def _asked(api: ApiTestClient, path: str) -> tuple[int, Touched]:
