@@ -7,7 +7,13 @@ from tests.conftest import http
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "X-Y"]
 SOME_ID = "0198b4f3-3c5e-7000-8000-0123456789ab"
-SEGMENTS = {"project": "ed-fi", "endpoint": "students", "document_id": SOME_ID, "name": "ed-fi"}
+SEGMENTS = {
+    "project": "ed-fi",
+    "endpoint": "students",
+    "document_id": SOME_ID,
+    "name": "ed-fi",
+    "file": "Ed-Fi-Core.xsd",
+}
 DATA = ["", "ed-fi/students", f"ed-fi/students/{SOME_ID}", "ed-fi/students/partitions", "ed-fi/students/deletes"]
 
 
