@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,8 +57,17 @@ class Environment(environ.Env):
         return number
 
     def bool(self, name: str, *, default: bool, meaning: str = "", shown: str = "") -> bool:
+        """An empty variable, as Compose passes on one that is not set, leaves the default."""
         self.declare(name, default, meaning, shown)
-        return super().bool(name, default=default)
+        return super().bool(name, default=default) if os.environ.get(name) else default
+
+    def choice(self, name: str, *, choices: Sequence[str], meaning: str) -> str:
+        """One of `choices`; empty by default."""
+        self.declare(name, "", meaning)
+        value = super().str(name, default="")
+        if value and value not in choices:
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be empty or one of: {', '.join(choices)}.")
+        return value
 
     def database(self, name: str, *, meaning: str = "", shown: str = "") -> dict[str, Any]:
         """What Django's DATABASES has for the address in the variable; empty without one.

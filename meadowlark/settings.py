@@ -234,6 +234,16 @@ STATIC_URL = "/static/"
 # Straight from the packages that bring them: nothing has to be collected before the start.
 WHITENOISE_USE_FINDERS = True
 
+is_like_ods = bool(
+    env.choice(
+        "MEADOWLARK_COMPATIBILITY",
+        choices=["ods"],
+        meaning="`ods` for clients of Ed-Fi's older server, the ODS/API, and for Ed-Fi's certification: the default "
+        "of the settings below that say so. One that is set itself counts more",
+    )
+)
+off_but_for_ods = "`false`; with `ods` `true`"
+
 EDFI_API = {
     "DATA_STANDARD": env.str(
         "MEADOWLARK_DATA_STANDARD",
@@ -268,12 +278,14 @@ EDFI_API = {
     "LINKS": env.bool("MEADOWLARK_LINKS", default=True, meaning="links in reference objects"),
     "IGNORE_UNKNOWN_PARAMETERS": env.bool(
         "MEADOWLARK_IGNORE_UNKNOWN_PARAMETERS",
-        default=False,
+        default=is_like_ods,
+        shown=off_but_for_ods,
         meaning="unknown query parameters are ignored, as by older Ed-Fi servers, instead of refused",
     ),
     "PUT_WITHOUT_ID": env.bool(
         "MEADOWLARK_PUT_WITHOUT_ID",
-        default=False,
+        default=is_like_ods,
+        shown=off_but_for_ods,
         meaning="the body of a PUT may come without `id`, as for older Ed-Fi servers",
     ),
     "UPSERT_ASKS_UPDATE": env.bool(
@@ -283,7 +295,8 @@ EDFI_API = {
     ),
     "OMIT_EMPTY_PROBLEM_MEMBERS": env.bool(
         "MEADOWLARK_OMIT_EMPTY_PROBLEM_MEMBERS",
-        default=False,
+        default=is_like_ods,
+        shown=off_but_for_ods,
         meaning="problem details leave out `errors` and `validationErrors` that are empty",
     ),
     "METRICS": env.bool("MEADOWLARK_METRICS", default=True, meaning="Prometheus metrics at `/metrics`"),

@@ -1,9 +1,11 @@
 """Query string → typed filters, checked against the query fields of a resource. See
 meadowlark/docs/contract.md#queries."""
 
+import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from edfi_api.conf import api_settings
@@ -15,6 +17,8 @@ from edfi_api.queries.exceptions import (
     UnknownQueryField,
 )
 from edfi_api.surface.resource import QueryField, QueryType, Resource
+
+_log = logging.getLogger(__name__)
 
 _WINDOW_PARAMETERS = frozenset({"limit", "offset", "totalcount"})
 PAGING_PARAMETERS = _WINDOW_PARAMETERS | {"pagesize", "pagetoken"}
@@ -49,6 +53,7 @@ def read_filters(
     asked = {key: given for key, given in last_values(query).items() if key not in other}
     unknown = [name for key, (name, _) in asked.items() if key not in fields]
     if unknown and not api_settings.IGNORE_UNKNOWN_PARAMETERS:
+        _log_compatibility()
         raise UnknownQueryField(unknown[0])
     filters, invalid = [], []
     for field, (name, text) in [(fields[key], given) for key, given in asked.items() if key in fields]:
@@ -60,6 +65,15 @@ def read_filters(
     if invalid:
         raise InvalidQueryValues(invalid)
     return filters
+
+
+@cache
+def _log_compatibility() -> None:
+    """Once in each process: refusals themselves are logged one by one."""
+    _log.info(
+        "A query parameter that its resource does not have was refused. For clients of older Ed-Fi servers, which "
+        "ignore such parameters, there is MEADOWLARK_COMPATIBILITY=ods. This is logged once by each process."
+    )
 
 
 def refuse_filters(query: Mapping[str, str]) -> None:

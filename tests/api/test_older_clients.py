@@ -1,9 +1,12 @@
 """Settings for hosts whose clients were written for older Ed-Fi servers. See
 meadowlark/docs/contract.md#older-clients."""
 
+from functools import cache
+
 import pytest
 
 from edfi_api.conf import api_settings
+from edfi_api.queries import parameters
 from tests.conftest import item_path
 
 STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
@@ -30,6 +33,18 @@ def test_unknown_query_parameters_are_refused_unless_they_shall_be_ignored(api, 
     assert [student["studentUniqueId"] for student in api.get(asked).json()] == ["604822"]
     assert api.get("/students?colour=red&lastSurname=Other").json() == []
     assert api.get("/students?colour=red&birthDate=soon").status_code == 400
+
+
+def test_the_log_names_the_setting_once(api, caplog, monkeypatch):
+    monkeypatch.setattr(parameters, "_log_compatibility", cache(parameters._log_compatibility.__wrapped__))
+    caplog.set_level("INFO", "edfi_api.queries")
+
+    for colour in ("red", "blue"):
+        assert api.get(f"/students?colour={colour}").status_code == 400
+
+    [line] = [record.getMessage() for record in caplog.records if "COMPATIBILITY" in record.getMessage()]
+    assert "MEADOWLARK_COMPATIBILITY=ods" in line
+    assert not any(sent in line for sent in ("colour", "red", "blue"))
 
 
 @pytest.mark.parametrize("id_", [{}, {"id": None}])

@@ -1,0 +1,89 @@
+"""`MEADOWLARK_COMPATIBILITY=ods`: from the environment to the answers of a server."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.robustness.real_server import RealServer
+
+TOP = Path(__file__).parents[2]
+SETTINGS = ("IGNORE_UNKNOWN_PARAMETERS", "PUT_WITHOUT_ID", "OMIT_EMPTY_PROBLEM_MEMBERS")
+STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+
+
+def settings(**environment: str) -> dict[str, bool]:
+    """Those that older clients may need, as this environment sets them."""
+    program = "import json; from meadowlark.settings import EDFI_API; print(json.dumps(EDFI_API, default=str))"
+    ours = {name: value for name, value in os.environ.items() if name.removeprefix("MEADOWLARK_") not in SETTINGS}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=TOP, env=ours | environment, capture_output=True, text=True, check=True
+    )
+    return {name: value for name, value in json.loads(done.stdout).items() if name in SETTINGS}
+
+
+@pytest.mark.parametrize("value", ["", "ods"])
+def test_the_group_sets_all_of_them(value: str) -> None:
+    assert settings(MEADOWLARK_COMPATIBILITY=value) == dict.fromkeys(SETTINGS, value == "ods")
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_one_that_is_set_itself_counts_more_than_the_group(name: str) -> None:
+    one_is_off = settings(MEADOWLARK_COMPATIBILITY="ods", **{f"MEADOWLARK_{name}": "false"})
+    one_is_on = settings(MEADOWLARK_COMPATIBILITY="", **{f"MEADOWLARK_{name}": "true"})
+    one_is_empty = settings(MEADOWLARK_COMPATIBILITY="ods", **{f"MEADOWLARK_{name}": ""})
+
+    assert one_is_off == {each: each != name for each in SETTINGS}
+    assert one_is_on == {each: each == name for each in SETTINGS}
+    assert one_is_empty == dict.fromkeys(SETTINGS, True)
+
+
+@pytest.mark.parametrize("command", [["manage.py", "check"], ["-m", "meadowlark.prepare"]], ids=" ".join)
+@pytest.mark.parametrize("value", ["odz", "ODS", "true"])
+def test_another_value_is_refused_in_one_line(command: list[str], value: str) -> None:
+    environment = os.environ | {"MEADOWLARK_COMPATIBILITY": value}
+
+    done = subprocess.run(
+        [sys.executable, *command], cwd=TOP, env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"MEADOWLARK_COMPATIBILITY is {value!r}; it must be empty or one of: ods.\n")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture(scope="module", params=["", "ods"], ids=["default", "ods"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, RealServer]]:
+    """The value of the variable, and a server with it."""
+    with RealServer(tmp_path_factory.mktemp("server"), MEADOWLARK_COMPATIBILITY=request.param) as running:
+        yield request.param, running
+
+
+def test_a_server_answers_as_the_variable_says(server: tuple[str, RealServer]) -> None:
+    value, running = server
+    with running.client() as client:
+        created = client.ask("POST", "/data/ed-fi/students", STUDENT)
+        item = created.headers["Location"].partition(str(running.port))[2]
+
+        queries = [client.ask("GET", f"/data/ed-fi/students?lastSurname=Ortiz&colour={n}") for n in range(20)]
+        put = client.ask("PUT", item, STUDENT | {"firstName": "June"})
+        problem = json.loads(client.ask("POST", "/data/ed-fi/students", STUDENT | {"birthDate": "soon"}).body)
+
+    logged = running.log.read_text().count("MEADOWLARK_COMPATIBILITY=ods")
+    workers = len(running.workers())
+    if value == "ods":
+        assert {query.status for query in queries} == {200}
+        assert put.status == 204
+        assert "errors" not in problem
+        assert logged == 0
+    else:
+        assert {query.status for query in queries} == {400}
+        assert put.status == 400
+        assert problem["errors"] == []
+        assert 1 <= logged <= workers
