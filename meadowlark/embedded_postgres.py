@@ -207,8 +207,11 @@ def _server(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _remove_left_behind() -> None:
-    """Temporary homes whose owners were killed: nobody holds their locks. Where there is none, one is just made."""
-    for home in Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*"):
+    """Temporary homes whose owners were killed: their locks are free. What comes after the lock must be there, since an
+    owner that has only made its home has no lock yet."""
+    temporary = Path(tempfile.gettempdir())
+    begun = [*temporary.glob(f"{_TEMPORARY}*/postgres"), *temporary.glob(f"{_TEMPORARY}*/postgres.new")]
+    for home in {folder.parent for folder in begun}:
         with contextlib.suppress(OSError, AlreadyRunning), _lock(home, mode="r+"):
             if home.stat().st_uid == os.geteuid():
                 _stop_servers(_data_folder(home))
