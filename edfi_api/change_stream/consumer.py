@@ -6,6 +6,7 @@ What a consumer has not seen is not purged, so one that is no longer wanted shou
 from typing import Self
 
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import QuerySet
 
 from edfi_api.change_queries.models import ChangeConsumer
 from edfi_api.change_stream.exceptions import ConsumerIsBusy
@@ -37,15 +38,15 @@ class Consumer:
     @property
     def position(self) -> int:
         """The version up to which everything was delivered; 0 for a new consumer."""
-        return self._row().values_list("change_version", flat=True).get()
+        return int(self._row().values_list("change_version", flat=True).get())
 
     def move_to(self, version: int) -> None:
         """Everything up to this version is delivered."""
         self._row().update(change_version=version)
 
-    def _row(self):
+    def _row(self) -> QuerySet[ChangeConsumer]:
         return ChangeConsumer.objects.using(self._using).filter(name=self.name)
 
     def _ask(self, statement: str) -> bool:
         with connections[self._using].cursor() as cursor:
-            return cursor.execute(statement, [self.name]).fetchone()[0]
+            return bool(cursor.execute(statement, [self.name]).fetchone()[0])

@@ -14,4 +14,4 @@ def create_publication(name: str, using: str = DEFAULT_DB_ALIAS) -> str:
         exists = cursor.execute("SELECT EXISTS (SELECT FROM pg_publication WHERE pubname = %s)", [name]).fetchone()[0]
         form = "ALTER PUBLICATION {} SET TABLE {}" if exists else "CREATE PUBLICATION {} FOR TABLE {}"
         cursor.execute(sql.SQL(form).format(sql.Identifier(name), tables))
-        return cursor.execute("SHOW wal_level").fetchone()[0]
+        return str(cursor.execute("SHOW wal_level").fetchone()[0])

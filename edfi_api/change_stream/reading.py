@@ -92,7 +92,7 @@ class ChangeReader:
 
     def _rows(self, statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
         with connections[self._using].cursor() as cursor:
-            return cursor.execute(statement, parameters).fetchall()
+            return list(cursor.execute(statement, parameters))
 
 
 def _paths(using: str) -> dict[int, str]:

@@ -59,4 +59,5 @@ class Alarm:
 
     @property
     def _connection(self) -> Connection:
-        return connections[self._using].connection
+        connection: Connection = connections[self._using].connection
+        return connection

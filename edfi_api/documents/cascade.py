@@ -127,7 +127,8 @@ def _moved(
     wave: Iterable[tuple[_Follower, list[UUID]]], preparers: Preparers
 ) -> tuple[dict[UUID, dict[str, Any]], list[UUID]]:
     """New key values by the id that referrers in memory still have, and the ids that the database still has."""
-    moved, stored_ids = {}, []
+    moved: dict[UUID, dict[str, Any]] = {}
+    stored_ids: list[UUID] = []
     for follower, known_as in wave:
         extractor = preparers[follower.incoming.resource.name].extractor
         keys = extractor.key_values(follower.incoming.body)

@@ -371,7 +371,8 @@ def count(selection: Selection) -> int:
     request may.
     """
     statement = _COUNT.format(**_clauses(selection))
-    return _run(selection, statement, _parameters(selection))[0][0]
+    ((number,),) = _run(selection, statement, _parameters(selection))
+    return int(number)
 
 
 def partition(selection: Selection, number: int, smallest: int) -> list[int]:

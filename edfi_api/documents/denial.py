@@ -37,7 +37,7 @@ class Inquiry:
         is_same_identity, *answers = rows[0]
         if refusal := self.guard.refusal(answers, STORED, frozenset()):
             raise refusal
-        return is_same_identity
+        return bool(is_same_identity)
 
     def raise_if_denied(self, incoming: IncomingDocument, unresolved: UnresolvedReference | None) -> None:
         """For a write; `unresolved` is what its references miss."""

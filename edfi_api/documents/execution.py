@@ -85,4 +85,4 @@ def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
     """Whether a connection that once stood is gone; a server that cannot be reached at all is another matter."""
     if connection.connection is None or connection.in_atomic_block:
         return False
-    return connection.connection.closed or connection.connection.broken
+    return bool(connection.connection.closed or connection.connection.broken)

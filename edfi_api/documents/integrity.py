@@ -114,7 +114,7 @@ def _batch(after: int, using: str) -> Iterator[_Row]:
         *COLUMNS,
     )
     width = len(_Row._fields) - 1
-    return (_Row(*row[:width], Securables(*row[width:])) for row in columns[:_BATCH])
+    return (_Row._make([*row[:width], Securables._make(row[width:])]) for row in columns[:_BATCH])
 
 
 def _links(batch: list[_Row], using: str) -> dict[UUID, _Link]:
@@ -128,7 +128,7 @@ def _links(batch: list[_Row], using: str) -> dict[UUID, _Link]:
 def _rows(query: str, using: str) -> list[tuple[Any, ...]]:
     with connections[using].cursor() as cursor:
         cursor.execute(query)
-        return cursor.fetchall()
+        return list(cursor)
 
 
 def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iterator[str]:
@@ -149,6 +149,6 @@ def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iter
         yield f"{len(missing)} reference(s) of the body have no row"
     if surplus := references - targets:
         yield f"{len(surplus)} row(s) of references are not in the body"
-    meant = [links.get(alias) for alias in understood.linked]
-    if not missing and meant != list(zip(stored.linked_types or [], stored.linked_ids or [], strict=True)):
+    referenced = [links.get(alias) for alias in understood.linked]
+    if not missing and referenced != list(zip(stored.linked_types or [], stored.linked_ids or [], strict=True)):
         yield "its links do not lead to what its references mean"

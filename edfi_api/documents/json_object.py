@@ -36,7 +36,8 @@ def parse(text: bytes) -> dict[str, Any]:
         raise MalformedJson("a JSON object is expected")
     if _may_have_lost_properties(text, value):
         _refuse_duplicates(text)
-    return json_text.with_every_digit(text, value, _decimal)
+    body: dict[str, Any] = json_text.with_every_digit(text, value, _decimal)
+    return body
 
 
 def _refuse_too_many_values(text: bytes) -> None:

@@ -35,7 +35,7 @@ def dumps(value: Any) -> bytes:
 
 def as_integer(number: Decimal | float) -> int | Decimal:
     """A whole number in the form that `dumps` can write: orjson knows integers of 64 bits only."""
-    return int(number) if abs(number) <= _LARGEST_INTEGER else Decimal(number)
+    return int(number) if -_LARGEST_INTEGER <= number <= _LARGEST_INTEGER else Decimal(number)
 
 
 def exact_number(value: object) -> orjson.Fragment:

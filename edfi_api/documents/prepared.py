@@ -84,7 +84,7 @@ def _compiled(statement: str) -> _Statement:
     return _Statement(numbered.encode(), names)
 
 
-def _values(compiled: _Statement, parameters: Mapping[str, Any]) -> list[bytes | None]:
+def _values(compiled: _Statement, parameters: Mapping[str, Any]) -> Any:
     return [_WRITERS[type(value := parameters[name])](value) for name in compiled.names]
 
 

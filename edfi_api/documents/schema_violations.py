@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
 from edfi_api.documents import violations
 from edfi_api.documents.coercion import is_date, is_date_time, is_time
@@ -100,7 +100,7 @@ def _violations(errors: Iterator[ValidationError], path: str) -> list[Violation]
 
 def _violation(error: ValidationError, path: str) -> Violation:
     kind = error.kind
-    if kind.name == "required":
+    if isinstance(kind, ValidationErrorKind.Required):
         return violations.required(f"{path}.{kind.property}")
     if word := _WORDING.get(kind.name):
         return word(path, kind, error.instance)

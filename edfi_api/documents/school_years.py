@@ -12,7 +12,9 @@ def school_year_documents(surface: Surface, years: range, current: int) -> Itera
     A school year is named after the calendar year in which it ends: 2026 is 2025-2026.
     """
     resource = _school_year_resource(surface)
-    for year in years if resource else ():
+    if resource is None:
+        return
+    for year in years:
         body = {
             "schoolYear": year,
             "currentSchoolYear": year == current,

@@ -84,12 +84,11 @@ class SecurablesExtractor:
         """The columns for a valid body."""
         if not self._has_any:
             return self._nothing
+        organization = _id(_first(body, self._organization))
+        student, contact, staff, namespace = [_first(body, paths) for paths in self._texts]
+        hierarchy = self._hierarchy_of(body)
         return Securables(
-            _id(_first(body, self._organization)),
-            *[_first(body, paths) for paths in self._texts],
-            hierarchy=self._hierarchy_of(body),
-            opens_pathway=self._opens_pathway,
-            is_person=self._is_person,
+            organization, student, contact, staff, namespace, hierarchy, self._opens_pathway, self._is_person
         )
 
     def _hierarchy_of(self, body: dict[str, Any]) -> list[int] | None:

@@ -40,8 +40,8 @@ def adopt(body: dict[str, Any], references: Iterable[DocumentReference], using: 
 def respell(body: dict[str, Any], references: Iterable[DocumentReference], stored: Mapping[UUID, str]) -> None:
     """The same for those that `stored` knows."""
     for reference in references:
-        spelling = stored.get(reference.referential_id, reference.value)
-        if reference.value is not None and spelling != reference.value:
+        spelling = stored.get(reference.referential_id)
+        if spelling is not None and reference.value is not None and spelling != reference.value:
             _replace(body, reference, spelling)
 
 

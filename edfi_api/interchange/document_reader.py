@@ -8,7 +8,7 @@ All problems of a document are collected.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from edfi_api.interchange.entities import Element, Elements, Entities, Entity
 from edfi_api.interchange.exceptions import UnknownElement, UnreadableDocument
@@ -16,7 +16,7 @@ from edfi_api.interchange.fragments import Fragment, IdReference, LookUp, Named,
 from edfi_api.interchange.identity_values import reference_object
 from edfi_api.interchange.xml_stream import XmlElement
 from edfi_api.surface.interchange_names import identity_element, lookup_element
-from edfi_api.surface.resource import ALL_ITEMS, InterchangeKind
+from edfi_api.surface.resource import ALL_ITEMS, InterchangeKind, ResourceName
 
 _SCHOOL_YEAR = re.compile(r"\d{4}-(\d{4})")
 
@@ -122,17 +122,20 @@ class _Reading:
     def _put_reference(
         self, fragment: Fragment, child: XmlElement, meaning: Element, body: dict[str, Any], at: Place
     ) -> None:
-        named = self._named(child, self.entities.by_name[meaning.target])
+        target = cast(ResourceName, meaning.target)  # A reference has one.
+        named = self._named(child, self.entities.by_name[target])
         if isinstance(named, Fragment) and not named.open_references:
-            self._set(child, meaning, body, self._reference_object(child, meaning, named))
+            self._set(child, meaning, body, self._reference_object(child, meaning, target, named))
         elif named is not None:
             place = at + self._set(child, meaning, body, {})
-            reference = OpenReference(place, meaning.target, meaning.identity, named, child.line)
+            reference = OpenReference(place, target, meaning.identity, named, child.line)
             fragment.open_references.append(reference)
 
-    def _reference_object(self, child: XmlElement, meaning: Element, target: Fragment) -> dict[str, Any]:
+    def _reference_object(
+        self, child: XmlElement, meaning: Element, target: ResourceName, named: Fragment
+    ) -> dict[str, Any]:
         try:
-            return reference_object(self.entities, meaning.target, meaning.identity, target, child.line)
+            return reference_object(self.entities, target, meaning.identity, named, child.line)
         except UnreadableDocument as problem:
             self.problems.append((problem.line, problem.reason))
             return {}

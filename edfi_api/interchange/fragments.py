@@ -50,7 +50,7 @@ class OpenReference(msgspec.Struct, frozen=True):
 
 _encoder = msgspec.msgpack.Encoder()
 _fragment_decoder = msgspec.msgpack.Decoder(Fragment)
-_named_decoder = msgspec.msgpack.Decoder(Named)
+_named_decoder: msgspec.msgpack.Decoder[Named] = msgspec.msgpack.Decoder(Named)
 
 
 def encode(named: Named) -> bytes:

@@ -83,10 +83,11 @@ class Resolver:
         if example.name not in self._coercions:
             schema = self.entities.surface.by_name[example.name].json_schema
             self._coercions[example.name] = compile_coercion(schema)
-        return self._coercions[example.name](example.body)
+        coerced: dict[str, Any] = self._coercions[example.name](example.body)
+        return coerced
 
 
-def _object_at(body: Any, place: Place) -> dict[str, Any]:
+def _object_at(body: Any, place: Place) -> Any:
     for key in place:
         body = body[key]
     return body

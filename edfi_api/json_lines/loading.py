@@ -132,7 +132,7 @@ class _Round:
                 self._refuse_older(written)
             return
         reason = refusal_reason(written, written.result)
-        if self.expectations.may_still_come(line.rank, written.result):
+        if written.referential_id and self.expectations.may_still_come(line.rank, written.result):
             self.expectations.wait(line.rank)
             self.waiting.add(line, reason)
             self._waits[written.referential_id].append(line)
@@ -141,6 +141,6 @@ class _Round:
 
     def _refuse_older(self, written: Written[Line]) -> None:
         """What waits must not replace, later, what stood behind it and did not have to wait."""
-        for line in self._waits.pop(written.referential_id, ()):
+        for line in self._waits.pop(written.referential_id or b"", ()):
             reason = self.waiting.remove(line)
             self.reader.refuse(line.source, line.number, written.candidate.resource, reason)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 from edfi_api.interchange.files import files_at
 from edfi_api.json_lines.exceptions import NoLinesFound, UnknownResource
@@ -49,7 +50,7 @@ class Source:
 def _standard_input() -> BufferedReader:
     if sys.stdin is None:
         raise OSError(errno.EBADF, "it is closed")
-    return sys.stdin.buffer
+    return cast(BufferedReader, sys.stdin.buffer)
 
 
 def sources(surface: Surface, paths: Iterable[str], resource: Resource | None = None) -> list[Source]:

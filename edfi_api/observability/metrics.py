@@ -91,15 +91,15 @@ def _requests() -> CollectorRegistry:
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()
-    MultiProcessCollector(registry)
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return registry
 
 
 def _connection_states() -> list[tuple[str, int]]:
     with connection.cursor() as cursor:
         cursor.execute(_CONNECTIONS)
-        return cursor.fetchall()
+        return list(cursor)
 
 
 def _valid_tokens() -> int:
-    return get_access_token_model().objects.filter(expires__gt=timezone.now()).count()
+    return int(get_access_token_model().objects.filter(expires__gt=timezone.now()).count())

@@ -29,7 +29,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     request = context["request"]._request
     headers = problem.headers | _links(problem, request)
     response = Response(problem.body(correlation_id(request)), problem.status, headers=headers, content_type=MEDIA_TYPE)
-    response.problem_type, response.log_facts = problem.urn, problem.log_facts
+    response.problem_type, response.log_facts = problem.urn, problem.log_facts  # type: ignore[attr-defined]
     return response
 
 
@@ -84,7 +84,7 @@ def correlation_id(request: HttpRequest) -> str:
 def _response(request: HttpRequest, problem: Problem) -> HttpResponse:
     body = orjson.dumps(problem.body(correlation_id(request)))
     response = HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)
-    response.problem_type = problem.urn
+    response.problem_type = problem.urn  # type: ignore[attr-defined]  # for the log of requests
     return response
 
 

@@ -1,5 +1,7 @@
 """The DRF filter backend that joins query string, query fields and bodies."""
 
+from typing import Any
+
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
@@ -16,7 +18,8 @@ from edfi_api.queries.query_by_example import narrow
 class QueryByExampleFilter(BaseFilterBackend):
     """Keeps the documents that have every value the query string asks for."""
 
-    def filter_queryset(self, request: Request, queryset: Selection, view) -> Selection:
+    # Django REST framework expects a QuerySet; it hands on whatever the view has instead.
+    def filter_queryset(self, request: Request, queryset: Selection, view: Any) -> Selection:  # type: ignore[override]
         beside = PARTITION_PARAMETERS if view.action == "partitions" else PAGING_PARAMETERS
         return narrow(
             queryset,

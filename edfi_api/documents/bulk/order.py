@@ -41,4 +41,5 @@ def _names(resource: Resource) -> Iterable[ResourceName]:
 
 
 def _targets(resource: Resource) -> Iterable[ResourceName]:
-    return (path.target for path in (*resource.references, *resource.descriptors))
+    yield from (reference.target for reference in resource.references)
+    yield from (descriptor.target for descriptor in resource.descriptors)

@@ -86,7 +86,8 @@ class BatchWriter:
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
             return store.upsert(self._incoming(candidate), self._client, using=self._using)[1]
-        except REFUSALS as refusal:
+        except REFUSALS as error:
+            refusal: Refusal = error
             return refusal
 
     def _incoming(self, candidate: Candidate[Any]) -> IncomingDocument:
