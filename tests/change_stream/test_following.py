@@ -110,7 +110,7 @@ def test_it_goes_on_after_the_database_was_away(asleep, committing_api):
     [
         (["--resource", "ed-fi/none"], "there is no resource 'ed-fi/none'"),
         (["--sink", "none"], "there is no sink 'none'; settings have: "),
-        (["--from", "x"], "'x' is no change version"),
+        (["--from", "x"], "'x' is not a whole number"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_a_status(db, arguments, complaint):
