@@ -196,7 +196,8 @@ class _Linker:
         extends = None
         if draft.base is not None:
             extends = draft.base.namespace or CORE_NAMESPACE
-            if extends == draft.interchange.namespace or (extends, draft.base.name) not in known:
+            is_core = extends == CORE_NAMESPACE != draft.interchange.namespace
+            if not is_core or (extends, draft.base.name) not in known:
                 message = (
                     f"there is no interchange '{draft.base.name}' to extend in {extends}; the additions are skipped"
                 )

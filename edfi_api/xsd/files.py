@@ -67,17 +67,18 @@ class ProjectSchemas:
 
 def schema_files(model: Model) -> SchemaFiles:
     """The files of all projects that have valid ones. An extension has none where the core has none."""
-    core, *extensions = schemas = project_schemas(model)
-    warnings = tuple(f"{problem.place}: {problem.message}" for of in schemas for problem in of.problems)
+    projects = project_schemas(model)
+    warnings = tuple(f"{problem.place}: {problem.message}" for made in projects for problem in made.problems)
+    core, *extensions = projects
     if core.reasons_against:
         return SchemaFiles(warnings=warnings)
-    own = {of.project.name: _files(of.schemas) for of in extensions if not of.reasons_against}
+    own = {made.project.name: _files(made.schemas) for made in extensions if not made.reasons_against}
     return SchemaFiles(_files(core.schemas), own, warnings)
 
 
 def schema_problems(model: Model) -> tuple[Problem, ...]:
     """Warnings about the files of all projects."""
-    return tuple(problem for of in project_schemas(model) for problem in of.problems)
+    return tuple(problem for made in project_schemas(model) for problem in made.problems)
 
 
 def project_schemas(model: Model) -> tuple[ProjectSchemas, ...]:

@@ -5,7 +5,6 @@ The API does not depend on the schemas, so nothing here is an error. A project w
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from edfi_api.metaed.errors import Problem, indefinite, warning
@@ -87,9 +86,12 @@ def _names_taken_twice(project: Project, schema: Schema, types: dict[str, Type])
 
 def _files_of_one_name(project: Project, schemas: Iterable[Schema]) -> Iterator[Problem]:
     """Files are found without regard to case. Descriptors have an interchange that cannot be declared."""
-    for name, count in Counter(schema.file_name.lower() for schema in schemas).items():
-        if count > 1:
-            yield _refusal(_NO_PLACE, f"{count} interchanges would be called {name}", project)
+    first: dict[str, Schema] = {}
+    for schema in schemas:
+        earlier = first.setdefault(schema.file_name.lower(), schema)
+        if earlier is not schema:
+            place = _first_place((*schema.components, *earlier.components))
+            yield _refusal(place, f"two interchanges would make a file {schema.file_name}", project)
 
 
 def _contradictions_in(component: Component, types: dict[str, Type]) -> Iterator[str]:

@@ -216,6 +216,16 @@ def test_interchanges_that_cannot_be_linked_are_skipped_with_a_warning(messages_
     ]
 
 
+def test_an_extension_adds_to_no_interchange_of_another(messages_of: MessagesOf):
+    core = 'Descriptor Fuel documentation "." Interchange Fleet documentation "." descriptor Fuel'
+    lake = 'Interchange Boats documentation "." descriptor EdFi.Fuel'
+    own = "Interchange Lake.Boats additions descriptor EdFi.Fuel"
+
+    assert messages_of(core, Lake=lake, Transit=own) == [
+        "1: warning: there is no interchange 'Boats' to extend in Lake; the additions are skipped"
+    ]
+
+
 def test_a_domain_is_declared_once_but_a_subdomain_may_have_its_name(messages_of: MessagesOf):
     messages = messages_of("""
         Descriptor Fuel documentation "."

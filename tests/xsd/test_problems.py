@@ -57,7 +57,10 @@ def messages(model: Model) -> list[str]:
             "Domain Entity Color\n  integer ColorId is part of identity",
             "there would be 2 XML elements 'Color' that cannot be told apart",
         ),
-        ("Interchange Descriptors\n  descriptor Color", "2 interchanges would be called interchange-descriptors.xsd"),
+        (
+            "Interchange Descriptors\n  descriptor Color",
+            "two interchanges would make a file",
+        ),
     ],
 )
 def test_a_core_that_would_make_an_invalid_file_has_none(model_of, text: str, problem: str) -> None:
