@@ -89,7 +89,7 @@ class AdministrationSite(AdminSite):
             counts = overview.counts()
             context = {
                 "counts": [count for count in counts if not count.is_descriptor],
-                "descriptors": sum(count.counted for count in counts if count.is_descriptor),
+                "descriptors": f"{sum(count.counted for count in counts if count.is_descriptor):,}",
                 "latest_changes": overview.latest_changes(),
             }
         return super().index(request, context | (extra_context or {}))

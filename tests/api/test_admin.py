@@ -203,14 +203,17 @@ def test_the_first_page_tells_counts_and_latest_changes(admin_client, associatio
 
 def test_thousands_of_documents_are_counted_one_by_one(admin_client):
     students = ResourceType.objects.get(project="Ed-Fi", name="Student")
+    grades = ResourceType.objects.get(project="Ed-Fi", name="GradeLevelDescriptor")
     with connection.cursor() as cursor:
-        cursor.execute(
+        cursor.executemany(
             "INSERT INTO document (document_uuid, resource_type_id, natural_key, body)"
-            " SELECT gen_random_uuid(), %s, 'NK#', '{}' FROM generate_series(1, 10500)",
-            [students.pk],
+            " SELECT gen_random_uuid(), %s, 'NK#', '{}' FROM generate_series(1, %s)",
+            [(students.pk, 10_500), (grades.pk, 1_234)],
         )
 
-    assert '<td class="number">10,500</td>' in admin_client.get("/admin/").content.decode()
+    front_page = admin_client.get("/admin/").content.decode()
+    assert '<td class="number">10,500</td>' in front_page
+    assert re.search(r'Descriptors</a></th>\s*<td class="number">1,234</td>', front_page)
     page = admin_client.get(LIST, {"resource_type__id__exact": students.pk}).content.decode()
     assert "\n10500 documents\n" in page
 
