@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from itertools import combinations, takewhile
+from itertools import pairwise, takewhile
 
 from edfi_api.metaed.errors import Problem, warning
 from edfi_api.metaed.model import SUBCLASS_KINDS, Entity, EntityKey, Model, Property
@@ -71,9 +71,10 @@ def _ways(
 
 
 def _ambiguous_pairs(paths: list[Path]) -> Iterator[tuple[Path, Path]]:
+    """Each path with the next one: so many merges make all of them one."""
     without_role = [path for path in paths if not path[0].role_name]
     if any(path[0].is_identity for path in paths):
-        yield from combinations(without_role, 2)
+        yield from pairwise(without_role)
 
 
 def _missing_merge(one: Path, other: Path) -> tuple[Path, Path]:

@@ -181,3 +181,76 @@ def test_a_path_behind_a_dead_name_is_no_second_mistake(messages_of: MessagesOf)
     (message,) = messages_of(f"{CORE}{text}")
 
     assert "there is no domain entity 'Zesszion'" in message
+
+
+LESSON = """
+Domain Entity Visitor
+    documentation "."
+    domain entity Session documentation "." is part of identity
+Domain Entity Lesson
+    documentation "."
+    integer LessonNumber documentation "." is part of identity
+    {}
+"""
+AMBIGUOUS = (
+    "warning: ambiguous: Visitor.Session and Session may be the same or not; "
+    "write 'merge Visitor.Session with Session', or give 'Visitor' or 'Session' a role name"
+)
+
+
+def ambiguities(messages_of: MessagesOf, *properties: str) -> list[str]:
+    messages = messages_of(CORE + LESSON.format("\n    ".join(properties)))
+    return [message.partition(" ")[2] for message in messages]
+
+
+def test_two_ways_to_one_value_are_ambiguous(messages_of: MessagesOf):
+    visitor = 'domain entity Visitor documentation "." is part of identity'
+    session = 'domain entity Session documentation "." is required'
+
+    assert ambiguities(messages_of, visitor, session) == [AMBIGUOUS]
+    assert ambiguities(messages_of, session, visitor) == [AMBIGUOUS]
+
+
+@pytest.mark.parametrize(
+    ("visitor", "session"),
+    [
+        ("is part of identity merge Visitor.Session with Session", "is part of identity"),
+        ("is part of identity", "is part of identity merge Session with Visitor.Session"),
+        ("is part of identity role name Former", "is part of identity"),
+        ("is part of identity", "is optional role name Former"),
+        ("is required", "is optional"),
+    ],
+)
+def test_a_merge_or_a_role_name_settles_it_and_identity_alone_is_in_doubt(
+    messages_of: MessagesOf, visitor: str, session: str
+):
+    properties = (
+        f'domain entity Visitor documentation "." {visitor}',
+        f'domain entity Session documentation "." {session}',
+    )
+
+    assert ambiguities(messages_of, *properties) == []
+
+
+def test_one_role_name_does_not_settle_three_ways(messages_of: MessagesOf):
+    found = ambiguities(
+        messages_of,
+        'domain entity Visitor documentation "." is part of identity',
+        'domain entity Session documentation "." is part of identity',
+        'domain entity Session documentation "." is part of identity role name Former',
+    )
+
+    assert found == [AMBIGUOUS]
+
+
+def test_ways_to_a_plain_value_are_no_doubt(messages_of: MessagesOf):
+    """Ed-Fi's tools leave such pairs to the rule that columns of one name hold one value."""
+    assert (
+        ambiguities(
+            messages_of,
+            'domain entity School documentation "." is part of identity',
+            'domain entity School documentation "." is part of identity role name Host',
+            'domain entity Organization documentation "." is part of identity',
+        )
+        == []
+    )
