@@ -34,6 +34,7 @@ from edfi_api.documents.exceptions import is_outage
 from edfi_api.remote_address import remote_address, subscriber
 
 from .clients import Credentials, is_still_as_recognised, recognise_client
+from .exceptions import TooManyRequests
 from .models import ApiClient
 from .rate_limits import limit
 from .token_request import GRANT_TYPE, TokenRequest, read_token_request
@@ -117,12 +118,18 @@ class TokenView(OAuthLibMixin, APIView):
         address = remote_address(request)
         limit(f"token requests of {subscriber(address)}", api_settings.TOKEN_REQUESTS_PER_MINUTE)
         asked = read_token_request(request)
-        body, status = self._issue_token(request.path, asked)
-        if status == 401:
+        try:
+            body, status = self._issue_token(request.path, asked)
+        except TooManyRequests:  # Of tokens, which are counted after the secret was found right.
+            request.client_key = asked.credentials.key
+            raise
+        if status >= 400:
             known = ApiClient.objects.filter(client_id=asked.credentials.key.replace("\0", "\ufffd"))
             # A key that nobody has might be a secret in the wrong place.
-            key = request.client_key = known.values_list("client_id", flat=True).first() or "unknown"
-            audit.denied(status=401, reason="invalid_client", client=key, path=request.path, address=address)
+            request.client_key = known.values_list("client_id", flat=True).first() or "unknown"
+        if status == 401:
+            denied = {"client": request.client_key, "path": request.path, "address": address}
+            audit.denied(status=401, reason="invalid_client", **denied)
         return _answer(body, status)
 
     def _issue_token(self, path: str, asked: TokenRequest) -> tuple[str, int]:

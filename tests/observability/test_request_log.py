@@ -148,6 +148,28 @@ def test_a_refused_token_leaves_one_line_with_the_code_of_oauth(db, log, case):
     assert line["correlation_id"] == response["correlationid"]
 
 
+def test_a_scope_that_is_no_organization_of_the_client_leaves_one_line_with_the_client(db, log):
+    made = create_client("SIS", "EdFiSandbox", key="sis-key")
+    form = {"grant_type": "client_credentials", "client_id": made.key, "client_secret": made.secret, "scope": "7"}
+
+    assert Client().post("/oauth/token", form, content_type="application/json").status_code == 400
+
+    line = only(log)
+    assert (line["status"], line["problem"], line["client"]) == (400, "invalid_scope", "sis-key")
+
+
+def test_a_client_that_gets_too_many_tokens_is_named(db, log, settings):
+    settings.EDFI_API = settings.EDFI_API | {"TOKENS_PER_MINUTE": 1}
+    made = create_client("SIS", "EdFiSandbox", key="sis-key")
+    form = {"grant_type": "client_credentials", "client_id": made.key, "client_secret": made.secret}
+
+    statuses = [Client().post("/oauth/token", form, content_type="application/json").status_code for _ in range(3)]
+
+    assert statuses == [200, 429, 429]
+    assert [(line["problem"], line["client"]) for line in log.requests] == [(URN + "too-many-requests", "sis-key")] * 2
+    assert log.audit[-1]["client"] == "sis-key"
+
+
 def test_a_request_that_fails_leaves_an_error(client_api, log):
     def refuse(*_: object) -> None:
         raise OperationalError("connection refused")
