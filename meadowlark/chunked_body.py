@@ -1,8 +1,8 @@
-"""gunicorn's reader of chunked bodies, with a limit for what is no body, and one kind of error.
+"""gunicorn's reader of chunked bodies with limits, and with OSError for everything malformed.
 
-gunicorn collects a chunk's size line and the trailers without a limit, takes any number of chunks, raises errors of its
-own kind, which WSGI applications cannot know, for malformed trailers, and takes what follows malformed chunks for the
-next request.
+gunicorn buffers a chunk's size line and the trailers without a limit and accepts any number of chunks. For malformed
+trailers it raises a ParseException, which an application cannot know, and after malformed chunks it parses the rest of
+the connection as the next request.
 """
 
 from io import BytesIO
@@ -12,9 +12,9 @@ from gunicorn.http.body import ChunkedReader
 from gunicorn.http.errors import ParseException
 from gunicorn.http.unreader import Unreader
 
-# Of a size line with its extensions, or of all trailers; more than one packet of either is no client's need.
+# Of one size line with its extensions, or of all trailers together.
 _MOST_BYTES = 16 * 1024
-# Each costs 2 microseconds, which for 10 MB byte by byte would be 17 seconds. So many are 50 bytes each.
+# A chunk costs 2 microseconds of processor time: 17 seconds for 10 MB in chunks of one byte.
 _MOST_CHUNKS = 200_000
 
 
@@ -23,7 +23,7 @@ class MalformedBody(OSError):
 
 
 class BoundedChunkedReader(ChunkedReader):
-    """See the module. Once it has failed, it fails again instead of reporting an end."""
+    """Once it has failed, it fails again: gunicorn's would report the end of the body."""
 
     _has_failed = False
     _chunks = 0

@@ -26,8 +26,9 @@ class PatientSocket(socket):
     deadline = math.inf
     send_seconds: float | None = None
     is_over = False
-    # What has come of the head of a request while it is read; then nothing is waited for.
+    # While the head of a request is read: what has come of it. `recv` does not wait then.
     head: bytearray | None = None
+    # The head is incomplete, and its deadline has not passed.
     is_head_late = False
 
     @classmethod
@@ -59,7 +60,7 @@ class PatientSocket(socket):
         return b"" if self.is_over else super().recv(size, flags)
 
     def _recv_head(self, size: int, flags: int) -> bytes:
-        """What is there, or as if the client had ended: `is_head_late` tells that it has not."""
+        """What is there; if nothing is, an empty result, which the parser takes for the end of the connection."""
         try:
             part = super().recv(size, flags | _AT_ONCE)
         except BlockingIOError:

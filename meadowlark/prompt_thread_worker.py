@@ -91,16 +91,16 @@ class PromptThreadWorker(ThreadWorker):
         if not conn.sock.is_head_late:
             conn.sock.deadline = time.monotonic() + self.request_seconds
         conn.sock.is_head_late = False
-        # A worker that stops has no poller to leave it to.
+        # A worker that stops gives nothing back to the poller, so there a thread waits for the whole head.
         conn.sock.head = bytearray(_read_ahead(conn)) if self.alive else None
         is_kept = super().handle(conn)
         if not conn.sock.is_head_late:
             return is_kept
         conn.parser.unreader.unread(bytes(conn.sock.head))
-        return _DEFER
+        return _DEFER if self.alive else self._handle_in_time(conn)
 
     def handle_request(self, req: Request, conn: TConn) -> bool:
-        """From here on a thread waits for what is still to come, the body."""
+        """The head is complete; for the body a thread waits."""
         if not self.cfg.is_ssl:
             conn.sock.head = None
         return super().handle_request(req, conn)

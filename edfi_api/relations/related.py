@@ -1,11 +1,11 @@
-"""Reading the documents around one document, in one statement.
+"""Reading the documents around one document, a page at a time.
 
 Referrers are read type by type: the key of `reference` has alias, type and row of the referrer in this order, so for
 each type a page is at hand in order of creation, and the pages of all types are merged. However many referrers there
 are, no more than types times page size are looked at, apart from those that the client may not read.
 
-A reading brings so many bodies, as the database keeps them, and not all of a page: the others are asked for as the next
-page would be.
+One statement reads a page of names. Of bodies it reads the first ones, up to `BYTES_AT_ONCE`; the others are read by
+the same statement, as the next page would be, so that memory does not grow with the page.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -111,7 +111,7 @@ def related_documents(
 
 
 def _readings(found: list[RelatedDocument] | None, asked: Asked, read: _Read) -> Iterator[RelatedDocument]:
-    """Documents that came with what was asked for, reading after reading."""
+    """The documents of a page. Behind the last one that came with its body the next reading begins."""
     while found:
         come = [each for each in found if each.document.text is not None] if asked.with_bodies else found
         yield from come
