@@ -23,7 +23,7 @@ def routes():
     flat = [nested for each in patterns for nested in getattr(each, "url_patterns", [each])]
     assert all(isinstance(each, URLPattern) for each in flat)
     paths = [
-        reverse(each.name, kwargs={name: SEGMENTS[name] for name in each.pattern.regex.groupindex})
+        reverse(each.name, kwargs={name: SEGMENTS.get(name, "x") for name in each.pattern.regex.groupindex})
         for each in flat
         if each.name not in (None, "data")
     ]
