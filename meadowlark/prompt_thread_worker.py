@@ -23,6 +23,7 @@ from operator import attrgetter
 from socket import SHUT_WR, socket
 from types import FrameType
 
+from gunicorn.http.errors import LimitRequestHeaders
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import _DEFER, DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
 
@@ -35,6 +36,8 @@ from meadowlark.patient_socket import PatientSocket
 _LINGER = 0.002
 # For how long a client that is still sending may take notice that it was answered.
 _LEAVE_SECONDS = 2
+# Of a head that is incomplete: each of a worker's connections may have one.
+_MOST_HELD_BYTES = 32 * 1024
 # For how long a worker leaves a new connection to those that have fewer.
 _COURTESY = 0.001
 
@@ -94,9 +97,15 @@ class PromptThreadWorker(ThreadWorker):
         # A worker that stops gives nothing back to the poller, so there a thread waits for the whole head.
         conn.sock.head = bytearray(_read_ahead(conn)) if self.alive else None
         is_kept = super().handle(conn)
-        if not conn.sock.is_head_late:
-            return is_kept
-        conn.parser.unreader.unread(bytes(conn.sock.head))
+        return self._postpone(conn) if conn.sock.is_head_late else is_kept
+
+    def _postpone(self, conn: TConn) -> object:
+        """Until more of the head has come, which is then parsed from its beginning."""
+        head, conn.sock.head = bytes(conn.sock.head), None
+        if len(head) > _MOST_HELD_BYTES:
+            self.handle_error(None, conn.sock, conn.client, LimitRequestHeaders("the head is too long to wait for"))
+            return False
+        conn.parser.unreader.unread(head)
         return _DEFER if self.alive else self._handle_in_time(conn)
 
     def handle_request(self, req: Request, conn: TConn) -> bool:

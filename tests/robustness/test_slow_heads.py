@@ -76,6 +76,14 @@ def test_what_is_no_head_is_refused_before_its_end(server):
         assert whole_answer(wrong).status == 400
 
 
+def test_a_long_head_is_not_held_until_it_ends(server):
+    """A thousand connections with almost a megabyte each would be a gigabyte."""
+    port, _ = server
+    with connected(port) as long:
+        long.sendall(b"GET /x HTTP/1.1\r\n" + b"A: %b\r\n" % (b"x" * 8000) * 5)
+        assert whole_answer(long).status == 431
+
+
 def test_a_head_that_never_ends_is_given_up(real_server):
     """However often a little more of it comes."""
     end = time.monotonic() + 60
