@@ -14,8 +14,8 @@ _log = logging.getLogger("meadowlark.requests")
 
 
 def log_request(request: HttpRequest, response: HttpResponse, method: str, route: str, seconds: float) -> None:
-    """`method` and `route` are the labels of the metrics; `request.client_key`, and `problem_type` and what else is
-    known of the problem, which the response has, are set where they are known."""
+    """`method` and `route` are the labels of the metrics. `request.client_key`, `response.problem_type` and
+    `response.log_facts`, what else is known of the problem, are set where they are known."""
     status = response.status_code
     if status < 400 and not api_settings.LOG_REQUESTS:
         return
