@@ -156,6 +156,15 @@ def test_lists_and_files_are_published_as_all_metadata(path: str) -> None:
         assert (again.status_code, again.content) == (304, b"")
 
 
+def test_a_head_has_the_headers_of_the_file_and_no_body() -> None:
+    path = "/metadata/xsd/ed-fi/SchemaAnnotation.xsd"
+
+    head = Client().head(path)
+
+    assert (head.status_code, head.content) == (200, b"")
+    assert head["ETag"] == get(path)["ETag"]
+
+
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
 def test_files_are_only_read(method: str) -> None:
     assert getattr(Client(), method)("/metadata/xsd/ed-fi/Ed-Fi-Core.xsd").status_code == 405
