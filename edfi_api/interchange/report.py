@@ -3,7 +3,7 @@ failed.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,13 +20,15 @@ from edfi_api.printable import printable
 from edfi_api.surface.resource import ResourceName
 
 _SHOWN = 50
+# Reasons by which refusals are counted together, and those of them that are shown.
+_MOST_REASONS = 1000
 _RESOURCES_SHOWN = 50
 _UNKNOWN = "(unknown)"
 
 
 class RefusalLog:
-    """Is told of each refusal: shows the first ones on the screen, and stops the load if it is strict. Documents of a
-    resource that there is not are shown at the end, a line for each such resource.
+    """Records each refusal: shows the first ones on the screen, and stops the load if it is strict. Documents that are
+    refused for the same reason are counted, one line for all of them at the end.
 
     The JSON report is written refusal by refusal, so that not all need be held in memory, and is whole when the log is
     closed; without a summary where the load was stopped.
@@ -37,7 +39,8 @@ class RefusalLog:
         self._report = report.open("w", encoding="utf-8") if report is not None else None
         self._is_strict = is_strict
         self._summary: dict[str, Any] | None = None
-        self._left_out: dict[str, _LeftOut] = {}
+        self._left_out: dict[str, _Alike] = {}
+        self._alike: dict[tuple[ResourceName | None, str], _Alike] = {}
         self._listed = 0
         self._count = 0
 
@@ -50,7 +53,7 @@ class RefusalLog:
         self._count += 1
         if self._is_strict:
             raise StoppedAtRefusal(str(refused))
-        if refused.is_of_no_resource and self._is_counted_with_others(refused):
+        if self._is_counted_with_others(refused):
             return
         self._listed += 1
         if self._listed <= _SHOWN:
@@ -67,20 +70,20 @@ class RefusalLog:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         if self._listed > _SHOWN:
             self._screen.write(f"... and {self._listed - _SHOWN:,} more refusals\n")
-        for reason, left_out in self._left_out.items():
-            self._screen.write(printable(f"{reason}; {left_out}") + "\n")
+        repeated = sorted((alike for alike in self._alike.values() if alike.count > 1), key=lambda alike: -alike.count)
+        for alike in (*self._left_out.values(), *repeated[:_SHOWN]):
+            self._screen.write(f"{alike}\n")
         self._write('],\n"summary": ' + _json(self._summary) + "}\n")
         if self._report is not None:
             with named_in_errors(self._report.name):
                 self._report.close()
 
     def _is_counted_with_others(self, refused: Refused) -> bool:
-        """Not for one resource too many: any text can be the name of one."""
-        if len(self._left_out) < _RESOURCES_SHOWN:
-            self._left_out.setdefault(refused.reason, _LeftOut(refused.place))
-        if left_out := self._left_out.get(refused.reason):
-            left_out.count += 1
-        return left_out is not None
+        """Whether a line at the end has this refusal, so that it is not listed. The first of each reason is listed; of
+        a resource that does not exist, none is, but for one resource too many: any text can be the name of one."""
+        if refused.is_of_no_resource:
+            return _counted(self._left_out, refused.reason, refused, _RESOURCES_SHOWN) > 0
+        return _counted(self._alike, (refused.resource, refused.reason), refused, _MOST_REASONS) > 1
 
     def _write(self, text: str) -> None:
         if self._report is not None:
@@ -89,15 +92,31 @@ class RefusalLog:
 
 
 @dataclass(slots=True)
-class _LeftOut:
-    """The documents of one resource that there is not."""
+class _Alike:
+    """Documents of one resource that are refused for the same reason."""
 
-    first: str
+    first: Refused
     count: int = 0
 
     def __str__(self) -> str:
         documents = "document" if self.count == 1 else "documents"
-        return f"{self.count:,} {documents} left out, the first at {self.first}"
+        if self.first.is_of_no_resource:
+            return printable(
+                f"{self.first.reason}; {self.count:,} {documents} left out, the first at {self.first.place}"
+            )
+        name = f"{self.first.resource.resource}: " if self.first.resource else ""
+        return printable(
+            f"{name}{self.first.reason}; {self.count:,} {documents} alike, the first at {self.first.place}"
+        )
+
+
+def _counted(groups: dict[Any, _Alike], key: Hashable, refused: Refused, most: int) -> int:
+    """How many refusals have this key, this one included; 0 if there are too many keys to count it."""
+    if key not in groups and len(groups) == most:
+        return 0
+    group = groups.setdefault(key, _Alike(refused))
+    group.count += 1
+    return group.count
 
 
 def raise_failure(result: LoadResult, files: int, limit: RefusalLimit | None) -> None:
