@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class ReferencesConfig(AppConfig):
-    """Aliases and references: what makes natural keys unique and references real."""
+    """Aliases and references, whose constraints keep natural keys unique and references valid."""
 
     name = "references"
     verbose_name = "References"

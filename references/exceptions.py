@@ -1,4 +1,4 @@
-"""What the references of a document can be refused for: facts, without wording."""
+"""Exceptions about references. They carry facts; the texts for clients are in `problem_details.catalog`."""
 
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 class MissingTarget:
     """A reference in a body whose target does not exist.
 
-    `value` is set for descriptors: the URI as sent, which may belong to a descriptor of another type.
+    `value` is set for descriptors only: the URI as sent. `is_of_another_type` if a descriptor of another type has it.
     """
 
     path: str
@@ -19,7 +19,7 @@ class MissingTarget:
 
 @dataclass
 class UnresolvedReference(Exception):
-    """All references of one document that point at nothing, in body order."""
+    """All references of one document that do not resolve, in body order."""
 
     documents: list[MissingTarget] = field(default_factory=list)
     descriptors: list[MissingTarget] = field(default_factory=list)
@@ -27,7 +27,7 @@ class UnresolvedReference(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Referrer:
-    """A document that points at another: its resource, its id, and its natural key."""
+    """A document that refers to another."""
 
     project: str
     resource: str
@@ -37,8 +37,11 @@ class Referrer:
 
 @dataclass
 class DependentItemExists(Exception):
-    """The document in this row cannot be deleted: others point at it. `resources` names all their types, `referrers`
-    are the oldest of them. `path` is that of the document, empty for a caller that may not read it."""
+    """The document in this row cannot be deleted because others refer to it.
+
+    `resources` has the resource names of all referrers, `referrers` the oldest of them. `path` is the URL path of the
+    document, empty if the caller may not read it.
+    """
 
     row: int
     resources: list[str]

@@ -1,7 +1,7 @@
-"""Identities as text and as ids: how a reference and the document it means reach the same value on their own.
+"""Natural keys and referential ids: computed from key values alone, so a reference and its target get the same id.
 
 The natural key is plain text for people and messages; the referential id is its hash, scoped by resource, and the
-primary key of `Alias`. Nothing here knows a resource or a body: paths and values come in as text.
+primary key of `Alias`. This module is independent of resources and bodies: paths and values are passed as text.
 See meadowlark/docs/storage.md#natural-keys-and-referential-ids.
 """
 
@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from hashlib import shake_128
 from uuid import UUID, SafeUUID
 
-# A key's elements: JSON path without its root, and the value as text.
+# The elements of a key: JSON path without its root, and the value as text.
 KeyElements = Sequence[tuple[str, str]]
 
 _UUID_BYTES = 16
 _VERSION_8_AND_VARIANT = 0x8000 << 64 | 0x8000 << 48
 _VERSION_AND_VARIANT_MASK = ~(0xF000 << 64 | 0xC000 << 48)
 
-# Looked up once: ids are made several times for each document.
+# Bound once: a document needs several ids, so `uuid_of` is on the path of every write.
 _new = object.__new__
 _set_bits = vars(UUID)["int"].__set__
 _set_safety = vars(UUID)["is_safe"].__set__
@@ -24,7 +24,7 @@ _UNKNOWN = SafeUUID.unknown
 
 
 class KeyForm:
-    """The natural keys of one resource, whose documents differ in values alone; paths are sorted."""
+    """A template for the natural keys of one resource. `paths` are sorted."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
@@ -34,8 +34,8 @@ class KeyForm:
     def natural_key(self, values: Sequence[str]) -> str:
         """`NK#courseCode=1234#educationOrganizationReference.educationOrganizationId=122`.
 
-        Two different identities never give one text: where a value could be taken for a further element, the
-        lengths of all values follow behind `#!`. No published id has such a value, so the original's form stands.
+        Different identities always give different texts: if a value could be read as a further element, the lengths
+        of all values are appended after `#!`.
         """
         text = self._template % tuple(values)
         if text.count("=") > self._equal_signs and self._is_ambiguous(values):
@@ -52,23 +52,23 @@ def natural_key(elements: KeyElements) -> str:
 
 
 def descriptor_natural_key(uri: str) -> str:
-    """`NK#uri://ed-fi.org/SexDescriptor#Female`, in the descriptor's own spelling."""
+    """`NK#uri://ed-fi.org/SexDescriptor#Female`, in the descriptor's own letter case."""
     return f"NK#{uri}"
 
 
 def referential_id(project: str, resource: str, key: str) -> UUID:
-    """The UUID (version 8) by which a document can be pointed at without knowing its row.
+    """The UUID (version 8) that references use as the key of their target.
 
-    The first 128 bits of SHAKE-128 over `{project}#{resource}#{key}`. Descriptor values in `key` are expected
-    in lower case, since they compare without regard to case. The version of the data standard takes no part,
-    so moving to a newer standard keeps the ids.
+    The first 128 bits of SHAKE-128 over `{project}#{resource}#{key}`. Descriptor values in `key` must be in lower
+    case, since they compare case-insensitively. The version of the data standard is not part of it, so ids survive
+    the upgrade to a newer standard.
     """
     digest = shake_128(f"{project}#{resource}#{key}".encode()).digest(_UUID_BYTES)
     return uuid_of(int.from_bytes(digest, "big") & _VERSION_AND_VARIANT_MASK | _VERSION_8_AND_VARIANT)
 
 
 def uuid_of(bits: int) -> UUID:
-    """As `UUID(int=bits)`, past a constructor that first considers in which of six forms it was given the value."""
+    """As `UUID(int=bits)`, without the constructor's dispatch over six kinds of argument."""
     value = _new(UUID)
     _set_bits(value, bits)
     _set_safety(value, _UNKNOWN)

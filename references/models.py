@@ -1,7 +1,7 @@
-"""Alias and Reference: a document's identities, and who points at them.
+"""Alias and Reference: the identities of documents, and the references to them.
 
-The tables, with their real foreign keys, are made by `sql/0001_references.sql`; the constraints that Django
-would add (deferred to the commit, without ON DELETE) are switched off here.
+The tables and their foreign keys are created by `sql/0001_references.sql`; the constraints that Django would add
+(deferred to the commit, without ON DELETE) are disabled here.
 """
 
 from django.db import models
@@ -24,7 +24,10 @@ class Alias(models.Model):
 
 
 class Reference(models.Model):
-    """A document, of the type named, points at an alias; once per target, however often the body repeats it."""
+    """A reference from a document to an alias: one row per target, however often the body repeats it.
+
+    `resource_type` is that of the referring document.
+    """
 
     pk = models.CompositePrimaryKey("document_id", "alias_id")
     document = models.ForeignKey(

@@ -1,6 +1,6 @@
-"""After a refusal by the database: which targets are missing, and which documents refer to one.
+"""Details of a foreign key violation: which targets are missing, and which documents refer to one.
 
-Asked only to word an answer, never to decide; the foreign keys have decided.
+The results only describe the error; whether there is one is decided by the foreign keys.
 """
 
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from django.db import connections
 
 from references.exceptions import DependentItemExists, Referrer
 
-# A school is referred to by everything its students have: no more are looked at of each type than are named of all.
+# A school can have millions of referrers. The error names ten of them, so at most ten are read per resource type.
 _REFERRERS_NAMED = 10
-# One parameter, however many there are; the ORM makes one of each, which took more time than the query.
+# The ids are one array parameter: the ORM binds each id separately, which takes longer than the query itself.
 _STORED = "SELECT referential_id FROM alias WHERE referential_id = ANY (%s)"
 _DEPENDENTS = """
 SELECT target.id, t.project, t.name, d.document_uuid, d.natural_key
@@ -28,20 +28,20 @@ SELECT target.id, t.project, t.name, d.document_uuid, d.natural_key
 
 
 def missing(targets: Iterable[UUID], using: str) -> set[UUID]:
-    """The referential ids among `targets` that no document has."""
+    """The referential ids among `targets` that belong to no stored document."""
     wanted = set(targets)
     return wanted - stored(wanted, using) if wanted else wanted
 
 
 def stored(ids: Iterable[UUID], using: str) -> set[UUID]:
-    """The referential ids among these that a document has."""
+    """The referential ids among `ids` that belong to a stored document."""
     with connections[using].cursor() as cursor:
         cursor.execute(_STORED, [list(ids)])
         return {found for (found,) in cursor}
 
 
 def dependents(document_uuid: UUID, using: str) -> DependentItemExists | None:
-    """What refers to the document with this id, itself excepted; None if nothing does."""
+    """The referrers of the document with this id, except itself; None if there are none."""
     with connections[using].cursor() as cursor:
         cursor.execute(_DEPENDENTS, {"document_uuid": document_uuid, "named": _REFERRERS_NAMED})
         rows = cursor.fetchall()
