@@ -1,32 +1,32 @@
-"""What a query string can be refused for: facts, without wording."""
+"""Exceptions about query strings. They carry facts; the texts for clients are in `problem_details.catalog`."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class ParameterValidationFailed(Exception):
-    """Paging parameters out of their range; each message names one."""
+    """Invalid paging parameters; `messages` are for the client."""
 
     messages: list[str]
 
 
 @dataclass
 class UnknownQueryField(Exception):
-    """A parameter that is no query field of the resource, in the client's spelling."""
+    """A parameter that is not a query field of the resource; `name` as sent."""
 
     name: str
 
 
 @dataclass
 class NotForChangeQueries(Exception):
-    """A filter, or a parameter of walks, where only deletes or key changes of a window can be asked for."""
+    """A filter or a cursor paging parameter in a request for deletes or key changes."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class InvalidQueryValue:
-    """A value that cannot be read as its field's type."""
+    """A value that does not parse as the type of its field."""
 
     path: str
     name: str
@@ -35,6 +35,6 @@ class InvalidQueryValue:
 
 @dataclass
 class InvalidQueryValues(Exception):
-    """All values of a query string that cannot be read."""
+    """All values of a query string that do not parse."""
 
     values: list[InvalidQueryValue]

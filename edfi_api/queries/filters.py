@@ -1,4 +1,4 @@
-"""The DRF filter backend that joins query string, query fields and bodies."""
+"""The DRF filter backend for query-by-example."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ from edfi_api.queries.query_by_example import narrow
 
 
 class QueryByExampleFilter(BaseFilterBackend):
-    """Keeps the documents that have every value the query string asks for."""
+    """Narrows a selection to the documents that match every filter of the query string."""
 
-    # Django REST framework expects a QuerySet; it hands on whatever the view has instead.
+    # The stubs expect a QuerySet; Django REST framework passes on whatever `get_queryset` returns.
     def filter_queryset(self, request: Request, queryset: Selection, view: Any) -> Selection:  # type: ignore[override]
         beside = PARTITION_PARAMETERS if view.action == "partitions" else PAGING_PARAMETERS
         return narrow(

@@ -1,6 +1,6 @@
-"""Page tokens: which rows a walk through a collection has left, as text that only the server reads.
+"""Page tokens: the range of rows that cursor paging has still to read, opaque to clients.
 
-`min,max` of document rows, inclusive, in base64url. A token is not tied to the filters of its request; the client
+`min,max` of document row ids, inclusive, in base64url. A token does not contain the filters of its request; the client
 repeats them. See meadowlark/docs/contract.md#paging.
 """
 
@@ -26,7 +26,7 @@ class PageToken:
 
     @classmethod
     def parse(cls, text: str) -> "PageToken | None":
-        """The token that this text is, or None."""
+        """The token, or None if the text is not a valid one."""
         try:
             content = _CONTENT.fullmatch(urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
         except (binascii.Error, ValueError):

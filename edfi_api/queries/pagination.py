@@ -1,7 +1,7 @@
-"""Which part of a collection is asked for: a window by limit and offset, or the next page of a walk by token.
+"""Paging parameters: limit and offset, or a page token (cursor paging).
 
-Walks cost the same at the end of a collection as at its beginning, since they start at a row instead of counting to
-it. See meadowlark/docs/contract.md#paging.
+The cost of a page by token does not depend on its position in the collection, since it starts at a row instead of
+counting up to it. See meadowlark/docs/contract.md#paging.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """At most `size` documents of the rows that `rows` names, after `offset` others."""
+    """At most `size` documents within `rows`, after skipping `offset`."""
 
     size: int
     offset: int = 0
@@ -30,32 +30,32 @@ class Page:
     rows: PageToken | None = None
 
     def rows_of(self, documents: Selection) -> Selection:
-        """The documents from which the page is cut."""
+        """The selection restricted to the rows of the page token, if there is one."""
         return documents if self.rows is None else documents.between(self.rows.first, self.rows.last)
 
     def next_token(self, last_row: int) -> PageToken:
-        """Where the walk goes on behind the last row of this page."""
+        """The token of the page that follows the last row of this one."""
         return PageToken(last_row + 1, self.rows.last if self.rows else LAST_ROW)
 
 
 class EdFiPagination(BasePagination):
-    """Reads the paging parameters; the viewset cuts the page and counts."""
+    """Parses the paging parameters; the viewset runs the queries."""
 
     def read(self, request: Request) -> Page:
-        """The page that the query string asks for; ParameterValidationFailed says what is wrong with it."""
+        """The requested page. Raises ParameterValidationFailed."""
         given = {name: value for name, (_, value) in last_values(request.query_params).items()}
         return _next_page(given) if "pagetoken" in given or "pagesize" in given else _window(given)
 
     def read_window(self, request: Request) -> Page:
-        """The same where there are no walks."""
+        """The requested page of an endpoint without cursor paging. Raises ParameterValidationFailed."""
         return _window({name: value for name, (_, value) in last_values(request.query_params).items()})
 
     def read_number(self, request: Request) -> int:
-        """How many walks the query string asks for."""
+        """The requested number of partitions. Raises ParameterValidationFailed."""
         return read_number(request.query_params)
 
     def partition(self, documents: Selection, number: int) -> list[str]:
-        """Tokens for as many independent walks."""
+        """The page token of each partition; at most `number`."""
         return [str(token) for token in partition(documents, number)]
 
 
@@ -87,7 +87,7 @@ def _next_page(given: Mapping[str, str]) -> Page:
 
 
 def _walk_problems(given: Mapping[str, str], token: PageToken | None) -> Iterator[str]:
-    """In the order of Ed-Fi's server, which reports only the first."""
+    """In the order in which Ed-Fi's server checks; it reports only the first."""
     largest, total = api_settings.MAX_PAGE_SIZE, given.get("totalcount", "false").lower()
     if "pagetoken" not in given:
         if "offset" in given and "limit" not in given:

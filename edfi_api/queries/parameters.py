@@ -22,32 +22,32 @@ _log = logging.getLogger(__name__)
 
 _WINDOW_PARAMETERS = frozenset({"limit", "offset", "totalcount"})
 PAGING_PARAMETERS = _WINDOW_PARAMETERS | {"pagesize", "pagetoken"}
-# Change queries read these; in no collection are they filters.
+# Read by change queries; never filters.
 CHANGE_VERSION_PARAMETERS = frozenset({"minchangeversion", "maxchangeversion"})
-# A resource's own field called `number` cannot be asked for there.
+# On the partitions endpoint, a query field of the resource named `number` is not available.
 PARTITION_PARAMETERS = PAGING_PARAMETERS | {"number"}
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A query field and the value it is asked for, in the form that stored bodies have."""
+    """A query field and the requested value, in the canonical form of stored bodies."""
 
     field: QueryField
     value: Any
 
 
 def last_values(query: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Lower-cased parameter names → name as the client spelt it, value; of repeated ones the last counts."""
+    """Lower-cased parameter name → (name as sent, value); the last of repeated parameters wins."""
     return {name.lower(): (name, query[name]) for name in query}
 
 
 def read_filters(
     resource: Resource, query: Mapping[str, str], other: Collection[str] = PAGING_PARAMETERS
 ) -> list[Filter]:
-    """All filters of a query string; `other` names, in lower case, what is no filter.
+    """All filters of a query string; `other` has the lower-cased names of parameters that are not filters.
 
-    Raises UnknownQueryField for the first unknown name, unless settings have such ignored, and InvalidQueryValues for
-    all unreadable values.
+    Raises UnknownQueryField for the first unknown name, unless IGNORE_UNKNOWN_PARAMETERS is set, and
+    InvalidQueryValues with all values that do not parse.
     """
     fields = {field.name.lower(): field for field in resource.query_fields}
     asked = {key: given for key, given in last_values(query).items() if key not in other}
@@ -69,7 +69,7 @@ def read_filters(
 
 @cache
 def _log_compatibility() -> None:
-    """Once in each process: refusals themselves are logged one by one."""
+    """Logs the hint once per process (`cache`); each refusal is logged elsewhere."""
     _log.info(
         "A query parameter that its resource does not have was refused. For clients of older Ed-Fi servers, which "
         "ignore such parameters, there is MEADOWLARK_COMPATIBILITY=ods. This is logged once by each process."
@@ -77,7 +77,7 @@ def _log_compatibility() -> None:
 
 
 def refuse_filters(query: Mapping[str, str]) -> None:
-    """For what happened to documents nothing but a window and a part of it can be asked; raises NotForChangeQueries."""
+    """Change queries accept only a window of change versions and limit/offset paging; raises NotForChangeQueries."""
     for key, (name, _) in last_values(query).items():
         if key not in _WINDOW_PARAMETERS | CHANGE_VERSION_PARAMETERS:
             raise NotForChangeQueries(name)

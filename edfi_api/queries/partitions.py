@@ -1,4 +1,4 @@
-"""A collection cut into parts of about equal size, each the start of a walk of its own. See
+"""Partitions: page tokens that divide a collection into parts of about equal size, for parallel reading. See
 meadowlark/docs/contract.md#paging."""
 
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from edfi_api.queries.parameters import PAGING_PARAMETERS, is_natural_number, la
 
 NUMBER_PARAMETER = "number"
 _DEFAULT_NUMBER, _LARGEST_NUMBER = 10, 200
-# Smaller parts would cost a client more requests than they save.
+# With smaller partitions a client would need more requests instead of fewer.
 _PAGES_IN_A_PART = 5
 
 
 def read_number(query: Mapping[str, str]) -> int:
-    """How many parts are wanted; ParameterValidationFailed names what else of the query string is out of place."""
+    """The requested number of partitions. Raises ParameterValidationFailed, also for paging parameters."""
     given = last_values(query)
     messages = [
         f"The '{name}' parameter is not supported by the partitions endpoint."

@@ -1,7 +1,7 @@
 """Filters → conditions on stored bodies: an example document that matching bodies contain.
 
-Containment (`@>`) is what the GIN index over the bodies serves; there is no other search engine. It compares exactly,
-so a descriptor is asked for in the spelling of the stored one, which bodies have too.
+Containment (`@>`) is the operator that the GIN index over the bodies supports. It compares exactly, so a descriptor
+filter is first brought into the letter case of the stored descriptor, which stored bodies have too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,10 +21,7 @@ ID_FIELD = "id"
 
 
 def narrow(selection: Selection, resource: Resource, filters: Iterable[Filter]) -> Selection:
-    """The documents of the selection that have every value asked for.
-
-    A field with several paths matches at any of them.
-    """
+    """The selection narrowed to documents that match every filter. A field with several paths matches at any."""
     descriptors = {entry.path: entry.target for entry in (*resource.descriptors, *resource.key_descriptors)}
     for number, filter_ in enumerate(filters):
         if filter_.field.name == ID_FIELD:
@@ -37,7 +34,7 @@ def narrow(selection: Selection, resource: Resource, filters: Iterable[Filter]) 
 
 
 def _rare_paths(resource: Resource) -> frozenset[JsonPath]:
-    """Where a value is that of few documents: the key of a person, and a key that is all of an identity."""
+    """Paths whose values occur in few documents each: ids of people, and the key of a single-key resource."""
     elements = resource.securable_elements
     people = (*elements.student, *elements.contact, *elements.staff)
     return frozenset([*people, *(resource.identity if len(resource.identity) == 1 else ())])
@@ -46,7 +43,7 @@ def _rare_paths(resource: Resource) -> frozenset[JsonPath]:
 def _has_value(
     filter_: Filter, name: str, descriptors: Mapping[JsonPath, ResourceName], selection: Selection
 ) -> Condition:
-    """Names the parameters `filter_0_0`, and `filter_0_0_scoped` for the index, which has the resource in its keys."""
+    """Parameters are `filter_0_0`, and `filter_0_0_scoped` for the index, whose keys include the resource type."""
     parameters, plain, indexed = {}, [], []
     for number, path in enumerate(filter_.field.paths):
         parameter = f"{name}_{number}"
