@@ -1,11 +1,11 @@
-"""Identity changes carried into referring documents: bodies, natural keys and aliases follow, transitively.
+"""Cascades an identity change to referring documents: updates their bodies, natural keys and aliases, transitively.
 
-The whole change is one transaction. Aliases are locked before their referrers are looked up, so no new referrer can
-appear in between: a writer that refers to the old identity waits, and then finds it gone. The new state of all
-documents is worked out in memory and written at the end, in the order of their rows, so that two cascades over the
-same documents meet in the same order. See meadowlark/docs/storage.md#changing-a-key.
+The whole change is one transaction. Aliases are locked before their referrers are selected, so no new referrer can
+appear in between: a concurrent writer that refers to the old identity waits, and then its reference does not resolve.
+The new state of all documents is computed in memory and written at the end in row order, so that concurrent cascades
+over the same documents lock them in the same order. See meadowlark/docs/storage.md#changing-a-key.
 
-What is held in memory are the bodies of all documents that follow: some kilobytes each.
+The bodies of all affected documents are held in memory, some kilobytes each.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ from references.models import Alias
 
 @dataclass(slots=True)
 class _Follower:
-    """A document on its way to a new body. `stored_aliases` are the ids that the database still has for it."""
+    """An affected document with its new body. `stored_aliases` are its referential ids in the database."""
 
     row: int
     incoming: IncomingDocument
@@ -35,7 +35,7 @@ class _Follower:
 
     @property
     def moves(self) -> dict[UUID, UUID]:
-        """Stored id → new id, for those that differ."""
+        """Stored referential id → new one, for those that differ."""
         pairs = zip(self.stored_aliases, self.incoming.identity.aliases, strict=True)
         return {stored: new for stored, new in pairs if stored != new}
 
@@ -47,14 +47,14 @@ def change_identity(
     preparers: Preparers,
     using: str,
 ) -> None:
-    """Give a document the new body and identity, and let every referrer follow.
+    """Write the new body and identity of a document, and update every referrer.
 
-    `parameters` name it: `document_uuid`, `expected_version` where the client set a condition, and that `client`.
-    `demands` are those of a guard, which the document's own row has to meet.
+    `parameters` has its `document_uuid`, the `expected_version` if the client set a condition, and the `client`.
+    `demands` are the conditions of a guard, which the document's own row has to meet.
 
-    Raises IdentityConflict if a new identity is taken, KeyChangeContradicts if a referrer's other references do
-    not agree with the new values, MetConcurrentWrite if the document changed or went meanwhile, or if a reference
-    object of `incoming` leads nowhere. Its descriptors are checked by the foreign key, whose violation passes through.
+    Raises IdentityConflict if another document has a new identity, KeyChangeContradicts if a referrer's other
+    references do not agree with the new values, MetConcurrentWrite if the document was changed or deleted concurrently
+    or a reference object of `incoming` does not resolve. Violations of the foreign key of descriptors pass through.
     """
     with transaction.atomic(using):
         root = _lock_root(incoming, parameters, demands, preparers, using)
@@ -71,7 +71,7 @@ def change_identity(
 
 
 def _raise_if_taken(root: _Follower, using: str) -> None:
-    """That the new identity is taken is what is wrong with the document itself, and comes before its referrers."""
+    """A conflict of the new identity concerns the document itself and is reported before errors of its referrers."""
     aliases = Alias.objects.using(using).filter(pk__in=root.incoming.identity.aliases)
     if aliases.exclude(document_id=root.row).exists():
         raise _conflict(root)
@@ -99,10 +99,10 @@ def _lock_root(
 
 
 def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Follower]:
-    """All documents that refer to a moved one, with their new bodies, by row.
+    """All transitive referrers of documents whose identity changes, with their new bodies, by row.
 
-    Works in waves. A document whose identity moves makes the next wave; one that is reached again, by another of
-    its references, goes on from where the earlier wave left it.
+    Breadth-first: documents whose identity changes in one pass are the targets of the next. A document that is reached
+    again, through another of its references, continues from its state after the earlier pass.
     """
     followers: dict[int, _Follower] = {}
     wave = [(root, root.stored_aliases)]
@@ -113,7 +113,7 @@ def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Fol
         wave = []
         for row, resource_type, body in reached:
             if row == root.row:
-                continue  # its body is what the client wants it to be
+                continue  # its new body is the client's
             follower = followers.get(row) or _follower(row, names[resource_type], body, preparers)
             before = follower.incoming.identity.aliases
             follower.incoming = _moved_along(follower, moved, preparers)
@@ -126,7 +126,7 @@ def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Fol
 def _moved(
     wave: Iterable[tuple[_Follower, list[UUID]]], preparers: Preparers
 ) -> tuple[dict[UUID, dict[str, Any]], list[UUID]]:
-    """New key values by the id that referrers in memory still have, and the ids that the database still has."""
+    """New key values by the referential id in the referrers' bodies in memory, and the ids in the database."""
     moved: dict[UUID, dict[str, Any]] = {}
     stored_ids: list[UUID] = []
     for follower, known_as in wave:

@@ -1,7 +1,7 @@
-"""Body as sent → body as stored: unknown members dropped, nulls pruned, values brought into their type's form.
+"""Body as sent → body as stored: drops unknown members and nulls, and converts values to the form of their type.
 
-Compiled once per resource from its JSON schema into a tree of functions that the body walks through. What cannot
-be brought into form is left as it is, for the validation to name. See meadowlark/docs/contract.md#bodies.
+Compiled once per resource from its JSON schema into a tree of functions. Values that cannot be converted are left as
+they are; validation reports them. See meadowlark/docs/contract.md#bodies.
 """
 
 import re
@@ -24,7 +24,7 @@ _YEAR_LAST = re.compile(
 )
 _STORED_DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 _STORED_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
-# As POSIX reads years of two digits.
+# Two-digit years as in POSIX.
 _FIRST_YEAR_OF_1900S = 69
 _LONGEST_MOMENT = len("2026-01-05T08:15:00.123456789+00:00:00.000000")
 _TIME_WITH_FRACTION = re.compile(r"(\d{2}:\d{2}:\d{2})\.\d+")
@@ -35,7 +35,7 @@ _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
 def compile_coercion(schema: dict[str, Any]) -> Coercion:
-    """The function that brings a whole body of this schema into form; it never changes the body it is given."""
+    """The function that converts a whole body of this schema; it does not modify its argument."""
     coerce_object = _object_coercion(schema)
 
     def coerce_body(body: Any) -> Any:
@@ -46,13 +46,13 @@ def compile_coercion(schema: dict[str, Any]) -> Coercion:
 
 
 def trim_descriptor(body: dict[str, Any]) -> dict[str, Any]:
-    """Code value and short description without blanks around them (meadowlark/docs/contract.md#descriptors)."""
+    """Strips whitespace around code value and short description (meadowlark/docs/contract.md#descriptors)."""
     trimmed = {name: body[name].strip() for name in _TRIMMED_IN_DESCRIPTORS if isinstance(body.get(name), str)}
     return body | trimmed
 
 
 def _says_nothing(items: list[Any]) -> bool:
-    """An array at the root that counts as absent: `[]`, `[{}]`."""
+    """Whether an array at the root counts as absent: `[]`, `[{}]`."""
     return not any(item != {} for item in items)
 
 
@@ -89,7 +89,7 @@ def _object_coercion(schema: dict[str, Any]) -> Coercion:
 
 
 def _coerce_extended_object(value: dict[str, Any], members: dict[str, Coercion | None]) -> dict[str, Any]:
-    """Without the projects below `_ext` that add nothing, and without an `_ext` that has no others."""
+    """Drops empty projects below `_ext`, and `_ext` itself if no project is left."""
     coerced = _coerce_object(value, members)
     extensions = coerced.get(EXTENSIONS)
     if isinstance(extensions, dict):
@@ -130,12 +130,12 @@ def coerce_number(value: Any) -> Any:
     number = Decimal(value)
     if _is_whole(number):
         return as_integer(number)
-    # A double holds fifteen digits; longer numbers keep theirs.
+    # A double holds fifteen digits; longer numbers stay exact.
     return float(number) if len(number.as_tuple().digits) <= _DIGITS_OF_A_DOUBLE else number
 
 
 def _is_whole(number: Decimal) -> bool:
-    """Not by a remainder, which Decimal refuses to work out for more digits than its context has."""
+    """Not computed with `%`, which raises for a Decimal with more digits than its context has."""
     return number == number.to_integral_value()
 
 
@@ -154,12 +154,12 @@ def coerce_date_time(value: Any) -> Any:
 
 
 def stored_date_time(moment: datetime) -> str:
-    """`2026-01-05T08:15:00Z`: UTC in whole seconds; a moment without a zone is taken for UTC."""
+    """`2026-01-05T08:15:00Z`: UTC in whole seconds; values without a zone are taken as UTC."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     try:
         moment = moment.astimezone(UTC)
-    except OverflowError:  # the first and last hours of the calendar have no UTC form
+    except OverflowError:  # the first and last hours that datetime can represent may have no UTC form
         moment = moment.replace(tzinfo=UTC)
     return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
 
@@ -171,7 +171,7 @@ def coerce_time(value: Any) -> Any:
 
 
 def _moment(text: str) -> datetime | None:
-    """A date, with a time or without, in any form that is accepted; None for other texts."""
+    """A date, with or without a time, in any accepted form; None for other texts."""
     if len(text) > _LONGEST_MOMENT:
         return None
     iso, year_last = _YEAR_FIRST.sub(r"\1-\3-\4", text), _YEAR_FIRST.sub(r"\3/\4/\1", text)
@@ -190,8 +190,8 @@ def _parse_iso(value: str) -> datetime | None:
 def _parse_year_last(text: str) -> datetime | None:
     """`8/20/2025`, `20/8/2025`, `08/20/25`, `8/20/2025 10:15 PM`.
 
-    `strptime` would have to try one form after the other, and keeps only five of them compiled: a document full of
-    wrong dates took seconds.
+    `strptime` would have to try one format after another and caches only five of them: a document full of invalid dates
+    would take seconds.
     """
     match = _YEAR_LAST.fullmatch(text)
     if match is None:
@@ -214,12 +214,12 @@ def _parse_year_last(text: str) -> datetime | None:
 
 
 def is_date(text: str) -> bool:
-    """Whether this is a date in its stored form, and one of the calendar."""
+    """Whether this is a valid date in its stored form, `2026-01-05`."""
     return bool(_ISO_DATE.fullmatch(text)) and _parse_iso(text) is not None
 
 
 def is_date_time(text: str) -> bool:
-    """Whether this is a date-time in its stored form, and one of the calendar."""
+    """Whether this is a valid date-time in its stored form, `2026-01-05T08:15:00Z`."""
     return bool(_STORED_DATE_TIME.fullmatch(text)) and _parse_iso(text) is not None
 
 

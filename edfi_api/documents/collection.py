@@ -1,16 +1,15 @@
-"""Reading collections: a page, a count, a partition, each in one statement.
+"""Reads collections: a page, a count, partitions, each in one statement.
 
-A `Selection` says which documents are meant; filters and authorization narrow it. In insertion order a page could be
-found by walking along the rows of the resource, which is quick when matches are frequent and hopeless when they are
-rare or lie at the far end, or through the GIN index, which is the other way round. PostgreSQL would have to guess,
-and guesses wrong where matches cluster, as those of one school do. So a filtered page looks at the nearest rows
-first and asks the index only if they do not fill it; at once where a filter is known to find few documents, as the key
-of a person does. Documents of a window of change versions can be had in the order of these, in the same way.
+A `Selection` describes the documents; filters and authorization narrow it. In insertion order, a page can be found by
+scanning the rows of the resource, which is fast if matches are frequent and slow if they are rare or at the far end, or
+through the GIN index, for which the opposite holds. The planner's estimates are wrong where matches cluster, as those
+of one school do. So a filtered page scans the nearest rows first and uses the index only if they do not fill it; it
+uses the index at once for filters known to match few documents, such as the key of a person. Windows of change versions
+are read in version order in the same way.
 
-A guard narrows what a client sees to what, for most clients, lies together somewhere: a district's documents among
-those of all districts. Where the guard knows the way to them (`Condition.candidates`), these are looked at first, in
-order, behind the nearest rows only if the client sees very much; what they leave open is found as without a guard, and
-held against it one after the other.
+A guard usually limits a client to documents that lie together: those of one district among all districts. If the guard
+has an access path to them (`Condition.candidates`), that is used first, after the nearest rows only if the client sees
+very much; if it does not yield the page, documents are found as without a guard and the guard filters them one by one.
 """
 
 import re
@@ -30,16 +29,16 @@ from edfi_api.surface.resource import Resource
 
 LAST_ROW = LAST_VERSION = 2**63 - 1
 
-# Looking at these costs a millisecond or two. Values that one row in eighty has, or more, fill a page from them; of
-# rarer ones the index has to bring few enough rows.
+# Scanning these costs a millisecond or two. Values that at least one row in eighty has fill a page from them; for rarer
+# values the index returns few enough rows.
 _NEAR_ROWS = 2_000
 
-# What the bodies take of one reading, as the database keeps them: compressed if they are large. A page of 500 usual
-# documents comes at once; of larger ones, memory holds so much, in several forms, and not the page.
+# Limit for the bodies of one read, in their stored size (large ones are compressed). A page of 500 documents of usual
+# size takes one read; for larger documents, this bounds memory instead of the size of the page.
 BYTES_AT_ONCE = 2 * 2**20
 
-# How many more to look at, by the matches among the near ones: twice as many as these foretell. It is worth it where
-# the page is near, since an index brings all matches of the resource, and where most rows match.
+# How many further rows to scan: twice the estimate from the matches among the near rows. It pays if the page is near,
+# since the index returns all matches of the resource, and if most rows match.
 _FURTHER_ROWS = f"""
 SELECT CASE WHEN count(*) = 0 OR count(*) >= %(wanted)s::bigint THEN 0
             WHEN count(*) >= {_NEAR_ROWS // 4} OR count(*) >= %(wanted)s::bigint / 5
@@ -48,17 +47,17 @@ SELECT CASE WHEN count(*) = 0 OR count(*) >= %(wanted)s::bigint THEN 0
   FROM near
 """
 
-# Pages are found by number alone: what lies in front is counted in the index, and what is sorted is small.
+# Pages are cut on row ids alone: skipped rows are read from the index only, and sorted tuples are small.
 _PAGE = "SELECT id, place FROM ({found}) d ORDER BY d.resource_type_id, d.place LIMIT %(size)s OFFSET %(offset)s"
 
-# The rest of a page is read later, so what put it there is asked again.
+# The rest of a page is read later, so its conditions are checked again.
 _REST = """
 SELECT d.id, rest.place FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY AS rest (id, place) JOIN document d USING (id)
  WHERE {each_row}
 """
 
-# Each document of a page is looked up, for which OFFSET 0 leaves no other way: a prepared statement does not know how
-# few they are. Bodies come until they are `BYTES_AT_ONCE`, as they are stored; the others are asked for again.
+# OFFSET 0 forces a lookup of each document of a page: the generic plan of a prepared statement does not know how few
+# they are. Bodies are returned up to `BYTES_AT_ONCE` of stored size; the others are read by `_REST`.
 _DOCUMENTS = f"""
 SELECT {STORED_COLUMNS.format(body="CASE WHEN d.bytes_before < %(bytes_at_once)s THEN d.body END")}
   FROM (
@@ -69,8 +68,8 @@ SELECT {STORED_COLUMNS.format(body="CASE WHEN d.bytes_before < %(bytes_at_once)s
  ORDER BY d.place
 """
 
-# A range instead of an equality, so that ordering by the type as well is not redundant to PostgreSQL: otherwise a
-# prepared statement may look for a rare resource along the primary key, past all the others.
+# A range instead of an equality, so that PostgreSQL does not drop the type from ORDER BY as redundant: otherwise a
+# generic plan may scan the primary key for the documents of a rare resource, past those of all others.
 _ROWS = """
 FROM document WHERE resource_type_id BETWEEN %(type)s AND %(type)s AND id BETWEEN %(first)s AND %(last)s
 """
@@ -82,9 +81,9 @@ WHERE resource_type_id BETWEEN %(type)s AND %(type)s AND change_version BETWEEN 
 
 _UNFILTERED = "SELECT resource_type_id, {by} AS place, id {walk}"
 
-# The first `wanted` matches: from the nearest rows if these have so many, from further ones if these promise them,
-# otherwise from the index. `id + 0` keeps PostgreSQL from walking along the rows again, and from reading the primary
-# key beside the index: a prepared statement does not know whether the range is narrow.
+# The first `wanted` matches: from the nearest rows if these have enough, from further rows if the estimate says so,
+# otherwise from the index. `id + 0` prevents another scan along the primary key, and a BitmapAnd with it: a generic
+# plan does not know whether the range is narrow.
 _FILTERED = f"""
 WITH near AS MATERIALIZED (
     SELECT d.resource_type_id, d.{{by}} AS place, d.id
@@ -111,13 +110,13 @@ SELECT d.resource_type_id, d.{by} AS place, d.id FROM document d
  WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
 """
 
-# How many of the documents that a guard leads to are held against the other conditions before an index is asked.
+# How many documents of a guard's access path are checked against the other conditions before an index is used.
 _CANDIDATES = 300
-# How many near ones are looked at first where these are not the answer, or where the way to them has many branches.
-# Each is held against the guard itself, which costs some microseconds.
+# How many near rows are scanned first if the access path of the guard has many branches. The guard is evaluated for
+# each, which costs some microseconds.
 _GUARDED_NEAR_ROWS = 50
 
-# The nearest rows, if the client sees much.
+# The nearest rows, if the client sees many documents.
 _NEAR = """
 WITH near AS MATERIALIZED (
     SELECT d.resource_type_id, d.id AS place, d.id
@@ -127,7 +126,7 @@ WITH near AS MATERIALIZED (
      WHERE {each_row} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s
 )"""
 
-# Then the documents to which the guard leads, where nothing else is asked of them.
+# Then the documents of the guard's access path, if the guard is the only condition.
 _ONLY_GUARDED = f"""{_NEAR}
 SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
 UNION ALL
@@ -135,8 +134,9 @@ UNION ALL
   WHERE (SELECT count(*) FROM near) < %(wanted)s ORDER BY c.id LIMIT %(wanted)s)
 """
 
-# Otherwise the first of these are the answer if enough of them are allowed, or if there are no more; or else each of
-# the `others` is asked, which are all, or those that an index finds for another condition.
+# With other conditions: the first documents of the access path are the result if enough of them match, or if there are
+# no more; otherwise each of the `others` is checked, which are all of the path, or those that an index finds for
+# another condition.
 _GUARDED = f"""{_NEAR}, candidate AS MATERIALIZED (
     SELECT DISTINCT c.id FROM ({{candidates}}) c
      WHERE (SELECT count(*) FROM near) < %(wanted)s{{only_if}} ORDER BY c.id LIMIT %(looked_at)s
@@ -157,8 +157,8 @@ UNION ALL
    ) c CROSS JOIN {{asked}}
   ORDER BY c.id LIMIT %(wanted)s)
 """
-# The same in the order of versions, in which no index has the documents of an organization: behind the nearest, all of
-# the few to whom the guard leads are sorted; if it leads to many, all for which the conditions hold.
+# The same in version order, for which no index has the documents of an organization: after the nearest rows, all
+# documents of the access path are sorted if they are few; otherwise all documents for which the conditions hold.
 _GUARDED_VERSIONS = """
 WITH near AS MATERIALIZED (
     SELECT d.resource_type_id, d.change_version AS place, d.id
@@ -206,7 +206,7 @@ SELECT id FROM matching
 
 
 class Order(Enum):
-    """In which order a page is cut: the column, and how to walk along the documents in its order."""
+    """The order of a page: its column, and the FROM clause that scans documents in this order."""
 
     ROW = ("id", _ROWS)
     CHANGE_VERSION = ("change_version", _VERSIONS)
@@ -222,7 +222,7 @@ class Order(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Documents of one resource, from one row and change version to another, for which all conditions hold."""
+    """Documents of one resource within ranges of rows and change versions for which all conditions hold."""
 
     resource_type: int
     conditions: tuple[Condition, ...] = ()
@@ -237,7 +237,7 @@ class Selection:
         return replace(self, conditions=self.conditions + conditions)
 
     def guarded_by(self, guard: Guard | None) -> "Selection":
-        """Only what the guard allows; raises what it does if that can be nothing for a reason to be told."""
+        """Only documents that the guard allows. Raises the guard's refusal if it cannot allow any."""
         return self if guard is None else self.where(guard.condition())
 
     def between(self, first_row: int, last_row: int) -> "Selection":
@@ -260,10 +260,10 @@ def all_documents(resource: Resource, using: str = DEFAULT_DB_ALIAS) -> Selectio
 
 
 def page(selection: Selection, size: int, offset: int) -> Iterator[StoredDocument]:
-    """`size` documents in the selection's order behind `offset` others.
+    """`size` documents in the selection's order after `offset` others.
 
-    One statement finds the page. Of large documents it brings the first ones; the others are read when those are
-    done with, each as it is then, and left out if it is gone or no longer one of the selection.
+    One statement finds the page. If the documents are large, it returns the first ones; the others are read after these
+    have been consumed, in their state at that time, without those that were deleted or no longer match.
     """
     parameters = _parameters(selection) | {"size": size, "offset": offset, "wanted": size + offset}
     parameters |= _window_sizes(selection, size + offset)
@@ -276,7 +276,7 @@ def page(selection: Selection, size: int, offset: int) -> Iterator[StoredDocumen
 def _documents(
     page: str, parameters: Mapping[str, Any], selection: Selection
 ) -> Generator[StoredDocument, None, list[int]]:
-    """The first documents of a page, or all; the rows of those that were too much at once are returned."""
+    """Yields the first documents of a page, up to BYTES_AT_ONCE; returns the rows of the others."""
     statement = _DOCUMENTS.format(page=page)
     rest = []
     for row in _run(selection, statement, {**parameters, "bytes_at_once": BYTES_AT_ONCE}):
@@ -301,7 +301,7 @@ def _found(selection: Selection) -> str:
 
 
 def _guarded(selection: Selection, way: Candidates, clauses: Mapping[str, str]) -> str:
-    """The page of a guard that knows a way to its documents."""
+    """The statement for a page with a guard that has an access path."""
     each_row, all_candidates = clauses["each_row"], way.sql.replace("%(looked_at)s", "NULL")
     parts = {"walk": selection.order.walk, "are_many": way.are_many, "candidates": way.sql, "each_row": each_row}
     if selection.order is Order.CHANGE_VERSION:
@@ -318,34 +318,34 @@ def _guarded(selection: Selection, way: Candidates, clauses: Mapping[str, str]) 
 
 
 def _remaining(selection: Selection, way: Candidates) -> str:
-    """What is asked of the documents to which the guard has led."""
+    """The conditions that documents of the access path still have to meet."""
     others = [each for each in selection.conditions if each.candidates is not way]
     asked = [condition.sql for condition in others] + ([way.remaining] if way.remaining else [])
     return " AND ".join(asked + ([] if selection.is_of_all_versions else [_IN_WINDOW])) or "true"
 
 
 def _way(selection: Selection) -> Candidates | None:
-    """How the documents of a guard can be found."""
+    """The access path of the selection's guard, if there is one."""
     return next((each.candidates for each in selection.conditions if each.candidates), None)
 
 
 def _unguarded_index(selection: Selection) -> str:
-    """What an index is asked where the guard is asked about each row."""
+    """The index conditions without the guard, which is then evaluated for each row."""
     others = tuple(each for each in selection.conditions if each.candidates is None)
     return _clauses(replace(selection, conditions=others))["index"]
 
 
 def _is_only_guarded(selection: Selection) -> bool:
-    """Whether nothing is asked of a document beside a guard."""
+    """Whether a guard with an access path is the only condition."""
     is_whole = selection.is_of_all_versions and selection.order is Order.ROW
     return is_whole and len(selection.conditions) == 1 and _way(selection) is not None
 
 
 def _planned_once(statement: str) -> str:
-    """The same statement, whose parameters tell the planner nothing.
+    """The same statement with its parameters hidden from the planner in scalar subqueries.
 
-    Plans for known values look better than one for all, so that PostgreSQL would make one at each execution, which
-    takes several times what the execution does. Here each step is bounded, so the plan is the same for all values.
+    PostgreSQL would estimate custom plans to be cheaper than the generic one and plan at each execution, which takes
+    several times as long as the execution. Each step here is bounded, so the best plan is the same for all values.
     """
     return _PARAMETER.sub(_unseen, statement)
 
@@ -364,11 +364,11 @@ def _window_sizes(selection: Selection, wanted: int) -> dict[str, int]:
 
 
 def count(selection: Selection) -> int:
-    """How many documents there are, exactly: clients divide their work by it.
+    """The exact number of documents, from which clients plan their requests.
 
-    Without a filter an index is counted, a second for some millions. With one, each match is looked at, and ten
-    thousand matches take about a tenth of a second; so it is only values of millions that can take longer than a
-    request may.
+    Without a filter an index is counted, about a second for some millions. With a filter each match is read, and ten
+    thousand matches take about a tenth of a second; so only values with millions of matches can exceed the time limit
+    of a request.
     """
     statement = _COUNT.format(**_clauses(selection))
     ((number,),) = _run(selection, statement, _parameters(selection))
@@ -376,17 +376,18 @@ def count(selection: Selection) -> int:
 
 
 def partition(selection: Selection, number: int, smallest: int) -> list[int]:
-    """The first rows of at most `number` parts of about equal size, none but the last with less than `smallest`."""
+    """The first row ids of at most `number` parts of about equal size; only the last may have less than `smallest`."""
     statement = _PARTITION.format(**_clauses(selection))
     parameters = _parameters(selection) | {"number": number, "smallest": smallest}
     return [row for (row,) in _run(selection, statement, parameters)]
 
 
 def _clauses(selection: Selection) -> dict[str, str]:
-    """What each row is asked on a walk in the selection's order, and what an index is asked.
+    """`each_row`: the condition for rows of a scan in the selection's order; `index`: the condition for an index.
 
-    An indexed condition is about its resource alone, that of the versions excepted. Where one finds few documents, the
-    others are asked about each of these."""
+    Indexed conditions include the resource type, except that of the versions. If one condition finds few documents, the
+    others are evaluated for each of these.
+    """
     each_row = [condition.sql for condition in selection.conditions]
     few = [condition.finds_few for condition in selection.conditions]
     index = [

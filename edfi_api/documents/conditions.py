@@ -1,7 +1,7 @@
-"""Conditions that a client puts on a write: which versions of the document it expects, or that there is none.
+"""Preconditions of a write (RFC 9110 §13): the versions of the document that a client expects, or that there is none.
 
-Checked against the version read just before, which the write statement then demands again: between the two nothing
-can slip in. See meadowlark/docs/contract.md#versions-and-conditions.
+The condition is evaluated against the version read just before; the write statement then requires that version, so a
+concurrent change in between makes it write nothing. See meadowlark/docs/contract.md#versions-and-conditions.
 """
 
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from edfi_api.documents.exceptions import MatchingVersionExists, NothingToMatch,
 
 
 class AnyVersion(Enum):
-    """The condition `*`: whatever version there is."""
+    """The condition `*`: any existing version."""
 
     ANY = "*"
 
 
-# Change versions; what is no version of ours matches nothing and is left out.
+# The change versions of the listed tags. A tag that this server cannot have issued matches nothing.
 Versions = frozenset[int] | AnyVersion
 
-# What a write statement is told to expect: no version at all.
+# As the expected version of a write statement: the document must not exist.
 NO_DOCUMENT = 0
 
 
 @dataclass(frozen=True, slots=True)
 class WriteCondition:
-    """`must_match` is If-Match, `must_not_match` If-None-Match; where both are given the first alone counts."""
+    """`must_match` is If-Match, `must_not_match` If-None-Match; if both are given, only the first is evaluated."""
 
     must_match: Versions | None = None
     must_not_match: Versions | None = None
@@ -36,7 +36,7 @@ class WriteCondition:
 
     @property
     def needs_a_document(self) -> bool:
-        """`If-Match: *`, under which a missing document is a failed condition, not a missing document."""
+        """`If-Match: *`: a missing document is then a failed condition (412) and not a 404."""
         return self.must_match is AnyVersion.ANY
 
     def expected_version(self, current: int | None) -> int:

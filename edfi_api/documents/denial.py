@@ -1,7 +1,7 @@
-"""After a guard has denied: why. Asked only to word an answer, never to decide; the statement has decided.
+"""Explains the denial of a guard. The queries only describe the error; the decision was made by the denied statement.
 
-What is stored comes first, then what is wrong with the values on their own (descriptors that do not exist, a key that
-cannot change), then what is proposed. See meadowlark/docs/contract.md#order-of-checks.
+Checked in this order: the stored document, errors of the values themselves (descriptors that do not exist, a key that
+cannot change), the proposed values. See meadowlark/docs/contract.md#order-of-checks.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ from references.exceptions import UnresolvedReference
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """About one document: `find` is the question of `statements` that leads to it, `parameters` those of the request
-    and of the guard."""
+    """A denied request for one document. `find` is the `QUESTIONS_BY_...` statement that selects it, `parameters` are
+    those of the request and of the guard."""
 
     guard: Guard
     find: str
@@ -30,7 +30,8 @@ class Inquiry:
     using: str
 
     def raise_if_stored_is_denied(self) -> bool | None:
-        """Tells whether the document keeps its identity; None if there is none."""
+        """Raise the refusal for the stored document, if there is one. Returns whether the document keeps its identity;
+        None if it does not exist."""
         rows = self._ask(self.find, self.guard.questions(STORED))
         if not rows:
             return None
@@ -40,10 +41,10 @@ class Inquiry:
         return bool(is_same_identity)
 
     def raise_if_denied(self, incoming: IncomingDocument, unresolved: UnresolvedReference | None) -> None:
-        """For a write; `unresolved` is what its references miss."""
+        """Raise the refusal for a write; `unresolved` has its references that do not resolve."""
         is_same_identity = self.raise_if_stored_is_denied()
         if is_same_identity is None and self.find == statements.QUESTIONS_BY_UUID:
-            return  # There is nothing to be changed.
+            return  # The document does not exist.
         if unresolved and unresolved.descriptors:
             raise unresolved
         if is_same_identity is False and not incoming.resource.allows_identity_updates:
@@ -60,6 +61,6 @@ class Inquiry:
 
 
 def _places(incoming: IncomingDocument, using: str) -> frozenset[JsonPath]:
-    """Of references whose targets do not exist; a document may refer to itself."""
+    """The paths of references whose targets do not exist; a document may refer to itself."""
     missing = resolution.missing(incoming.targets, using) - set(incoming.identity.aliases)
     return frozenset(JsonPath(each.steps) for each in incoming.references if each.referential_id in missing)

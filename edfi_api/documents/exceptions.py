@@ -1,4 +1,4 @@
-"""What a document can be refused for: facts, no HTTP. The wording of problems stands in `problem_details.catalog`."""
+"""Exceptions about documents. They carry facts; status and texts for clients are in `problem_details.catalog`."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -11,19 +11,19 @@ from edfi_api.surface.resource import Resource
 
 
 class EmptyBody(Exception):
-    """A body is needed and none came."""
+    """The request needs a body and has none."""
 
 
 @dataclass
 class MalformedJson(Exception):
-    """The body is not a JSON object; `reason` says where the parser stopped."""
+    """The body is not a JSON object; `reason` is the parser's message."""
 
     reason: str
 
 
 @dataclass
 class DocumentTooLarge(Exception):
-    """The body has more than `most` values, or references: `counted` says which."""
+    """The body has more than `most` of what is `counted`: "values" or "references"."""
 
     counted: str
     most: int
@@ -31,30 +31,29 @@ class DocumentTooLarge(Exception):
 
 @dataclass
 class DuplicateProperty(Exception):
-    """One object of the body has a property twice; the paths of all that are repeated."""
+    """An object of the body has a property twice; `paths` of all repeated properties."""
 
     paths: list[str]
 
 
 @dataclass
 class DataValidationFailed(Exception):
-    """The body breaks the rules of its resource; all violations that could be found, in body order, or of very many
-    the first."""
+    """The body breaks rules of its resource; `violations` in body order, limited to one more than are reported."""
 
     violations: list[Violation]
 
 
 class ClientAssignedId(Exception):
-    """A new document came with an `id`, which only the server may give."""
+    """A new document has an `id`, which only the server assigns."""
 
 
 class IdMismatch(Exception):
-    """The `id` in the body is not the one in the URL."""
+    """The `id` in the body differs from the one in the URL."""
 
 
 @dataclass
 class KeyChangeNotSupported(Exception):
-    """An update would change the identity of a document whose identity is fixed."""
+    """An update would change the identity of a document of a resource that does not allow it."""
 
     resource: Resource
 
@@ -72,7 +71,7 @@ class IdentityConflict(Exception):
 class KeyChangeContradicts(Exception):
     """A document that refers to the changed one has other references, which do not agree with the new values.
 
-    `natural_key` is empty for who may not know it.
+    `natural_key`, `row` and `resource` are those of the referrer; `natural_key` is empty if the caller may not read it.
     """
 
     resource: Resource
@@ -90,28 +89,28 @@ class DocumentNotFound(Exception):
 
 @dataclass
 class DocumentExists(Exception):
-    """A document that was to be brought back has never gone, or is back already."""
+    """A document to restore still exists, or has been restored already."""
 
     document_uuid: UUID
 
 
 class VersionHasChanged(Exception):
-    """The client expected another version of the document than the one that is there."""
+    """The client expected another version of the document than the current one."""
 
 
 class NothingToMatch(Exception):
-    """The client expected a version of a document that is not there at all."""
+    """The client expected a version of a document that does not exist."""
 
 
 class MatchingVersionExists(Exception):
-    """The client wanted to write only if there is no document, or none of these versions."""
+    """The client's condition was that there is no document, or none of these versions."""
 
 
 class TooMuchContention(Exception):
-    """Other writers got in between at every attempt; nothing was written, trying later may help."""
+    """Every attempt conflicted with concurrent writes; nothing was written, a later retry may succeed."""
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the database could not do its work now, though it may later: it is away, full, starting, overcrowded, or
-    reads only, as a standby does. Django's name for the last is that of PostgreSQL's bugs."""
+    """Whether the error is temporary: the database is unreachable, starting, out of disk space or connections, or read
+    only as a standby is, for which Django raises InternalError."""
     return isinstance(error, OperationalError | InterfaceError) or isinstance(error.__cause__, ReadOnlySqlTransaction)

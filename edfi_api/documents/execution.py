@@ -1,6 +1,6 @@
-"""Running the store's statements: one round trip each, prepared, and run again after a concurrent write.
+"""Executes the store's statements: prepared, in one round trip each, with retries after concurrent writes.
 
-Knows no document; what a constraint violation means is the store's business.
+Constraint violations pass through; the store interprets them.
 """
 
 import random
@@ -23,26 +23,29 @@ _LONGEST_PAUSE_SECONDS = 0.2
 
 
 class MetConcurrentWrite(Exception):
-    """Another transaction got in between; the statement left nothing behind and can run again."""
+    """A concurrent transaction interfered; nothing was written and the statement can be retried."""
 
 
 def with_retries(attempt: Callable[[], Result]) -> Result:
-    """Run again after a concurrent write, a deadlock or a lost connection, with growing random pauses.
+    """Retry after a concurrent write, a deadlock or a lost connection, with exponential backoff and jitter.
 
-    A write whose connection was lost may have happened: running it again is harmless, since an upsert or update
-    with the same content changes nothing, and what was deleted stays deleted.
+    A write whose connection was lost may have been committed. Retrying it is safe: an upsert or update with the same
+    content changes nothing, and a second delete finds no document. Raises TooMuchContention after the last attempt.
     """
     for number in range(ATTEMPTS):
         try:
             return attempt()
         except MetConcurrentWrite:
             longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**number)
-            time.sleep(random.uniform(0, longest))  # noqa: S311  spreads the writers, hides nothing
+            time.sleep(random.uniform(0, longest))  # noqa: S311  jitter, not a secret
     raise TooMuchContention
 
 
 def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[Row]:
-    """Run a statement as its own transaction, or below a savepoint where the caller has opened one."""
+    """The rows of a statement, run in its own transaction, or in a savepoint of the caller's transaction.
+
+    Raises MetConcurrentWrite if it can be retried, otherwise Django's database errors.
+    """
     connection = connections[using]
     try:
         if not connection.in_atomic_block:
@@ -58,18 +61,18 @@ def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[R
         raise
     except InternalError as error:
         if is_outage(error) and not connection.in_atomic_block:
-            connection.close()  # Where it was a primary, there may be another one now.
+            connection.close()  # After a failover the next connection may reach the new primary.
         raise
     except ProgrammingError as error:
         if isinstance(error.__cause__, errors.InvalidSqlStatementName):
-            # Somebody said DEALLOCATE ALL: psycopg after a rollback, or a connection pooler between two clients.
+            # After DEALLOCATE ALL, by psycopg after a rollback or by a connection pooler between two clients.
             forget(connection.connection)
             raise MetConcurrentWrite from error
         raise
 
 
 def _is_pooled(connection: BaseDatabaseWrapper) -> bool:
-    """Whether each transaction may have another session of the server: Django's setting for poolers that do so."""
+    """Whether a pooler may assign each transaction another server session: Django's setting for such poolers."""
     return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
 
 
@@ -82,7 +85,7 @@ def _run(statement: str, parameters: Mapping[str, Any], connection: BaseDatabase
 
 
 def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:
-    """Whether a connection that once stood is gone; a server that cannot be reached at all is another matter."""
+    """Whether an established connection was lost, as opposed to a server that cannot be reached at all."""
     if connection.connection is None or connection.in_atomic_block:
         return False
     return bool(connection.connection.closed or connection.connection.broken)

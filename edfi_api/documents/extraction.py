@@ -1,6 +1,6 @@
-"""Body → who it is and whom it refers to. Paths are compiled once per resource.
+"""Extracts identity and references from a body. Paths are compiled once per resource.
 
-Leaves the question whether targets exist to the database.
+Whether the targets exist is checked by the database.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from references.identity import KeyForm, descriptor_natural_key, referential_id
 
 @dataclass(frozen=True, slots=True)
 class DocumentIdentity:
-    """A document's own identity, and the one it has as its superclass."""
+    """A document's own identity, and its identity as its superclass."""
 
     elements: list[tuple[str, str]]
     natural_key: str
@@ -36,7 +36,7 @@ class DocumentIdentity:
 
     @property
     def aliases(self) -> list[UUID]:
-        """All ids under which the document can be referred to."""
+        """All referential ids of the document."""
         return [self.referential_id] if self.superclass_id is None else [self.referential_id, self.superclass_id]
 
 
@@ -50,7 +50,7 @@ class DocumentReference(NamedTuple):
     value: str | None = None
 
     def as_missing(self, is_of_another_type: bool = False) -> MissingTarget:
-        """How to name this reference when its target does not exist, or only as another type of descriptor."""
+        """This reference as reported when its target does not exist, or only as a descriptor of another type."""
         path = concrete(self.steps, self.indexes)
         return MissingTarget(path, self.target.resource, self.value, is_of_another_type)
 
@@ -64,14 +64,14 @@ class Extractor:
         self._key = sorted((path.without_root(), path.steps) for path in resource.identity)
         self._identities = _Identities(resource.name, [name for name, _ in self._key])
         self._superclass = _SuperclassKey(resource.superclass) if resource.superclass else None
-        # In an order that does not depend on the rest of the standard: what they mean is stored in it.
+        # Links are stored in this order, so it must not depend on the rest of the data standard.
         by_path = sorted(resource.references, key=lambda reference: reference.path)
         self._references = [_ReferenceKey(reference) for reference in by_path]
         self._descriptors = [_DescriptorKey(descriptor) for descriptor in resource.descriptors]
         self._key_descriptors = [_DescriptorKey(descriptor) for descriptor in resource.key_descriptors]
 
     def identity(self, body: dict[str, Any]) -> DocumentIdentity:
-        """The identity of a valid body; DataValidationFailed if a value of it is missing."""
+        """The identity of a valid body. Raises DataValidationFailed if a key value is missing."""
         if self._is_descriptor:
             return self._descriptor_identity(body)
         elements = [(name, _identity_value(body, steps)) for name, steps in self._key]
@@ -85,12 +85,12 @@ class Extractor:
         return DocumentIdentity(elements, descriptor_natural_key(uri), descriptor_id(self._name, uri))
 
     def key_values(self, body: dict[str, Any]) -> list[dict[str, Any]]:
-        """For each alias of the document, the values of its key by path, as the body has them."""
+        """For each alias of the document, its key values by path, with the JSON types of the body."""
         own = {name: _value(body, steps) for name, steps in self._key}
         return [own] if self._superclass is None else [own, self._superclass.key_values(body)]
 
     def key_descriptors(self, body: dict[str, Any]) -> list[DocumentReference]:
-        """The descriptor values inside reference objects; the targets refer to them, this document does not."""
+        """The descriptor values inside reference objects: references of the targets, not of this document."""
         found: list[DocumentReference] = []
         for descriptor in self._key_descriptors:
             if descriptor.first_step in body:
@@ -98,7 +98,7 @@ class Extractor:
         return found
 
     def reference_objects(self, body: dict[str, Any]) -> list[dict[str, Any]]:
-        """Every reference object in the body itself, in the order of `references`."""
+        """Every reference object of the body, by reference and not a copy, in the order of `references`."""
         return [
             found
             for reference in self._references
@@ -107,13 +107,14 @@ class Extractor:
         ]
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> None:
-        """Rewrite, in place, every reference to a target whose identity moved; `moved` has its new key values."""
+        """Rewrite, in place, every reference to a target whose identity changed; `moved` has the new key values by old
+        referential id."""
         for reference in self._references:
             if reference.first_step in body:
                 reference.follow_moved_targets(body, moved)
 
     def references(self, body: dict[str, Any]) -> list[DocumentReference]:
-        """Every reference in the body, at any depth, repeated ones included."""
+        """Every reference in the body, at any depth, including repeated ones."""
         found: list[DocumentReference] = []
         for reference in self._references:
             if reference.first_step in body:
@@ -130,7 +131,7 @@ class _ReferenceKey:
         self.steps = reference.path.steps
         self._target = reference.target
         depth = len(self.steps)
-        # In the order of the target's own paths, for both ends to build one and the same natural key.
+        # In the order of the target's own paths, so that both sides compute the same natural key.
         self._members = sorted((pair.there.without_root(), pair.here.steps[depth]) for pair in reference.identity)
         self._names = [member for _, member in self._members]
         self._identities = _Identities(reference.target, [path for path, _ in self._members])
@@ -175,11 +176,11 @@ class _SuperclassKey:
 
 
 def descriptor_id(name: ResourceName, uri: str) -> UUID:
-    """The referential id of a descriptor of this type, however the URI is spelt."""
+    """The referential id of a descriptor of this type; the case of the URI is irrelevant."""
     return _descriptor_id(name.project, name.resource, uri)
 
 
-# The same few descriptors stand in most bodies.
+# Most bodies contain the same few descriptors.
 @lru_cache(maxsize=16_384)
 def _descriptor_id(project: str, resource: str, uri: str) -> UUID:
     return referential_id(project, resource, descriptor_natural_key(uri.lower()))
@@ -196,17 +197,17 @@ def _value(body: dict[str, Any], steps: Path) -> Any:
 
 
 class _Identities:
-    """The identities of one resource's documents, whose keys have these paths; given are the values in their order."""
+    """Computes the identities of one resource, whose key has these paths; values are passed in the same order."""
 
     def __init__(self, name: ResourceName, paths: Sequence[str]) -> None:
         self._name = name
         self._form = KeyForm(paths)
-        # Only members so named are descriptors, a rule of MetaEd.
+        # In MetaEd, exactly the members that hold descriptors have names with this ending.
         self._are_descriptors = [path.endswith("Descriptor") for path in paths]
         self._has_descriptor = any(self._are_descriptors)
 
     def identify(self, values: Sequence[str]) -> tuple[str, UUID]:
-        """The natural key, and the referential id, in which descriptor values take part in lower case."""
+        """The natural key, and the referential id, which is computed from lower-cased descriptor values."""
         hashed = key = self._form.natural_key(values)
         if self._has_descriptor:
             which = zip(values, self._are_descriptors, strict=True)

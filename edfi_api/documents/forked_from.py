@@ -1,4 +1,4 @@
-"""Imported by the process from which others are forked (`processes`): loads what all of them need."""
+"""Preloaded by the fork server of `processes`, so that the worker processes share the loaded modules."""
 
 import importlib
 

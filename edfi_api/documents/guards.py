@@ -1,9 +1,8 @@
-"""What a caller demands of the rows that it lets the store read and write, and of what is about to be written.
+"""The interface between the store and row-level authorization: conditions on stored rows and on proposed values.
 
-A guard is SQL, so that it is answered in the statement that reads or writes: nothing can come between. The same
-question is asked of different values: of a row, of a kept row of another table, of the parameters of a write.
-Which guards there are is the business of others; the store only asks and, when something is denied, has the guard
-find out why.
+A guard is SQL that becomes part of the statement that reads or writes, so the check and the access are atomic. The same
+condition applies to different values: a stored row, a row of the change history, the parameters of a write. The store
+only evaluates guards and, after a denial, lets the guard explain it; implementations are in `security`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,13 +13,13 @@ from typing import Any, Protocol
 from edfi_api.documents.securables import COLUMNS
 from edfi_api.surface.resource import JsonPath, ResourceName
 
-# Of documents, by their rows, those that a caller may read, and so be told of where they stand in its way.
+# Takes row id → resource name of some documents, returns the row ids that the caller may read. Limits what errors name.
 MayRead = Callable[[Mapping[int, ResourceName]], AbstractSet[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
-    """The values of a row that has the columns of a document, by the alias of its table."""
+    """The values of a row with the columns of `document`; `alias` is its table alias."""
 
     alias: str
     is_stored: bool = True
@@ -34,7 +33,7 @@ class RowValues:
 
 @dataclass(frozen=True, slots=True)
 class KeptValues(RowValues):
-    """The values of a row that tells what a document was, and has of its body the key values only."""
+    """The values of a row of the change history, which has the document's key values instead of its body."""
 
     key_values: str = "key_values"
 
@@ -42,7 +41,7 @@ class KeptValues(RowValues):
         return self._kept("->>", path)
 
     def json_member(self, path: JsonPath) -> str:
-        """As jsonb, in the type that the body had it."""
+        """As jsonb, with the JSON type that the value had in the body."""
         return self._kept("->", path)
 
     def _kept(self, operator: str, path: JsonPath) -> str:
@@ -52,7 +51,7 @@ class KeptValues(RowValues):
 
 @dataclass(frozen=True, slots=True)
 class ProposedValues:
-    """The values that a write has as parameters; `is_new` of an upsert whose document does not exist."""
+    """The values in the parameters of a write; `is_new` for an upsert that inserts."""
 
     is_new: bool = False
     is_stored: bool = False
@@ -70,11 +69,11 @@ STORED, PROPOSED, NEW = RowValues("d"), ProposedValues(), ProposedValues(is_new=
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """A way to all documents for which a condition holds, which does not lead past the others.
+    """An access path to the documents for which a condition holds, which does not scan the others.
 
-    `sql` is a query for their ids: the first `looked_at` at least, from `first` to `last`, in any order. `remaining` is
-    what still has to be asked of each, about a document `d`; None if nothing has to. `are_many` is SQL: true where the
-    way has so many branches that the documents next to each other are worth a look before it is taken.
+    `sql` is a query for their ids: at least the first `looked_at` between `first` and `last`, in any order. `remaining`
+    is the condition on a document `d` that each of them still has to meet; None if there is none. `are_many` is an SQL
+    expression: true if the path has so many branches that scanning the nearest rows first is worth it.
     """
 
     sql: str
@@ -84,11 +83,11 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """SQL about a document `d`, with its parameters, whose names mean the same wherever else they occur.
+    """A condition on a document `d` in equivalent forms, with its parameters.
 
-    `sql` is quick for one row; `indexed_sql`, which means the same, is what an index answers, or what is quick for
-    many rows; `alone_sql`, where it is given, is quicker if nothing else is asked. `finds_few` says that few documents
-    of a resource, if any, have what `indexed_sql` looks for.
+    `sql` is fast for a single row; `indexed_sql` can use an index or is fast for many rows; `alone_sql`, if given, is
+    faster when it is the only condition. `finds_few`: `indexed_sql` matches few documents of a resource. Equal
+    parameter names have equal values in all conditions of a statement.
     """
 
     sql: str
@@ -100,23 +99,23 @@ class Condition:
 
 
 class Guard(Protocol):
-    """Frozen. No two guards give the same parameter another meaning, so those of one caller can be put together."""
+    """Immutable. Guards never use one parameter name for different values, so those of one caller can be combined."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """What the SQL of the guard refers to."""
+        """The parameters of the guard's SQL."""
 
     def sql(self, values: Values) -> str:
-        """True where access is allowed; false or NULL elsewhere."""
+        """A boolean expression: true if access is allowed, otherwise false or NULL."""
 
     def questions(self, values: Values) -> list[str]:
-        """True or false for each thing that can be wrong, so that `refusal` can tell what is."""
+        """A boolean expression for each possible reason of a denial; `refusal` interprets their values."""
 
     def refusal(self, answers: Sequence[bool], values: Values, unresolved: AbstractSet[JsonPath]) -> Exception | None:
-        """Why access is denied; None if it is not. `unresolved` are places of references that lead nowhere."""
+        """Why access is denied; None if it is not. `unresolved` has the paths of references that do not resolve."""
 
     def condition(self) -> Condition:
-        """For collections. Raises what makes any answer pointless."""
+        """The condition for collections. Raises a refusal if the caller cannot be allowed to read any document."""
 
     def fault(self, error: Exception) -> Exception | None:
-        """What a refusal of the database to run the guard's SQL means; None if the guard is not to blame."""
+        """The refusal behind an error that the guard's SQL has raised; None if the error has another cause."""

@@ -1,4 +1,4 @@
-"""A body that a client sent, on its way to the store: brought into form, validated, understood."""
+"""Prepares a client's body for the store: coercion, validation, extraction of identity, references and securables."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,14 +17,17 @@ from edfi_api.documents.validation import Validator
 from edfi_api.documents.violations import Violation, as_many_as_reported
 from edfi_api.surface.resource import Resource, ResourceName, Surface
 
-# How orjson spells NUL, which PostgreSQL's jsonb cannot hold.
+# NUL as orjson writes it. PostgreSQL's jsonb cannot store it.
 _NUL = b"\\u0000"
 
 
 @dataclass(frozen=True, slots=True)
 class IncomingDocument:
-    """A valid body with its identity, its references and what decides who may see it; `text` is the JSON that will be
-    stored. Documents do not refer to the `key_descriptors`, which stand in the keys of what they refer to."""
+    """A valid body with its identity, references and securables.
+
+    `text` is the JSON to store. `key_descriptors` are the descriptors in the keys of reference objects: references of
+    the targets, not of this document.
+    """
 
     resource: Resource
     body: dict[str, Any]
@@ -36,18 +39,18 @@ class IncomingDocument:
 
     @property
     def targets(self) -> list[UUID]:
-        """The ids referred to, each once."""
-        # By their numbers: to hash a UUID, and to compare two, are functions of Python.
+        """The referential ids of all targets, each once."""
+        # Keyed by integer, because hashing and comparing UUIDs runs Python code.
         return list({reference.referential_id.int: reference.referential_id for reference in self.references}.values())
 
     @property
     def linked(self) -> list[UUID]:
-        """The ids that the reference objects mean, in their order."""
+        """The referential ids of the targets of reference objects, in the order of `Extractor.reference_objects`."""
         return [reference.referential_id for reference in self.references if reference.value is None]
 
 
 class Preparer:
-    """The way of one resource's bodies from what was sent to what can be stored. Compiled once."""
+    """Prepares the bodies of one resource; compiled once from the resource."""
 
     def __init__(self, resource: Resource) -> None:
         self.resource = resource
@@ -58,12 +61,13 @@ class Preparer:
         self._securables = SecurablesExtractor(resource)
 
     def prepare_new(self, sent: dict[str, Any]) -> IncomingDocument:
-        """A body to insert or to replace by natural key; ClientAssignedId if it brings an id."""
+        """A body for an upsert. Raises ClientAssignedId if it has an `id`, and what `prepare` raises."""
         _refuse_client_assigned_id(sent)
         return self.prepare(sent)
 
     def prepare_replacement(self, sent: dict[str, Any], document_uuid: UUID) -> IncomingDocument:
-        """A body for the document with this id, which it must repeat: IdMismatch if it has another."""
+        """A body for an update, which must contain the `id`. Raises IdMismatch if it differs from `document_uuid`, and
+        what `prepare` raises."""
         body = self._coerce(sent)
         sent_id = sent.get("id")
         missing = [violations.required("$.id")] if sent_id is None else []
@@ -73,14 +77,15 @@ class Preparer:
         return self._prepare_values(body, DEFAULT_DB_ALIAS)
 
     def prepare(self, sent: dict[str, Any], using: str = DEFAULT_DB_ALIAS) -> IncomingDocument:
-        """Bring into form, validate, extract; DataValidationFailed names all that is wrong."""
+        """Coerce, validate, extract. Raises DataValidationFailed with all violations of the first kind of check that
+        fails, and DocumentTooLarge for too many references."""
         body = self._coerce(sent)
         self._validator.validate_schema(body)
         return self._prepare_values(body, using)
 
     def prepare_new_with_spellings(self, sent: dict[str, Any], spellings: Mapping[UUID, str]) -> IncomingDocument:
-        """As `prepare_new` but without the database: descriptors stay in the letters that were sent, unless
-        `spellings` says how they are stored."""
+        """As `prepare_new` but without the database: descriptors keep the case in which they were sent, except those
+        whose stored URI is in `spellings`, by referential id."""
         _refuse_client_assigned_id(sent)
         body = self._coerce(sent)
         self._validator.validate_schema(body)
@@ -105,22 +110,24 @@ class Preparer:
         return self._incoming(body, references, key_descriptors)
 
     def _references(self, body: dict[str, Any]) -> tuple[list[DocumentReference], list[DocumentReference]]:
-        """The references of a body that was sent, and the descriptors in the keys of their targets;
-        DocumentTooLarge for very many. What is stored may date from before there was a limit."""
+        """The references of a client's body, and the descriptors in their keys. Raises DocumentTooLarge.
+
+        The limit does not apply to stored bodies (`understand`), which may be older than the limit.
+        """
         references, key_descriptors = self.extractor.references(body), self.extractor.key_descriptors(body)
         if len(references) + len(key_descriptors) > MOST_REFERENCES:
             raise DocumentTooLarge("references", MOST_REFERENCES)
         return references, key_descriptors
 
     def follow_moved_targets(self, body: dict[str, Any], moved: Mapping[UUID, Mapping[str, Any]]) -> IncomingDocument:
-        """The stored `body` with its references to moved targets rewritten; DataValidationFailed if it contradicts
-        itself then. `moved` has the new key values by the old referential id."""
+        """The stored `body` with its references to changed targets rewritten; `moved` has the new key values by old
+        referential id. Raises DataValidationFailed if the result breaks an equality or uniqueness constraint."""
         self.extractor.follow_moved_targets(body, moved)
         self._validator.validate_values(body)
         return self.understand(body)
 
     def understand(self, body: dict[str, Any]) -> IncomingDocument:
-        """Identity and references of a body that is valid already, such as a stored one."""
+        """Identity, references and securables of a body that is known to be valid, such as a stored one."""
         return self._incoming(body, self.extractor.references(body), self.extractor.key_descriptors(body))
 
     def _incoming(
@@ -140,14 +147,14 @@ def _refuse_client_assigned_id(sent: Mapping[str, Any]) -> None:
 
 
 class Preparers:
-    """The preparers of a surface, each compiled when it is first asked for."""
+    """The preparers of a surface, each compiled at first use."""
 
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
         self._compiled: dict[ResourceName, Preparer] = {}
 
     def __contains__(self, name: ResourceName) -> bool:
-        """Whether the surface has this resource; the database may have documents of others."""
+        """Whether the surface has this resource; the database may have documents of other resources."""
         return name in self._surface.by_name
 
     def __getitem__(self, name: ResourceName) -> Preparer:

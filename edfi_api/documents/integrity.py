@@ -1,8 +1,8 @@
-"""Does what is stored agree with itself? Every body against its natural key, securables, aliases, references and links;
-the closure of the hierarchy of education organizations, and which of them reach the documents of people, against what
-the documents tell.
+"""Consistency check of the stored data.
 
-The foreign keys hold rows to rows; that rows mean what the bodies say is the store's doing, and is looked at here.
+Compares every body with its natural key, securables, aliases, references and links, and the derived tables (the closure
+of the hierarchy of education organizations, and which of them reach the documents of people) with the documents.
+Foreign keys only guarantee that rows refer to existing rows; that they correspond to the bodies is up to the store.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ SELECT t.name, d.natural_key
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A document whose rows do not mean what its body says; `what` is for people."""
+    """A document whose rows do not correspond to its body; `what` is a text for operators."""
 
     resource: str
     natural_key: str
@@ -57,7 +57,7 @@ class Disagreement:
 
 
 class _Row(NamedTuple):
-    """What the database has about one document."""
+    """The stored columns, aliases, references and links of one document."""
 
     row: int
     resource_type: int
@@ -70,14 +70,14 @@ class _Row(NamedTuple):
     securables: Securables
 
 
-# Type and id of a document.
+# Resource type and id of a document.
 _Link = tuple[int, UUID]
 
 
 def disagreements(preparers: Preparers, using: str) -> Iterator[Disagreement]:
-    """All of them, document by document in the order of their rows, in bounded memory.
+    """All disagreements in the order of the documents' rows; memory is bounded by a batch.
 
-    Documents of a resource that the surface does not have cannot be understood; the first of them is named.
+    Documents of a resource that the surface does not have cannot be checked; one is reported per resource.
     """
     last_row = 0
     not_served: dict[ResourceName, str] = {}
@@ -118,7 +118,7 @@ def _batch(after: int, using: str) -> Iterator[_Row]:
 
 
 def _links(batch: list[_Row], using: str) -> dict[UUID, _Link]:
-    """Whom the references of these documents mean."""
+    """Referential id → target, for the references of these documents."""
     wanted = {alias for stored in batch for alias in stored.references if alias}
     targets = Alias.objects.using(using).filter(pk__in=wanted)
     found = targets.values_list("referential_id", "document__resource_type_id", "document__document_uuid")

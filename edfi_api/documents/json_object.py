@@ -1,5 +1,5 @@
-"""JSON text of a body → object; refuses duplicate properties, which parsers drop silently, and more values, or longer
-numbers, than a document may have."""
+"""JSON text of a body → object. Rejects duplicate properties, which parsers drop silently, and bodies whose values or
+numbers exceed `limits`."""
 
 import json
 import re
@@ -23,8 +23,7 @@ _LONGEST_NUMBER_REPORTED = 40
 
 
 def parse(text: bytes) -> dict[str, Any]:
-    """A JSON object without duplicate properties; EmptyBody, DocumentTooLarge, MalformedJson or DuplicateProperty
-    otherwise."""
+    """The JSON object. Raises EmptyBody, DocumentTooLarge, MalformedJson or DuplicateProperty."""
     if not text.strip():
         raise EmptyBody
     _refuse_too_many_values(text)
@@ -41,8 +40,10 @@ def parse(text: bytes) -> dict[str, Any]:
 
 
 def _refuse_too_many_values(text: bytes) -> None:
-    """Every value but the first stands behind a comma or an opening bracket. Those inside texts are counted too: a text
-    in which they matter is longer than any member allows."""
+    """Counts commas and opening brackets: each value but the first follows one.
+
+    Those inside strings are counted too; a string with enough of them to matter is longer than any member allows.
+    """
     if text.count(b",") + text.count(b"[") + text.count(b"{") >= MOST_VALUES:
         raise DocumentTooLarge("values", MOST_VALUES)
 
@@ -58,10 +59,10 @@ def _decimal(text: str) -> Decimal:
 
 
 def _may_have_lost_properties(text: bytes, value: dict[str, Any]) -> bool:
-    """Whether fewer quotes would be written than were read.
+    """Whether the serialised value has fewer quotes than the text.
 
-    Counting costs a hundredth of a parser with hooks. Each lost property takes its quotes with it, and none can
-    come back, except that one written as an escape is counted only on the way out.
+    Counting costs a hundredth of a parser with hooks. Each dropped property drops its quotes; a quote that is
+    written as a Unicode escape is counted in the output only, so texts with such escapes always take the slower parser.
     """
     try:
         written = orjson.dumps(value)
@@ -75,7 +76,7 @@ class _ObjectWithDuplicates(dict[str, Any]):
 
 
 def _refuse_duplicates(text: bytes) -> None:
-    # What stands in place of a number does not matter here.
+    # Only names matter here, so numbers stay text.
     value = json.loads(text, object_pairs_hook=_object, parse_float=str, parse_int=str)
     if paths := as_many_as_reported(_repeated_paths(value, ())):
         raise DuplicateProperty(paths)
@@ -91,7 +92,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _repeated_paths(value: Any, steps: tuple[str, ...]) -> Iterator[str]:
-    """The steps become text only where a path is reported: a name may be as long as the body."""
+    """Steps are joined and cut only for the paths that are reported: a name may be as long as the body."""
     if isinstance(value, _ObjectWithDuplicates):
         yield from (_path((*steps, f".{name}")) for name in value.repeated)
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

@@ -1,7 +1,7 @@
-"""JSON text to values and back, with every digit of every number.
+"""JSON text to values and back without loss of digits.
 
-orjson reads decimals into doubles, which hold fifteen digits; Ed-Fi's currencies have nineteen. Text with longer
-numbers takes a slower way, through `Decimal`. Shorter ones come back from a double as they were.
+orjson reads decimals as doubles, which hold fifteen digits; Ed-Fi's currencies have nineteen. Text with longer numbers
+is parsed by the slower `json` module into `Decimal`. Shorter numbers survive the conversion to a double and back.
 """
 
 import json
@@ -17,29 +17,29 @@ _LARGEST_INTEGER = 2**63 - 1
 
 
 def loads(text: bytes) -> Any:
-    """The value of a JSON text; orjson.JSONDecodeError if it is none."""
+    """The value of a JSON text. Raises orjson.JSONDecodeError."""
     return with_every_digit(text, orjson.loads(text))
 
 
 def with_every_digit(text: bytes, value: Any, decimal: Callable[[str], Decimal] = Decimal) -> Any:
-    """`value`, which orjson has read from `text`, or the same with its long numbers exact, as `decimal` reads them."""
+    """`value`, which orjson has parsed from `text`; parsed again with `decimal` if it may have long numbers."""
     if not _MAY_EXCEED_A_DOUBLE.search(text):
         return value
     return json.loads(text, parse_float=decimal, parse_int=lambda digits: as_integer(decimal(digits)))
 
 
 def dumps(value: Any) -> bytes:
-    """The JSON text of a value that `loads` may have read."""
+    """The JSON text of a value as `loads` returns it."""
     return orjson.dumps(value, default=exact_number)
 
 
 def as_integer(number: Decimal | float) -> int | Decimal:
-    """A whole number in the form that `dumps` can write: orjson knows integers of 64 bits only."""
+    """A whole number as `dumps` can write it: orjson supports integers of 64 bits only."""
     return int(number) if -_LARGEST_INTEGER <= number <= _LARGEST_INTEGER else Decimal(number)
 
 
 def exact_number(value: object) -> orjson.Fragment:
-    """How orjson writes what it does not know: a Decimal with all its digits."""
+    """orjson's `default`: writes a Decimal with all its digits. Raises TypeError for other types."""
     if isinstance(value, Decimal):
         return orjson.Fragment(f"{value:f}")
     raise TypeError(f"{type(value).__name__} is no JSON value")

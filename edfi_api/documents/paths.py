@@ -1,4 +1,4 @@
-"""Walking a body along the steps of a `JsonPath`, through arrays, with the indexes passed on the way."""
+"""Evaluates the steps of a `JsonPath` on a body, and keeps the array indexes of each match."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,10 +10,10 @@ Indexes = tuple[int, ...]
 
 
 def values_at(body: Any, steps: Path, indexes: Indexes = ()) -> Sequence[tuple[Indexes, Any]]:
-    """Every value that stands at the path, in body order, with the index of each array on the way.
+    """Every value at the path, in body order, with the array indexes that lead to it.
 
-    Missing members end the walk silently; so does anything that is not the object or array the path expects. Walked a
-    dozen times for each document, and most paths lead to one value: a generator takes twice the time.
+    Empty if a member is missing or a value is not the object or array that the path expects. Called a dozen times per
+    document, mostly for a single value, for which a generator takes twice the time.
     """
     for number, step in enumerate(steps):
         if step == ALL_ITEMS:
@@ -27,6 +27,6 @@ def values_at(body: Any, steps: Path, indexes: Indexes = ()) -> Sequence[tuple[I
 
 
 def concrete(steps: Path, indexes: Indexes) -> str:
-    """`$.classPeriods[1].classPeriodReference`: the path with the indexes put in."""
+    """`$.classPeriods[1].classPeriodReference`: the path with concrete array indexes."""
     remaining = iter(indexes)
     return "$" + "".join(f"[{next(remaining)}]" if step == ALL_ITEMS else f".{step}" for step in steps)

@@ -1,18 +1,18 @@
-"""Which database a collection is read from: the replica, if nobody can notice.
+"""Chooses the database for reading a collection: the replica if it is fresh enough, otherwise the primary.
 
-A replica lags behind. A client that has written must find what it wrote, whichever process or machine serves its next
-request, so the mark of its write stands in the primary. A mark with every write would cost a statement each and make
-the writes of one client wait for one another; so a process renews a client's mark once a second, after a write and
-before its answer. Before a collection is read, the primary is asked two cheap things in one round trip: whether the
-client's mark is old enough, and how far its log has come. The replica is read if it has applied all of that log, or
-at least all that was committed until some seconds ago, which are a setting. So a client misses nothing of its own,
-and nobody sees what is older than that, also while the replica applies nothing at all.
+A replica lags. A client must be able to read its own writes, whichever process or machine serves its next request, so
+the time of its last write is recorded in the primary (`recent_writer`). A record at every write would cost a statement
+each and serialise the writes of one client; so each process renews a client's record at most once a second, after a
+write and before its response. Before a collection is read, one round trip to the primary returns whether the client's
+record is old enough, and the current WAL position. The replica is used if it has replayed the WAL up to that position,
+or at least all commits until a configured number of seconds ago. So a client always reads its own writes, and no
+response is staler than that setting, even if replay on the replica has stopped.
 
-Other ways were thought of. To remember the position in the log with each write needs a second statement after each
-commit, on the hottest path; a lag that the replica itself tells is wrong as soon as its connection is; a signed
-position handed out to clients is not what Ed-Fi clients send back.
+Alternatives: recording the WAL position of each write needs a second statement after each commit, on the hottest path;
+the lag that a replica reports is wrong once its connection to the primary is lost; Ed-Fi clients would not send back a
+token with a position.
 
-A replica that does not answer is left alone for some seconds; the primary answers instead.
+A replica that does not respond is not used for some seconds; reads go to the primary instead.
 """
 
 import logging
@@ -33,9 +33,9 @@ Result = TypeVar("Result")
 
 _logger = logging.getLogger(__name__)
 
-# A mark is at most so much older than the write that it stands for.
+# A record is at most this much older than the client's last write.
 _SECONDS_OF_A_MARK = 1
-# How long a replica is left alone that did not answer.
+# How long a replica that did not respond is not used.
 _SECONDS_WITHOUT = 5
 
 _MARK = """
@@ -44,7 +44,7 @@ ON CONFLICT (client) DO UPDATE SET wrote_at = greatest(recent_writer.wrote_at, e
 RETURNING client
 """
 
-# No row for a client that wrote a moment ago.
+# No row for a client with a recent write.
 _STATE_OF_PRIMARY = """
 SELECT pg_current_wal_flush_lsn()::text, (clock_timestamp() - make_interval(secs => %(seconds)s))::text
  WHERE NOT EXISTS (
@@ -59,13 +59,13 @@ SELECT 1 WHERE pg_is_in_recovery()
    AND (pg_last_wal_replay_lsn() >= %(log)s::pg_lsn OR pg_last_xact_replay_timestamp() >= %(moment)s::timestamptz)
 """
 
-# When this process last marked a client, and until when it leaves the replica alone; by its own clock.
+# By this process's monotonic clock: when it last recorded a write of each client, and until when it avoids the replica.
 _marked: dict[int, float] = {}
 _avoided_until: dict[str, float] = {}
 
 
 def remember_writer(client: int | None, using: str) -> None:
-    """To be called between a client's write and its answer."""
+    """Record the client's write. Must be called after the write and before its response."""
     if client is None or not _is_configured():
         return
     now = time.monotonic()
@@ -75,8 +75,8 @@ def remember_writer(client: int | None, using: str) -> None:
 
 
 def read(documents: Selection, client: int, seconds: int, query: Callable[[Selection], Result]) -> Result:
-    """What `query` makes of the documents: in the replica if it is not further behind than so many seconds, and the
-    client's last write is longer ago; otherwise where the selection stands."""
+    """The result of `query`, run on the replica if it lags at most `seconds` and the client's last write is longer ago,
+    otherwise on the database of the selection."""
     if _is_configured() and time.monotonic() >= _avoided_until.get(REPLICA, 0):
         state = _state_of_primary(client, seconds, documents.using)
         try:

@@ -1,4 +1,4 @@
-"""Resource names to the small numbers they have in the `document` table, and back into the database after migrate."""
+"""The `resource_type` table: resource names and the small numbers that represent them in `document`."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -10,10 +10,10 @@ from edfi_api.surface.resource import Resource, ResourceName
 
 
 def synchronise(resources: Iterable[Resource], using: str = DEFAULT_DB_ALIAS) -> None:
-    """Number the resources that the database does not know yet, in order of name.
+    """Add the resources that the table does not have yet, numbered in order of name.
 
-    A known one keeps its number for ever, so stored documents keep their meaning when the standard changes;
-    an empty table is always numbered alike.
+    Existing rows never change, so stored documents stay valid when the data standard changes. The numbering of an empty
+    table is deterministic.
     """
     table = ResourceType.objects.using(using)
     known = {(row.project, row.name): row for row in table.all()}
@@ -30,12 +30,12 @@ def synchronise(resources: Iterable[Resource], using: str = DEFAULT_DB_ALIAS) ->
 
 @cache
 def numbers(using: str = DEFAULT_DB_ALIAS) -> dict[ResourceName, int]:
-    """The number of every resource; read once per process and database."""
+    """Resource name → number; read once per process and database."""
     rows = ResourceType.objects.using(using).all()
     return {ResourceName(row.project, row.name): row.id for row in rows}
 
 
 @cache
 def names(using: str = DEFAULT_DB_ALIAS) -> dict[int, ResourceName]:
-    """The resource of every number."""
+    """Number → resource name."""
     return {number: name for name, number in numbers(using).items()}

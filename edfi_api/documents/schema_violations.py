@@ -1,8 +1,8 @@
-"""Everything in a body that breaks its JSON schema, found place by place, so that the caller decides when it is enough.
+"""The violations of a JSON schema as a lazy iterator, so that the caller can stop at a limit.
 
-The library's own list of errors is complete before its first entry can be read, and each error carries a copy of the
-value that it is about: a megabyte of wrong items took gigabytes. Here the library checks one place at a time, and only
-the way down into objects and arrays is our own.
+The library computes its list of errors completely, and each error has a copy of the offending value: a megabyte of
+invalid items takes gigabytes of memory. So each node of the schema is checked by the library on its own, and only the
+traversal of objects and arrays is implemented here.
 """
 
 import json
@@ -17,8 +17,8 @@ from edfi_api.documents import violations
 from edfi_api.documents.coercion import is_date, is_date_time, is_time
 from edfi_api.documents.violations import Violation
 
-# Keywords that say nothing about the value itself: they lead to other places, or describe. Members that a schema does
-# not have are dropped before validation.
+# Keywords that do not constrain the node itself: they apply to its children or are annotations. Members that a schema
+# does not define are dropped before validation.
 _NOT_OF_THE_VALUE = ("properties", "items", "additionalProperties", "title", "description", "deprecated", "$schema")
 _JSON_TYPES: dict[type, str] = {
     str: "string",
@@ -30,29 +30,29 @@ _JSON_TYPES: dict[type, str] = {
     list: "array",
     type(None): "null",
 }
-# How many different places are kept compiled.
+# Size of the cache of compiled nodes.
 _MOST_COMPILED = 4096
 
 
 def compile_validator(schema: dict[str, Any]) -> Draft202012Validator:
-    """The validator of a schema with Ed-Fi's formats, whose times have no zone, unlike those of JSON Schema."""
+    """The validator of a schema with Ed-Fi's formats: times have no zone, unlike those of JSON Schema."""
     return Draft202012Validator(
         schema,
         validate_formats=True,
         formats={"date": is_date, "date-time": is_date_time, "time": is_time},
-        mask="The value",  # The library's own messages would repeat values of any length.
+        mask="The value",  # Otherwise the library's messages repeat values of any length.
     )
 
 
 class SchemaPlace:
-    """One place of a schema, and by it the places below."""
+    """One node of a schema; its children are created at first use."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._schema = schema
         self._members: dict[str, SchemaPlace | None] = {}
 
     def violations(self, value: Any, path: str = "$") -> Iterator[Violation]:
-        """What is wrong with the value itself, then with its members or items in their order."""
+        """The violations of the value itself, then those of its members or items in body order."""
         yield from _violations(self._validator.iter_errors(self._without_content(value)), path)
         if isinstance(value, dict):
             for name, child in value.items():
@@ -78,7 +78,7 @@ class SchemaPlace:
         return self._members[name]
 
     def _without_content(self, value: Any) -> Any:
-        """What the keywords of this place look at: the names of members, and how many items there are."""
+        """The value reduced to what the keywords of this node check: member names, or the number of items."""
         if isinstance(value, dict):
             return dict.fromkeys(value)
         if isinstance(value, list) and "uniqueItems" not in self._schema:
@@ -92,7 +92,7 @@ def _compiled(schema: str) -> Draft202012Validator:
 
 
 def _violations(errors: Iterator[ValidationError], path: str) -> list[Violation]:
-    """A text that is empty where it may not be is refused for that alone, not for being short as well."""
+    """An empty required text is reported once, not for its length as well."""
     found = list(errors)
     is_empty = any(error.kind.name == "pattern" and not error.instance for error in found)
     return [_violation(error, path) for error in found if not is_empty or error.kind.name != "minLength"]

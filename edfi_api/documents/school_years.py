@@ -1,4 +1,4 @@
-"""School years as documents: a range of years, of which one is the current."""
+"""Documents for a range of school years, one of which is the current one."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from edfi_api.surface.resource import Resource, ResourceKind, Surface
 
 
 def school_year_documents(surface: Surface, years: range, current: int) -> Iterator[Candidate[str]]:
-    """A body for each year; nothing if the standard has no school years.
+    """A candidate for each year; none if the data standard has no school years.
 
-    A school year is named after the calendar year in which it ends: 2026 is 2025-2026.
+    A school year is numbered after the calendar year in which it ends: 2026 is 2025-2026.
     """
     resource = _school_year_resource(surface)
     if resource is None:

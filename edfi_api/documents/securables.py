@@ -1,13 +1,12 @@
-"""Body → the values that decide who may see the document: columns of its row, NULL where it has none.
+"""Body → the securable values on which authorization is based: columns of the document's row, NULL where absent.
 
-Only root-level elements take part, and of namespaces only the document's own and those of its identity. Several
-elements of one kind that the resource's rules make equal are one value; should an extension have different ones, the
-column holds the first of them (`groups`), and whoever judges looks into the body for the others. See
+Only root-level elements are used, and of namespaces only the document's own and those of its identity. Elements of one
+kind that equality constraints make equal form one group with one value; if an extension adds further groups, the
+column holds the value of the first (`groups`), and authorization reads the others from the body. See
 meadowlark/docs/authorization.md#securable-elements.
 
-`hierarchy` is for education organizations alone: the own id and behind it those of the organizations above.
-`opens_pathway` marks the documents that say who belongs to which organization, `is_person` those of the people
-themselves.
+`hierarchy` is set for education organizations only: the own id followed by those of the parent organizations.
+`opens_pathway` marks documents that associate people with organizations, `is_person` those of the people themselves.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +21,7 @@ _BIGINT = range(-(2**63), 2**63)
 
 
 class SecurableKind(StrEnum):
-    """What an element identifies; the values are the names of the columns."""
+    """What an element identifies; the values are column names."""
 
     ORGANIZATION = "organization"
     STUDENT = "student"
@@ -33,7 +32,7 @@ class SecurableKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SecurableElement:
-    """A place at the root of a body; `name` is what refusals call it."""
+    """A securable element at the root of a body; `name` is its name in error messages."""
 
     kind: SecurableKind
     name: str
@@ -41,7 +40,7 @@ class SecurableElement:
 
 
 class Securables(NamedTuple):
-    """The columns of a document, in the order of `COLUMNS`."""
+    """The securable columns of a document, in the order of `COLUMNS`."""
 
     organization: int | None
     student: str | None
@@ -53,7 +52,7 @@ class Securables(NamedTuple):
     is_person: bool | None
 
 
-# Column and type, in the order of the fields.
+# Column name → SQL type, in the order of the fields of `Securables`.
 COLUMNS = {
     "organization": "bigint",
     "student": "text",
@@ -67,7 +66,7 @@ COLUMNS = {
 
 
 class SecurablesExtractor:
-    """The compiled paths of one resource."""
+    """Reads the securables from bodies of one resource; its paths are compiled once."""
 
     def __init__(self, resource: Resource) -> None:
         found = groups(resource)
@@ -99,7 +98,7 @@ class SecurablesExtractor:
 
 
 def groups(resource: Resource) -> list[tuple[SecurableElement, ...]]:
-    """The elements that take part, together where they always have the same value."""
+    """The elements that authorization uses; those that always have the same value form one group."""
     found: list[tuple[SecurableElement, ...]] = []
     for element in _elements(resource):
         same = next((group for group in found if _is_one_value(element, group, resource)), None)
@@ -127,7 +126,7 @@ def _at_root(kind: SecurableKind, name: str, paths: Iterable[JsonPath]) -> Itera
 
 
 def _name_of_contact(path: JsonPath) -> str:
-    """Standards before 5 have parents."""
+    """Data standards before version 5 name contacts parents."""
     return "ParentUniqueId" if path.steps[-1].lower().endswith("parentuniqueid") else "ContactUniqueId"
 
 
@@ -137,7 +136,7 @@ def _is_one_value(element: SecurableElement, group: tuple[SecurableElement, ...]
 
 
 def _is_person(resource: Resource) -> bool:
-    """Whether what identifies a document is the number of a person, and not by a reference to that person."""
+    """Whether the identity of the resource is a person's unique id, and not a reference to a person."""
     elements = resource.securable_elements
     people = (*elements.student, *elements.contact, *elements.staff)
     return resource.identity in [(path,) for path in people if len(path.steps) == 1]
@@ -151,5 +150,5 @@ def _first(body: dict[str, Any], paths: Iterable[Path]) -> Any:
 
 
 def _id(value: Any) -> int | None:
-    """Ids that no column can hold are nobody's."""
+    """The value, or None if it is out of the range of bigint: no stored organization can have such an id."""
     return value if isinstance(value, int) and value in _BIGINT else None

@@ -1,9 +1,9 @@
-"""Descriptor values in the spelling of the stored descriptor.
+"""Normalises descriptor values to the letter case of the stored descriptor.
 
-Descriptors compare without regard to case, and what is served is the descriptor's own spelling, not the client's.
-Bodies are brought into it before they are stored, so that query by example can compare exactly. A descriptor cannot
-be renamed, so a spelling once read is remembered; not for ever, since it can be deleted and come back in other
-letters. See meadowlark/docs/contract.md#descriptors.
+Descriptors compare case-insensitively, and the API returns the descriptor's own case, not the client's. Bodies are
+normalised before they are stored, so that query by example can compare exactly. Descriptors cannot be renamed, so
+stored URIs are cached; entries expire because a descriptor can be deleted and created again in another case. See
+meadowlark/docs/contract.md#descriptors.
 """
 
 import time
@@ -20,25 +20,25 @@ from references.identity import descriptor_natural_key
 _MOST_REMEMBERED = 65_536
 _SECONDS_REMEMBERED = 60
 _NOTHING = ("", 0.0)
-# One parameter, however many there are; the ORM makes one of each, which took more time than the query.
+# The ids are one array parameter: the ORM binds each id separately, which takes longer than the query itself.
 _NATURAL_KEYS = """
 SELECT a.referential_id, d.natural_key FROM alias a JOIN document d ON d.id = a.document_id
  WHERE a.referential_id = ANY (%s)
 """
 
-# By database and referential id: the URI, and until when it is trusted. Each access is a single step of a dictionary,
-# which needs no lock.
+# (database, referential id) → (URI, when the entry expires). Each access is a single dictionary operation, so threads
+# need no lock.
 _remembered: dict[tuple[str, UUID], tuple[str, float]] = {}
 
 
 def adopt(body: dict[str, Any], references: Iterable[DocumentReference], using: str) -> None:
-    """Respell, in place, every descriptor value of `body` that is stored in other letters."""
+    """Replace, in place, every descriptor value of `body` whose stored descriptor differs in case."""
     descriptors = [reference for reference in references if reference.value is not None]
     respell(body, descriptors, stored_spellings([reference.referential_id for reference in descriptors], using))
 
 
 def respell(body: dict[str, Any], references: Iterable[DocumentReference], stored: Mapping[UUID, str]) -> None:
-    """The same for those that `stored` knows."""
+    """As `adopt`, with the stored URIs given by referential id."""
     for reference in references:
         spelling = stored.get(reference.referential_id)
         if spelling is not None and reference.value is not None and spelling != reference.value:
@@ -46,7 +46,7 @@ def respell(body: dict[str, Any], references: Iterable[DocumentReference], store
 
 
 def stored_spellings(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
-    """URIs of the stored descriptors among these referential ids; at most one query, mostly none."""
+    """URIs of the stored descriptors among these referential ids; at most one query, none if all are cached."""
     now = time.monotonic()
     found, unknown = {}, []
     for id_ in ids:
@@ -59,7 +59,7 @@ def stored_spellings(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
 
 
 def forget() -> None:
-    """Read every spelling anew when it is asked for next."""
+    """Clear the cache."""
     _remembered.clear()
 
 

@@ -1,18 +1,17 @@
 """The SQL of the store: each operation is one statement and so one round trip. Parameters are named.
 
 `expected_version` is the change version that a conditional write may replace, 0 if it may only insert, NULL without
-a condition. `client` is the API client's row id, `user` the name of a user of the admin; a delete has no row to put
-them into, so they go the way of settings.
-Inserts take their change version by the column's default, updates and deletes by triggers. All run at READ COMMITTED.
-Within one statement every part sees the same snapshot, so the parts of a write agree with each other; what a
-concurrent transaction did meanwhile shows as a constraint violation or as no row at all, and the store runs the
-statement again.
+a condition. `client` is the API client's row id, `user` the name of a user of the admin; a delete has no row to store
+them in, so it passes them to the triggers as settings.
+Inserts get their change version from the column's default, updates and deletes from triggers. All statements run at
+READ COMMITTED. All parts of one statement see the same snapshot; a concurrent transaction shows as a constraint
+violation or as an empty result, and the store retries the statement.
 
-What the reference objects of a body mean is copied from their targets (`linked`), which are locked as the foreign key
-would do it a moment later: so what is copied is what the reference will mean. Nothing is written if one is not there.
+The targets of reference objects are copied into the row (`linked`). The statement locks them as the foreign key check
+does later in the transaction, so a copied target cannot change before the commit. Nothing is written if one is missing.
 
-Where a guard asks about stored or proposed values, the statement asks for it: what is denied leaves everything as it
-was and says so. Without one, nothing is asked and the texts are shorter.
+With a guard, the conditions on stored and proposed values are part of the statement: a denied write changes nothing and
+returns 'denied'. Without one, the statements are shorter.
 """
 
 from dataclasses import dataclass
@@ -20,11 +19,11 @@ from functools import lru_cache
 
 from edfi_api.documents import securables
 
-# What decides who may see a document follows its body, wherever that is written.
+# The securable columns are written wherever the body is.
 SECURABLES = ", ".join(securables.COLUMNS)
 _NEW_SECURABLES = ", ".join(f"%({name})s::{type_}" for name, type_ in securables.COLUMNS.items())
 
-# A document that refers to itself is not there yet when it is inserted.
+# A document that refers to itself does not exist yet when it is inserted.
 _LINKED = """
 linked AS MATERIALIZED (
     SELECT place, d.resource_type_id, d.document_uuid
@@ -44,18 +43,18 @@ _STORED_OR_NEW = """(
          WHERE alias_id = ANY (%(aliases)s::uuid[]) AND NOT EXISTS (SELECT FROM existing)
       ) stored_or_new"""
 
-# Where the written row comes from differs between upsert and update; the rest of a write is one text.
+# The part that upsert and update have in common; they differ in how they find or insert the row.
 _WRITE = """
 updated AS (
-    -- The change version is compared again because the row may have changed since the snapshot; the difference
-    -- of the references below would then be taken from old rows. No row is updated in that case.
+    -- The change version is compared again because the row may have changed since the snapshot; the references
+    -- below would then be compared with outdated rows. No row is updated in that case.
     UPDATE document d
        SET body = %(body)s::jsonb, natural_key = %(natural_key)s, ({securables}) = ROW({new_securables}),
            (linked_types, linked_ids) = (SELECT types, ids FROM links),
            last_modified_at = now(), last_modified_by = %(client)s::bigint
       FROM existing e
      WHERE d.id = e.id AND e.is_same_identity AND d.change_version = e.change_version AND e.is_expected{only_if_allowed}
-       -- In this form, because PostgreSQL would look at the links first otherwise, though nothing is to be written.
+       -- CASE keeps PostgreSQL from evaluating the links first, even if the body is unchanged.
        AND CASE WHEN NOT e.is_same_body THEN (SELECT are_there FROM links) END
     RETURNING d.id, d.document_uuid, d.change_version
 ), written AS (
@@ -130,7 +129,7 @@ WITH target AS (
 SELECT 'deleted', document_uuid FROM deleted{denied}
 """
 
-# A document that comes back was not created by who brings it back, nor now.
+# A restored document keeps its original creator and time of creation.
 KEEP_CREATION = """
 UPDATE document SET created_by = %(created_by)s::bigint, created_at = %(created_at)s::timestamptz
  WHERE document_uuid = %(document_uuid)s
@@ -140,8 +139,8 @@ RETURNING id
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What a guard asks, as SQL: about a stored row `d`, about the values that are proposed for it, and about those
-    of a document that is new."""
+    """The SQL conditions of a guard: on a stored row `d`, on the values proposed for it, and on those of a new
+    document."""
 
     stored: str
     proposed: str
@@ -150,7 +149,7 @@ class Demands:
 
 @lru_cache(maxsize=1024)
 def upsert(demands: Demands | None) -> str:
-    """Answers an outcome with id and version; 'denied' without these if a new document is."""
+    """Returns outcome, id and version; 'denied' has neither id nor version if an insert is denied."""
     return _guarded(_UPSERT, demands, _DENIED_UPSERT)
 
 
@@ -162,27 +161,27 @@ SELECT d.document_uuid::text, d.change_version FROM alias a JOIN document d ON d
 
 @lru_cache(maxsize=1024)
 def unchanged(demands: Demands | None) -> str:
-    """Answers id and version if an upsert would leave the document as it is. Takes a tenth of the time of that one,
-    which has to be ready for everything that it may have to write."""
+    """Returns id and version if an upsert would not change the document, otherwise no row. Takes a tenth of the time of
+    the upsert statement, whose plan contains every write that may be necessary."""
     return _UNCHANGED.format(allowed="" if demands is None else f" AND {demands.stored} AND {demands.proposed}")
 
 
 @lru_cache(maxsize=1024)
 def update(demands: Demands | None) -> str:
-    """As `upsert`, but no row if there is no document."""
+    """As `upsert`, but no row if the document does not exist."""
     return _guarded(_UPDATE, demands, _DENIED)
 
 
 @lru_cache(maxsize=1024)
 def delete(demands: Demands | None) -> str:
-    """Answers 'deleted' or 'denied', or no row if there is no document."""
+    """Returns 'deleted' or 'denied', or no row if the document does not exist."""
     return _guarded(_DELETE, demands, _DENIED_DELETE)
 
 
 _DENIED = """
 UNION ALL
 SELECT 'denied', document_uuid::text, change_version FROM existing WHERE NOT is_allowed"""
-# What changed meanwhile is not as it was allowed either.
+# A row that changed concurrently counts as denied, since the guard has checked its former values.
 _DENIED_DELETE = """
 UNION ALL
 SELECT 'denied', document_uuid FROM target WHERE NOT is_allowed OR NOT EXISTS (SELECT FROM deleted)"""
@@ -221,7 +220,7 @@ SELECT change_version FROM document
  WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
 """
 
-# For a write that met another one: the lock that its update would take, before it reads anything.
+# For the retry of a write after a concurrent one: takes the lock of the update before anything is read.
 LOCK_BY_ALIAS = """
 SELECT d.id FROM alias a JOIN document d ON d.id = a.document_id
  WHERE a.referential_id = %(referential_id)s
@@ -250,11 +249,11 @@ SELECT {STORED_COLUMNS.format(body="d.body")}{{is_allowed}}
 
 @lru_cache(maxsize=1024)
 def get(demands: Demands | None) -> str:
-    """The fields of `StoredDocument`; behind them whether it may be read, if that is asked."""
+    """Returns the fields of `StoredDocument`, followed by whether the guard allows to read it, if there is a guard."""
     return _GET.format(is_allowed=f", {demands.stored} AS is_allowed" if demands is not None else "")
 
 
-# For a denied request: what of the stored document is, or is about to be.
+# For a denied request: the guard's questions about the stored document, or about the proposed values.
 QUESTIONS_BY_ALIAS = """
 SELECT true AS is_same_identity{questions}
   FROM alias a JOIN document d ON d.id = a.document_id
@@ -288,14 +287,15 @@ SELECT id, body::text FROM document
 
 @lru_cache(maxsize=1024)
 def is_still_allowed(demands: Demands) -> str:
-    """For a document that is locked: what allowed its change may have gone while the lock was waited for, and a
-    statement that waits goes on with what it saw before."""
+    """Whether the guard still allows the change of a document that is locked now. The permission may have been revoked
+    while the transaction waited for the lock, and a statement that waits continues with its old snapshot."""
     return f"""
 SELECT {demands.stored} AND {demands.proposed} FROM document d WHERE d.document_uuid = %(document_uuid)s
 """
 
 
-# A writer that is about to refer to one of these holds a weaker lock on it, or waits until we are through.
+# A concurrent writer that refers to one of these either holds a weaker lock on it already, or waits for this
+# transaction.
 LOCK_ALIASES = """
 SELECT referential_id FROM alias WHERE referential_id = ANY (%(aliases)s::uuid[]) ORDER BY referential_id FOR UPDATE
 """
@@ -316,11 +316,11 @@ UPDATE alias a SET referential_id = moved.new
 RETURNING a.document_id
 """
 
-# For the document itself, whose references may be others than before; its aliases have been moved.
+# For the changed document itself, whose references may have changed too. Runs after the aliases have been moved.
 LINKS = f"WITH {_LINKED.format(found=_STORED)} SELECT types, ids, are_there FROM links"
 
-# The securables of a document travel as one JSON object each: an array of arrays would have to be rectangular. What
-# follows the root refers to the same documents as before.
+# The securables of each document are passed as a JSON object, since PostgreSQL's arrays of arrays must be rectangular.
+# The links of all documents but the root stay, since these refer to the same documents as before.
 REWRITE_DOCUMENTS = f"""
 UPDATE document d
    SET body = changed.body::jsonb, natural_key = changed.natural_key,

@@ -1,10 +1,10 @@
-"""The only writer of documents, and the reader of single ones. One statement, one round trip per operation.
+"""Writes documents, and reads single ones: one statement, one round trip per operation.
 
-Integrity is the database's: what its constraints refuse is translated here, and only here, into the exceptions of
-`documents` and `references`. A write that met a concurrent one is run again a bounded number of times. A guard is
-asked in the statement itself; of all that is wrong with a write, what the guard refuses is told first. It answers for
-the moment in which the statement begins: what another client takes away while a write is on its way counts for the next
-one, unless the write has waited for the document itself and starts anew.
+Integrity is enforced by constraints in the database; their violations are translated here, and only here, into the
+exceptions of `documents` and `references`. A write that conflicts with a concurrent one is retried a bounded number of
+times. A guard is evaluated in the statement itself; if a write has several errors, the refusal of the guard is reported
+first. The guard sees the snapshot of the statement: a permission that is revoked while a write runs applies from the
+next one on, unless the write has waited for the lock on the document and is retried.
 """
 
 from collections.abc import Callable, Mapping, Set
@@ -45,7 +45,7 @@ Result = TypeVar("Result")
 
 
 class Outcome(StrEnum):
-    """What a write did; the values are those of the statements."""
+    """The outcome of a write, as the statements return it."""
 
     INSERTED = "inserted"
     UPDATED = "updated"
@@ -54,13 +54,13 @@ class Outcome(StrEnum):
     DENIED = "denied"
 
 
-# Of upserts of each resource in this process. Most clients send either what is new or all that they have, again and
-# again; so as the last one went, the next one is likely to go.
+# The outcome of the last upsert of each resource in this process. Clients mostly send either new documents only or all
+# of their documents repeatedly, so the last outcome predicts the next.
 _last_outcomes: dict[ResourceName, Outcome] = {}
 
 
 class _Denied(Exception):
-    """The guard said no; nothing was written."""
+    """The guard has denied the write; nothing was written."""
 
 
 def upsert(
@@ -71,10 +71,10 @@ def upsert(
     guard: Guard | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> tuple[WrittenDocument, Outcome]:
-    """Insert the document, or replace the one with its natural key; the same content again changes nothing.
+    """Insert the document, or replace the one with its natural key. Identical content changes nothing.
 
-    Raises UnresolvedReference naming every missing target, IdentityConflict if another subclass document has
-    the identity, TooMuchContention after the last attempt, what `condition` raises and what `guard` refuses with.
+    Raises UnresolvedReference with every missing target, IdentityConflict if a document of another subclass has the
+    identity, TooMuchContention after the last attempt, the exceptions of `condition` and the refusals of `guard`.
     `client` is the row id of the API client.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": uuid7(), "client": client}
@@ -108,10 +108,10 @@ def update(
     may_read: MayRead | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> WrittenDocument:
-    """Replace the body of the document with this id. A new identity is carried into the documents that refer to it.
+    """Replace the body of the document with this id. A change of its identity cascades to its referrers.
 
-    Raises DocumentNotFound, what `upsert` raises, and for another identity KeyChangeNotSupported if the resource
-    does not allow it, KeyChangeContradicts if a referrer cannot follow; who `may_read` it learns which.
+    Raises DocumentNotFound and what `upsert` raises; for a new identity KeyChangeNotSupported if the resource does not
+    allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller `may_read` it.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid, "client": client}
     parameters |= _guard_parameters(guard)
@@ -148,10 +148,10 @@ def restore(
     *,
     using: str = DEFAULT_DB_ALIAS,
 ) -> WrittenDocument:
-    """Insert a document that was deleted, under the id that it had.
+    """Insert a deleted document under its former id.
 
-    Raises DocumentExists if one has that id, IdentityConflict if another has its natural key, and UnresolvedReference
-    as `upsert` does.
+    Raises DocumentExists if that id is in use, IdentityConflict if another document has its natural key, and
+    UnresolvedReference as `upsert` does.
     """
     creation = {"created_by": created_by, "created_at": created_at.isoformat()}
     parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid, "client": None} | creation
@@ -182,7 +182,7 @@ def _guard_parameters(guard: Guard | None) -> Mapping[str, Any]:
 def _guard_first(
     attempt: Callable[[], Result], inquiry: Inquiry | None, incoming: IncomingDocument
 ) -> Callable[[], Result]:
-    """The attempt, which says what the guard refuses before it says what else is wrong."""
+    """The attempt, with the guard's refusal raised before any other error of the request."""
     if inquiry is None:
         return attempt
 
@@ -191,7 +191,7 @@ def _guard_first(
             return attempt()
         except _Denied as denied:
             inquiry.raise_if_denied(incoming, _unresolved(incoming, inquiry.using))
-            raise MetConcurrentWrite from denied  # What stood in the way has gone.
+            raise MetConcurrentWrite from denied  # The reason of the denial no longer exists.
         except (*CONDITION_FAILURES, UnresolvedReference, KeyChangeNotSupported, IdentityConflict):
             inquiry.raise_if_denied(incoming, _unresolved(incoming, inquiry.using))
             raise
@@ -204,10 +204,10 @@ def _inquiry(guard: Guard | None, find: str, parameters: Mapping[str, Any], usin
 
 
 def _at_once_or_in_turn(attempt: Callable[[], Result], lock: str, parameters: Mapping[str, Any], using: str) -> Result:
-    """Try; after meeting another writer, try again with the document's row locked.
+    """Attempt without a lock; after a concurrent write, retry with the document's row locked first.
 
-    A write that waited for another has read before it waited, so it starts anew. With many writers of one document,
-    each would find that yet another was faster; behind the lock they queue and each gets its turn.
+    A write that waits for another one has read its snapshot before, so it has to be retried. Without the lock, each of
+    many writers of one document could lose every retry to another; the lock queues them.
     """
 
     def attempt_in_turn() -> Result:
@@ -236,11 +236,11 @@ def _change_identity(
     try:
         cascade.change_identity(incoming, parameters, demands, preparers, using)
     except KeyChangeContradicts:
-        # What is wrong with the document itself comes before what is wrong with its referrers.
+        # Errors of the document itself are reported before those of its referrers.
         _raise_unresolved(incoming, using)
         raise
     except IntegrityError as error:
-        raise MetConcurrentWrite from error  # or a reference leads nowhere: `update` asks
+        raise MetConcurrentWrite from error  # or a reference that does not resolve, which `update` checks then
     stored = get(incoming.resource, parameters["document_uuid"], using=using)
     if stored is None:
         raise MetConcurrentWrite
@@ -258,10 +258,10 @@ def delete(
     may_read: MayRead | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> bool:
-    """Remove the document with its aliases and references; False if there is none.
+    """Delete the document with its aliases and references; False if it does not exist.
 
-    Raises DependentItemExists, with the path of the document if the caller `may_read` it, what `condition` raises and
-    what `guard` refuses with. `user` is the name of the user of the admin who deletes it.
+    Raises DependentItemExists, with the path of the document if the caller `may_read` it, the exceptions of `condition`
+    and the refusals of `guard`. `user` is the name of the admin user, for a delete in the admin.
     """
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
     parameters |= {"client": client, "user": user, **_guard_parameters(guard)}
@@ -282,12 +282,12 @@ def delete(
                 is_readable = may_read is not None and may_read({dependents.row: resource.name})
                 path = f"{resource.url_path}/{document_uuid}" if is_readable else ""
                 raise replace(dependents, path=path) from error
-            raise MetConcurrentWrite from error  # the last referrer went meanwhile
+            raise MetConcurrentWrite from error  # the last referrer was deleted concurrently
         is_denied = any(outcome == Outcome.DENIED for outcome, _ in rows)
         if is_denied and inquiry:
             inquiry.raise_if_stored_is_denied()
         if is_denied or (expected and not rows):
-            raise MetConcurrentWrite  # what denied went meanwhile, or the version that the condition was held against
+            raise MetConcurrentWrite  # the reason of the denial, or the expected version, was changed concurrently
         return bool(rows)
 
     was_there = with_retries(attempt)
@@ -296,7 +296,7 @@ def delete(
 
 
 def _expected_version(condition: WriteCondition, parameters: Mapping[str, Any], using: str) -> int | None:
-    """What the condition lets a statement replace; None without a condition, or without a document to hold it to."""
+    """The version that the condition allows to replace; None without a condition or without a document."""
     if not condition.is_given:
         return None
     current = _only_value(execute(statements.VERSION_BY_UUID, parameters, using))
@@ -316,7 +316,7 @@ def get(
     guard: Guard | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> StoredDocument | None:
-    """The document of this resource with this id, or None. Raises what `guard` refuses with."""
+    """The document of this resource with this id, or None. Raises the refusals of `guard`."""
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
     if guard is None:
         rows = with_retries(lambda: execute(statements.get(None), parameters, using))
@@ -335,7 +335,7 @@ def _get_guarded(inquiry: Inquiry) -> StoredDocument | None:
         *columns, is_allowed = rows[0]
         if not is_allowed:
             inquiry.raise_if_stored_is_denied()
-            raise MetConcurrentWrite  # What stood in the way has gone.
+            raise MetConcurrentWrite  # The reason of the denial no longer exists.
         return StoredDocument(*columns)
 
     return with_retries(attempt)
@@ -377,7 +377,7 @@ def _write(
 def _write_or_tell_why(
     statement: str, parameters: Mapping[str, Any], incoming: IncomingDocument, using: str
 ) -> tuple[WrittenDocument, Outcome]:
-    """As `_write`; where nothing was written, a reference may lead nowhere."""
+    """As `_write`; if nothing was written, raises UnresolvedReference if a reference does not resolve."""
     try:
         return _write(statement, parameters, incoming, using)
     except MetConcurrentWrite:
@@ -386,7 +386,7 @@ def _write_or_tell_why(
 
 
 def _translate(error: IntegrityError, incoming: IncomingDocument, using: str) -> None:
-    """Raise what the constraint means for the client; return if it only means that another writer was faster."""
+    """Raise the exception for a constraint violation; return if its cause is a concurrent write."""
     constraint = error.__cause__.diag.constraint_name if isinstance(error.__cause__, errors.Error) else None
     if constraint in {"reference_alias_fk", "alias_pkey"}:
         _raise_unresolved(incoming, using)
@@ -408,8 +408,8 @@ def _unresolved(incoming: IncomingDocument, using: str) -> UnresolvedReference |
 def unresolved(
     incoming: IncomingDocument, missing: Set[UUID], stored: Callable[[Set[str]], Set[str]]
 ) -> UnresolvedReference:
-    """The references to these ids, which no document has, and the descriptors among these ids in the keys of the
-    targets, as many as are reported; `stored` says which of some URIs belong to a descriptor of whatever type."""
+    """The references, and descriptors in reference keys, whose target is among the `missing` ids; at most as many as
+    are reported. `stored` returns which of some URIs belong to a stored descriptor of any type."""
     sent = (*incoming.references, *incoming.key_descriptors)
     references = [reference for reference in sent if reference.referential_id in missing]
     documents = as_many_as_reported(reference for reference in references if reference.value is None)
@@ -422,7 +422,7 @@ def unresolved(
 
 
 def stored_uris(uris: Set[str], using: str) -> Set[str]:
-    """Which of these belong to a stored descriptor, of whatever type; one query."""
+    """Which of these URIs belong to a stored descriptor of any type; one query."""
     names = [name for name in resource_types.numbers(using) if name.resource.endswith("Descriptor")]
     keys = {uri: descriptor_natural_key(uri.lower()) for uri in uris}
     ids = {referential_id(name.project, name.resource, key): uri for uri, key in keys.items() for name in names}

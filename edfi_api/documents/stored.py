@@ -1,14 +1,14 @@
-"""A document as the database has it: read, or just written."""
+"""A document as read from the database, and the result of a write."""
 
 from typing import NamedTuple
 
 
 class StoredDocument(NamedTuple):
-    """The columns of `statements.STORED_COLUMNS`: the envelope, `text` with the body's JSON, and `row`, the place in
-    the collection. `last_modified` is what clients see: 2026-11-21T19:29:42Z.
+    """The columns of `statements.STORED_COLUMNS`.
 
-    What its reference objects mean stands in two parallel arrays as PostgreSQL writes them, in the order of
-    `Extractor.reference_objects`; None if there are none.
+    `row` is the primary key, `text` the JSON of the body, `last_modified` in the format that clients see:
+    2026-11-21T19:29:42Z. `linked_types` and `linked_ids` are the targets of its reference objects: two parallel arrays
+    in PostgreSQL's text format, in the order of `Extractor.reference_objects`; None if there are none.
     """
 
     row: int
@@ -21,7 +21,7 @@ class StoredDocument(NamedTuple):
 
 
 class WrittenDocument(NamedTuple):
-    """What a write tells of a document, be it new, changed, or the same as before."""
+    """The id and version of a document after a write, whether it was inserted, updated or unchanged."""
 
     document_uuid: str
     change_version: int

@@ -1,8 +1,7 @@
-"""Does a body, brought into form, keep the rules of its resource? All violations at once, by JSON path.
+"""Validates a coerced body against the rules of its resource, and collects all violations by JSON path, up to a limit.
 
-JSON Schema is checked by a validator compiled once per resource; decimals, equality constraints and the uniqueness
-of array items by small functions of their own, which only look at bodies that fit the schema. Of very many violations
-the first are collected.
+JSON Schema is checked by a validator compiled once per resource; decimals, equality constraints and the uniqueness of
+array items by functions that run only on bodies that are valid for the schema.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +30,7 @@ class Validator:
         self._decimals = [(limit, limit.path.steps) for limit in resource.decimals]
         self._equalities = [(ends, _are_single(ends)) for ends in map(_in_path_order, resource.equality_constraints)]
         self._unique_arrays = [(rule, rule.array.steps) for rule in resource.array_uniqueness]
-        # What a resource has no rules for is not asked.
+        # Checks for which the resource has no rules are left out.
         self._checks_of_schema = [self._check_decimals] if self._decimals else []
         if resource.is_descriptor:
             self._checks_of_schema.append(_check_namespace)
@@ -45,15 +44,15 @@ class Validator:
         ]
 
     def validate_schema(self, body: dict[str, Any]) -> None:
-        """Raise DataValidationFailed with everything that breaks the JSON schema, then with what the schema cannot say:
-        decimals out of range, a descriptor's namespace that contains `#`."""
+        """Raise DataValidationFailed with the violations of the JSON schema, otherwise with those of rules that it
+        cannot express: decimals out of range, a descriptor's namespace that contains `#`."""
         if not self._is_valid(body):
             raise DataValidationFailed(as_many_as_reported(self._root.violations(body)))
         _raise_first_kind(body, self._checks_of_schema)
 
     def validate_values(self, body: dict[str, Any]) -> None:
-        """Of a body that fits the schema: DataValidationFailed for values that must be equal, then for items that
-        must differ."""
+        """Of a body that is valid for the schema: raise DataValidationFailed for values that must be equal, otherwise
+        for array items that must differ."""
         _raise_first_kind(body, self._checks_of_values)
 
     def _check_decimals(self, body: dict[str, Any]) -> Iterator[Violation]:
@@ -66,7 +65,7 @@ class Validator:
     def _check_equalities(self, body: dict[str, Any]) -> Iterator[Violation]:
         for (first, second), are_single in self._equalities:
             if are_single and (first.steps[0] not in body or second.steps[0] not in body):
-                continue  # Nothing to compare with, as mostly.
+                continue  # The common case: one of the values is absent.
             values = _distinct(body, first.steps, second.steps)
             if len(values) > 1:
                 texts = [as_text(value) for value in islice(values, MOST_REPORTED)]
@@ -94,7 +93,7 @@ def _raise_first_kind(body: dict[str, Any], checks: Iterable[Callable[[dict[str,
 
 
 def _with_integer_bounds(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with what `format: int32` means spelled out, since JSON Schema does not check it."""
+    """The schema with the bounds of `format: int32` and `int64` as keywords, since JSON Schema does not check them."""
     copy = dict(schema)
     if "properties" in schema:
         copy["properties"] = {name: _with_integer_bounds(member) for name, member in schema["properties"].items()}
@@ -113,13 +112,13 @@ def _largest(limit: DecimalLimit) -> Decimal:
 
 
 def _in_path_order(rule: EqualityConstraint) -> tuple[JsonPath, JsonPath]:
-    """Both ends in the alphabetical order of their paths, in which Ed-Fi's servers list conflicting values."""
+    """Both paths in alphabetical order, in which Ed-Fi's servers list conflicting values."""
     first, second = sorted((rule.source, rule.target), key=str)
     return first, second
 
 
 def _are_single(ends: tuple[JsonPath, JsonPath]) -> bool:
-    """Whether there is one value at most at each end."""
+    """Whether each path has at most one value."""
     return all(ALL_ITEMS not in path.steps for path in ends)
 
 
@@ -144,5 +143,5 @@ def _first_repetition(items: list[Any], rule: ArrayUniqueness) -> int | None:
 def _identifying_value(item: Any, steps: Path) -> Any:
     found = values_at(item, steps)
     value = found[0][1] if found else None
-    # The only members whose name ends so are descriptors, which compare without regard to case.
+    # Exactly the members that hold descriptors have names with this ending; descriptors compare case-insensitively.
     return value.lower() if steps[-1].endswith("Descriptor") and isinstance(value, str) else value

@@ -1,11 +1,11 @@
-"""Values of a body as text, the way they stand in natural keys and in messages."""
+"""Values of a body as text, for natural keys and messages."""
 
 from decimal import Decimal
 from typing import Any
 
 
 def as_text(value: Any) -> str:
-    """`122`, `true`, `2026-01-05`, `1.5`: numbers without a trailing zero or an exponent, so equal ones look equal."""
+    """`122`, `true`, `2026-01-05`, `1.5`: without trailing zeros or exponent, so equal numbers give equal texts."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The rules a body can break, each with the text that Ed-Fi clients know. See
+"""Violations of the rules for bodies, with the message texts of Ed-Fi's own server. See
 meadowlark/docs/contract.md#bodies."""
 
 from collections.abc import Iterable
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-# So many violations are reported; a body that breaks more rules is broken by its program, not by its data.
+# More violations than this point to an error of the client program, not of its data, and are not reported.
 MOST_REPORTED = 100
 
 Found = TypeVar("Found")
 
 
 def as_many_as_reported(found: Iterable[Found]) -> list[Found]:
-    """The first of what is found, and one more than is reported where there are more: that is how the answer knows."""
+    """The first items, at most one more than are reported: by the extra one the response knows that there are more."""
     return list(islice(found, MOST_REPORTED + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One broken rule: the path in the body (`$.addresses[0].city`) and what to tell the client."""
+    """One violation: the path in the body (`$.addresses[0].city`) and the message for the client."""
 
     path: str
     message: str
