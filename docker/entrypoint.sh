@@ -13,4 +13,4 @@ trap 'kill "$!"' TERM INT
 wait "$!"
 trap - TERM INT
 
-exec python -m gunicorn --config python:meadowlark.gunicorn_conf "$@" meadowlark.wsgi:application
+exec python -m gunicorn --config python:meadowlark.serving.gunicorn_conf "$@" meadowlark.wsgi:application

@@ -141,7 +141,7 @@ def _what_happened_to(postgres: EmbeddedPostgres | None) -> str:
 
 
 def _start_gunicorn(running: ExitStack, port: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    settings = ["--config", "python:meadowlark.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
+    settings = ["--config", "python:meadowlark.serving.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
     gunicorn = _start(running, ["gunicorn", *settings, "meadowlark.wsgi:application"], environment)
     while not _is_answering(port):
         _ensure_alive(gunicorn)

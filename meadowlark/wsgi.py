@@ -17,14 +17,14 @@ from django.db import close_old_connections, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-from meadowlark.quick_handler import QuickHandler
+from meadowlark.serving.lean_handler import LeanHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
 _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 
 django.setup(set_prefix=False)
-_django = QuickHandler()
+_django = LeanHandler()
 
 import_module(settings.ROOT_URLCONF)
 

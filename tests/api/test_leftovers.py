@@ -7,13 +7,13 @@ import orjson
 import pytest
 from django.test import RequestFactory
 
-from meadowlark.quick_handler import QuickHandler
+from meadowlark.serving.lean_handler import LeanHandler
 from tests.conftest import DATA, item_path
 
 PATH = f"{DATA}/studentSchoolAssociations"
 
 
-def answer(handler: QuickHandler, environ: dict[str, Any]) -> int:
+def answer(handler: LeanHandler, environ: dict[str, Any]) -> int:
     """The status, once the answer is read. It is not closed, which would close the connection of the test, too."""
     told = []
     b"".join(handler(environ, lambda status, headers: told.append(status)))
@@ -32,7 +32,7 @@ def test_a_request_leaves_no_circles(api, documents, resource_named, kind: str) 
         "page": lambda: client.get(PATH, **sent),
         "POST": lambda: client.post(PATH, orjson.dumps(body), "application/json", **sent),
     }
-    handler = QuickHandler()
+    handler = LeanHandler()
     first, second, third = (requests[kind]().environ for _ in range(3))
     assert (answer(handler, first), answer(handler, second)) == (200, 200)  # Whatever is made once is there now.
 

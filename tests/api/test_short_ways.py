@@ -8,7 +8,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse
 
 from edfi_api.viewsets.responses import EmptyResponse, JsonTextResponse
-from meadowlark.quick_handler import QuickRequest
+from meadowlark.serving.lean_handler import LeanRequest
 
 
 def test_a_finished_response_is_one_of_django():
@@ -45,7 +45,7 @@ def test_a_finished_response_is_one_of_django():
 def test_a_quick_request_is_one_of_django(sent: dict[str, Any]):
     ours, theirs = (
         kind({"REQUEST_METHOD": "GET", "wsgi.input": BytesIO(b"a body of 17 byte"), **sent})
-        for kind in (QuickRequest, WSGIRequest)
+        for kind in (LeanRequest, WSGIRequest)
     )
 
     assert vars(ours).keys() == vars(theirs).keys()

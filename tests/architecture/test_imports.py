@@ -17,6 +17,8 @@ _EDGE = {"edfi_api.startup", "edfi_api.viewsets", "edfi_api.security", "edfi_api
 # Top first: a layer, and what of ours it may import. A row knows rows below it only, and its own modules.
 LAYERS = {
     "meadowlark": {"descriptors", "edfi_api", "references"},
+    "meadowlark.serving": {"edfi_api.conf", "edfi_api.log_lines", "edfi_api.problem_details", "meadowlark.correlation"},
+    "meadowlark.correlation": {"edfi_api.conf"},
     "descriptors": {"edfi_api.administration", "edfi_api.interchange", *_EDGE},
     "edfi_api.security.admin": _EDGE,
     "edfi_api.security.apps": _EDGE,

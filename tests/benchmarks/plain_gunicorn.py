@@ -3,7 +3,7 @@
 from gunicorn.http import wsgi
 from gunicorn.http.wsgi import Response
 
-from meadowlark.gunicorn_conf import (  # noqa: F401  settings
+from meadowlark.serving.gunicorn_conf import (  # noqa: F401  settings
     control_socket_disable,
     keepalive,
     loglevel,

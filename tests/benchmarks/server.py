@@ -56,7 +56,7 @@ def meadowlark(home: Path) -> Iterator[Server]:
 
 @contextlib.contextmanager
 def constant_view(
-    home: Path, settings: str = "meadowlark.gunicorn_conf", within: Sequence[str] = ()
+    home: Path, settings: str = "meadowlark.serving.gunicorn_conf", within: Sequence[str] = ()
 ) -> Iterator[tuple[int, psutil.Process]]:
     """Runs gunicorn, with these settings, on the constant view; its port and process are yielded. `within` is a command
     that becomes the one it is given, as `prlimit` does."""

@@ -113,7 +113,7 @@ class RealServer:
 
     @contextmanager
     def _running_gunicorn(self) -> Iterator[subprocess.Popen[bytes]]:
-        settings = ["--config", "python:meadowlark.gunicorn_conf", "--bind", f"127.0.0.1:{self.port}"]
+        settings = ["--config", "python:meadowlark.serving.gunicorn_conf", "--bind", f"127.0.0.1:{self.port}"]
         command = [sys.executable, "-m", "gunicorn", *settings, "meadowlark.wsgi:application"]
         with self.log.open("wb") as log:
             process = subprocess.Popen(command, cwd=TOP, env=self._environment(), stdout=log, stderr=log)

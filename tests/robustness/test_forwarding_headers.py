@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from meadowlark.quick_handler import QuickHandler
+from meadowlark.serving.lean_handler import LeanHandler
 
 # The tests connect from loopback, the address that gunicorn trusts unless it is told otherwise.
 SCHEMES = {"X-Forwarded-Proto": "https", "X-Forwarded-Protocol": "ssl", "X-Forwarded-Ssl": "on"}
@@ -40,7 +40,7 @@ def test_what_one_client_sends_as_script_name_moves_nobody_elses_login(real_serv
 
 def test_the_prefix_of_a_request_does_not_outlive_it(rf):
     """Operators may serve Meadowlark below a prefix, which WSGI servers hand over as SCRIPT_NAME."""
-    handler, started = QuickHandler(), []
+    handler, started = LeanHandler(), []
 
     def login(**prefix):
         handler(rf.get("/admin/", **prefix).environ, lambda status, headers: started.append(dict(headers)))

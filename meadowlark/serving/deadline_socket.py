@@ -18,7 +18,7 @@ from typing import Self
 _AT_ONCE = int(MSG_DONTWAIT)
 
 
-class PatientSocket(socket):
+class DeadlineSocket(socket):
     """What has not come by the deadline is not waited for: as if the client had ended.
     Nor is a client that makes no room for more of its answer within `send_seconds`: a third of the system's buffer,
     which has some megabytes at most. Who reads more slowly than that is taken for one who does not read."""
@@ -32,10 +32,10 @@ class PatientSocket(socket):
     is_head_late = False
 
     @classmethod
-    def instead_of(cls, other: socket) -> Self:
-        patient = cls(fileno=other.detach())
-        socket.setblocking(patient, True)  # As it believes to be.
-        return patient
+    def replacing(cls, other: socket) -> Self:
+        ours = cls(fileno=other.detach())
+        socket.setblocking(ours, True)  # As it believes to be.
+        return ours
 
     def settimeout(self, seconds: float | None) -> None:
         """Only if it is another one: each time it would be a call of the system, and another thread's turn."""

@@ -17,7 +17,7 @@ _REMEMBERED = 1024
 _ABOUT_THE_ANSWER = {"connection", "content-length", "upgrade"}
 
 
-class PromptResponse(Response):
+class CoalescedResponse(Response):
     """See the module. Nothing is held back beyond the first block of a body."""
 
     _head = b""

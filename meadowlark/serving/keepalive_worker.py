@@ -7,7 +7,7 @@ A client that connects and says nothing, as browsers do on suspicion, has a thre
 half the head of a request has one until it sends the rest. As many clients as a worker may have connections, saying
 nothing, keep all others out until it loses patience with them. And the main
 thread waits, two seconds for each connection that it closes, for a client that does not close its side. Of clients that
-stop midway, see `patient_socket`; of those that all come to one worker, see `connection_counts`.
+stop midway, see `deadline_socket`; of those that all come to one worker, see `worker_load`.
 
 Nor does it do well by a client whose request was refused before its body was read. What came with the rest of that
 body, the next request maybe, it would keep without looking at it before something else came; and after 64 kB of such a
@@ -28,9 +28,9 @@ from gunicorn.http.message import Request
 from gunicorn.workers.gthread import _DEFER, DEFAULT_WORKER_DATA_TIMEOUT, TConn, ThreadWorker
 
 from edfi_api.conf import api_settings
-from meadowlark import connection_counts
-from meadowlark.chunked_body import MalformedBody
-from meadowlark.patient_socket import PatientSocket
+from meadowlark.serving import worker_load
+from meadowlark.serving.chunked_body import MalformedBody
+from meadowlark.serving.deadline_socket import DeadlineSocket
 
 # For how many seconds a thread waits for the next request of the connection it has just answered.
 _LINGER = 0.002
@@ -42,15 +42,15 @@ _MOST_HELD_BYTES = 32 * 1024
 _COURTESY = 0.001
 
 
-class PromptThreadWorker(ThreadWorker):
+class KeepaliveWorker(ThreadWorker):
     """See the module. Where gunicorn itself speaks TLS, with a socket of another kind, it does all in its own way."""
 
     request_seconds: int
-    # In `connection_counts`; given to it before it is forked.
-    place: int
+    # In `worker_load`; allocated before the fork.
+    slot: int
 
     def accept(self, listener: socket) -> None:
-        if connection_counts.somebody_has_fewer_than(self.nr_conns):
+        if not worker_load.is_least_loaded(self.nr_conns):
             time.sleep(_COURTESY)
         super().accept(listener)
 
@@ -62,9 +62,9 @@ class PromptThreadWorker(ThreadWorker):
         if self.nr_conns >= self.worker_connections:
             self._make_room()
         if self.alive:
-            connection_counts.tell(self.place, self.nr_conns)
+            worker_load.publish(self.slot, self.nr_conns)
         else:  # It takes no more.
-            connection_counts.leave_place(self.place)
+            worker_load.release(self.slot)
 
     def _make_room(self) -> None:
         """Who has been silent for longest gives way."""
@@ -77,8 +77,8 @@ class PromptThreadWorker(ThreadWorker):
     def handle(self, conn: TConn) -> object:
         if self.cfg.is_ssl:
             return super().handle(conn)
-        if not isinstance(conn.sock, PatientSocket):
-            conn.sock = PatientSocket.instead_of(conn.sock)
+        if not isinstance(conn.sock, DeadlineSocket):
+            conn.sock = DeadlineSocket.replacing(conn.sock)
             conn.sock.send_seconds = self.request_seconds
             # What says nothing at once goes to the poller.
             conn.wait_for_data = partial(_wait_shortly, conn.wait_for_data)

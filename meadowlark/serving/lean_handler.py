@@ -12,7 +12,7 @@ _MOST_HOSTS = 100
 _our_hosts: dict[tuple[str | None, ...], str] = {}
 
 
-class QuickRequest(WSGIRequest):
+class LeanRequest(WSGIRequest):
     """Takes a path that needs no decoding as it is, and remembers hosts that were found to be ours; clients may send
     any number of others."""
 
@@ -46,11 +46,11 @@ def _content_length(environ: dict[str, Any]) -> int:
     return int(sent) if sent.isdecimal() else 0
 
 
-class QuickHandler(WSGIHandler):
+class LeanHandler(WSGIHandler):
     """Left out are: which URL map counts, which is that of the settings anyway; where all addresses begin, if that is
     at the root; the signal that a request begins; and a line in the log for each refusal, which has one of its own."""
 
-    request_class = QuickRequest
+    request_class = LeanRequest
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if not environ.get("SCRIPT_NAME"):
@@ -66,7 +66,7 @@ class QuickHandler(WSGIHandler):
         request = self.request_class(environ)
         response = self._middleware_chain(request)
         response._resource_closers.append(request.close)
-        response._handler_class = QuickHandler
+        response._handler_class = LeanHandler
         headers = list(response.headers._store.values())
         headers += [("Set-Cookie", cookie.output(header="")) for cookie in response.cookies.values()]
         start_response(f"{response.status_code} {response.reason_phrase}", headers)
