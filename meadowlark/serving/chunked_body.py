@@ -19,7 +19,7 @@ _MOST_CHUNKS = 200_000
 
 
 class MalformedBody(OSError):
-    """The chunks end early or are none. The connection cannot be used for another request."""
+    """The chunks end early or are malformed. The connection cannot be used for another request."""
 
 
 class BoundedChunkedReader(ChunkedReader):
@@ -45,12 +45,12 @@ class BoundedChunkedReader(ChunkedReader):
         return super().parse_chunk_size(unreader, data)
 
     def get_data(self, unreader: Unreader, buf: BytesIO) -> None:
-        """More of a size line or of trailers."""
+        """Reads more of a size line or of trailers into `buf`."""
         if buf.tell() > _MOST_BYTES:
             raise MalformedBody
         super().get_data(unreader, buf)
 
 
 def install() -> None:
-    """gunicorn has no setting for its readers."""
+    """Replace gunicorn's reader, for which it has no setting."""
     message.ChunkedReader = BoundedChunkedReader

@@ -1,7 +1,7 @@
-"""gunicorn's response, sent in one packet instead of two, with headers that are looked at once.
+"""gunicorn's response, with the headers and the first block of the body in one packet, and with checked headers cached.
 
-gunicorn sends the headers before it asks for the body: for each answer the client was woken twice, and the thread let
-others have their turn twice. And it checks every header of every answer, most of which are the same in all of them.
+gunicorn sends the headers before it iterates over the body, which wakes the client twice and releases the GIL twice for
+each answer. It also validates every header of every answer, although most are the same in all of them.
 """
 
 from functools import lru_cache
@@ -11,26 +11,26 @@ from gunicorn.http.wsgi import Response
 
 Header = tuple[str, str]
 
-# More than there are headers with values that recur; of the others none stays for long.
+# More than there are headers with recurring values; the least recently used entries are evicted.
 _REMEMBERED = 1024
-# What gunicorn keeps in mind about the answer as a whole when it comes across one of these.
-_ABOUT_THE_ANSWER = {"connection", "content-length", "upgrade"}
+# Headers from which gunicorn sets attributes of the response; they are not cached.
+_STATEFUL = {"connection", "content-length", "upgrade"}
 
 
 class CoalescedResponse(Response):
-    """See the module. Nothing is held back beyond the first block of a body."""
+    """See the module. Only the headers are held back, until the first block of the body."""
 
     _head = b""
 
     def process_headers(self, headers: list[Header]) -> None:
         for header in headers:
-            if header[0].lower() in _ABOUT_THE_ANSWER:
+            if header[0].lower() in _STATEFUL:
                 super().process_headers([header])
             else:
                 self.headers += _as_sent(header)
 
     def send_headers(self) -> None:
-        """With the first block of the body; `close` sends them if there is none."""
+        """Only formats them: they are sent with the first block of the body, or by `close` if there is none."""
         if not self.headers_sent:
             lines = [*self.default_headers(), *[f"{name}: {value}\r\n" for name, value in self.headers], "\r\n"]
             self._head = util.to_bytestring("".join(lines), "latin-1")
@@ -55,7 +55,7 @@ class CoalescedResponse(Response):
 
 @lru_cache(_REMEMBERED)
 def _as_sent(header: Header) -> list[Header]:
-    """The header as gunicorn sends it, or none if it does not; what it refuses is not remembered."""
+    """The header as gunicorn sends it, or none if it omits it; a header that it rejects raises and is not cached."""
     response = Response(None, None, None)
     response.process_headers([header])
     return response.headers

@@ -1,8 +1,8 @@
-"""A connection to a client that is waited for only so long.
+"""A client socket with a deadline for reading and a timeout for writing.
 
-gunicorn waits without end, with a thread, for the rest of a request: as many clients as there are threads, gone in the
-middle of one or meaning harm, and nobody is answered any more. A client that does not read its answer, if that is
-larger than the system's buffers, has a thread for ever, too.
+gunicorn's threads wait without limit for the rest of a request: as many clients as there are threads, lost in the
+middle of a request or malicious, block the server. So does a client that does not read its answer, if that is larger
+than the system's buffers.
 """
 
 import errno
@@ -14,14 +14,16 @@ from contextlib import suppress
 from socket import MSG_DONTWAIT, socket
 from typing import Self
 
-# As a plain number: an IntFlag takes longer to combine than a small answer takes to send.
+# A plain int, because combining IntFlags takes longer than sending a small answer.
 _AT_ONCE = int(MSG_DONTWAIT)
 
 
 class DeadlineSocket(socket):
-    """What has not come by the deadline is not waited for: as if the client had ended.
-    Nor is a client that makes no room for more of its answer within `send_seconds`: a third of the system's buffer,
-    which has some megabytes at most. Who reads more slowly than that is taken for one who does not read."""
+    """At `deadline`, on the clock of `time.monotonic`, reading reports the end of the stream.
+
+    Writing raises ConnectionResetError when the client has not made room within `send_seconds`: a third of the system's
+    send buffer, which has at most some megabytes. A client that reads more slowly counts as one that does not read.
+    """
 
     deadline = math.inf
     send_seconds: float | None = None
@@ -33,12 +35,13 @@ class DeadlineSocket(socket):
 
     @classmethod
     def replacing(cls, other: socket) -> Self:
+        """Takes over the file descriptor of `other`, which is unusable afterwards."""
         ours = cls(fileno=other.detach())
-        socket.setblocking(ours, True)  # As it believes to be.
+        socket.setblocking(ours, True)  # The constructor assumes this mode without setting it.
         return ours
 
     def settimeout(self, seconds: float | None) -> None:
-        """Only if it is another one: each time it would be a call of the system, and another thread's turn."""
+        """Skips the system call, which releases the GIL, if nothing changes."""
         if seconds != self.gettimeout():
             super().settimeout(seconds)
 
@@ -91,6 +94,6 @@ class DeadlineSocket(socket):
         return bool(waiting.poll(max(0, seconds) * 1000 if math.isfinite(seconds) else None))
 
     def _given_up(self) -> OSError:
-        """As if the client had gone."""
+        """The error of a connection that the client has reset."""
         self.is_over = True
         return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))

@@ -1,4 +1,4 @@
-"""How gunicorn serves Meadowlark; the address is given on its command line."""
+"""gunicorn's settings for Meadowlark, except the address, which is given on its command line."""
 
 import gc
 import os
@@ -16,7 +16,7 @@ from meadowlark.serving import chunked_body, metrics_folder, unreadable_requests
 from meadowlark.serving.coalesced_response import CoalescedResponse
 from meadowlark.serving.keepalive_worker import KeepaliveWorker
 
-# gunicorn's response takes two packets; there are no settings for others.
+# gunicorn has no settings for these; each module gives its reason.
 wsgi.Response = CoalescedResponse
 chunked_body.install()
 unreadable_requests.install()
@@ -30,7 +30,7 @@ def _count(name: str, default: str) -> int:
 
 
 def _open_files() -> int:
-    """How many files and connections a process may have open; 1024 on most systems, if it does not ask for more."""
+    """Raise the limit of open files and connections, 1024 on most systems, as far as needed; returns the limit."""
     least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 4096 if most == resource.RLIM_INFINITY else min(4096, most)
     if wanted > least != resource.RLIM_INFINITY:
@@ -38,87 +38,89 @@ def _open_files() -> int:
     return wanted
 
 
-# Processes use the cores; threads wait for PostgreSQL side by side, and each keeps one database connection with its
-# prepared statements. How many of each was measured with `make bench`'s requests, 16 connections, on two cores, in
-# microseconds of processor time that gunicorn's processes took for one GET by id, and for one POST (quietest of 12 s):
+# Processes use the cores; threads wait for PostgreSQL concurrently, and each keeps one database connection with its
+# prepared statements. The numbers were chosen by a measurement with the requests of `make bench`, 16 connections, on
+# two cores: microseconds of processor time of gunicorn's processes for one GET by id, and for one POST (best of 12 s):
 #     2 x 8 threads   388   702        4 x 4 threads   450   792
 #     3 x 6 threads   381   708        8 x 2 threads   456   972
-# More processes than cores only fight for the caches. Fewer threads cost nothing as long as all requests are quick, but
-# then a few slow queries keep everyone waiting. A thread that lingers with its connection saves two changes
-# of threads, and the pipe and poller between them: of the time that gunicorn's processes take for a GET by id about a
-# tenth (860 instead of 943 microseconds, side by side on a machine full of other work), of a constant answer nothing.
-# Neither a longer sys.setswitchinterval nor a lazier garbage collector made a difference that stood out.
+# More processes than cores compete for the processor caches. Fewer threads cost nothing while all requests are fast,
+# but then a few slow queries block all others. A thread that waits for the next request of its connection saves two
+# thread switches and the pipe and poller between them: about a tenth of the processor time of a GET by id (860 instead
+# of 943 microseconds, measured side by side on a busy machine), nothing for a constant answer. Neither a longer
+# sys.setswitchinterval nor a less frequent garbage collection made a significant difference.
 #
-# There is no pool of connections that threads would share: each thread has its own, so never more are open than
-# workers x threads, and no request waits for one or asks a lock for one.
+# Threads do not share a connection pool: each has its own connection, so at most workers x threads are open, and no
+# request waits for a connection or a lock.
 worker_class = KeepaliveWorker
 KeepaliveWorker.request_seconds = _count("MEADOWLARK_REQUEST_SECONDS", default="60")
 workers = _count("MEADOWLARK_WORKERS", default="2")
 threads = _count("MEADOWLARK_THREADS", default="8")
 # The surface is compiled once, before the workers are forked, and its memory is shared. So SIGHUP replaces the workers,
-# without losing a request, but not the code: that takes a new start. Of the 120 MB of a worker 57 are its own share.
+# without losing a request, but loads no new code: that takes a restart. Of the 120 MB of a worker, 57 are unshared.
 preload_app = True
 
-# No worker is replaced after so many requests: 70,000 GETs by id made one 5 MB larger, the last 14,000 not at all.
+# No `max_requests`: 70,000 GETs by id increased a worker's memory by 5 MB, the last 14,000 of them not at all.
 
-# A connection that stays open saves its client a round trip, and us a fifth of the processor time of a GET by id (685
-# instead of 540 microseconds; 740 instead of 1,560 requests/s of one client that sends one after the other). While it
-# idles it costs 3 kB and no thread: 2,000 of them, as many as are kept, made no difference to the others.
-# Whoever closes an idle connection may meet a request that is just coming, which is then lost: behind a proxy that is a
-# 502 now and then. So it had better be the proxy, or the client's pool, and we wait longer than they do: nginx and
-# Amazon's load balancers give up after 60 seconds, httpx after 5; Google's keep theirs for 600 and ask for more here.
+# Keep-alive saves the client a round trip, and the server a fifth of the processor time of a GET by id (540 instead of
+# 685 microseconds; 1,560 instead of 740 requests/s of one client that sends them sequentially). An idle connection
+# costs 3 kB and no thread: 2,000 of them, the most that are kept, did not slow down the others. The side that closes an
+# idle connection may lose a request that is already on its way, which behind a proxy becomes an occasional 502. So the
+# proxy, or the client's pool, should be the one to close, and the server waits longer than they do: nginx and Amazon's
+# load balancers close after 60 seconds, httpx after 5; Google's keep connections for 600 and recommend more for the
+# server.
 keepalive = _count("MEADOWLARK_KEEPALIVE_SECONDS", default="75")
-# Of each worker. Beyond that the connection that has been idle for longest gives way to a new one.
+# Per worker. Beyond that the connection that has been idle longest is closed in favour of a new one.
 worker_connections = min(1000, _open_files() - 100 - 3 * threads)
 graceful_timeout = 20
-# A response that holds its headers back for its body cannot hand a file to the system; the application never does.
+# `CoalescedResponse` holds its headers back, which sendfile would bypass; the application returns no files.
 sendfile = False
-# The longest that gunicorn allows to be set: queries name many fields.
+# gunicorn's maximum, because queries may name many fields.
 limit_request_line = 8190
 limit_request_fields = 100
 limit_request_field_size = 8190
 
-# No peer may set WSGI variables or the scheme by a header: gunicorn trusts loopback by default, where every local
-# process and every proxy that passes unknown headers on is. Behind a proxy Django reads X-Forwarded-* itself, and only
-# with MEADOWLARK_BEHIND_PROXY.
+# No peer may set WSGI variables or the scheme by a header. gunicorn trusts loopback by default, which includes every
+# local process and every local proxy that passes unknown headers on. Behind a proxy Django reads X-Forwarded-* itself,
+# and only with MEADOWLARK_BEHIND_PROXY.
 forwarded_allow_ips = ""
 # Peers of a Unix socket have no address and count as trusted.
 forwarder_headers = ""
 secure_scheme_headers = {}
 
 loglevel = "warning"
-# It would lie in the account's home folder, where two servers would find each other's.
+# Its default path is in the account's home folder, where two servers would conflict.
 control_socket_disable = True
 
 
-# Where all workers write what they count; set before the application is loaded, for its metrics look at it then.
+# Where all workers write their metrics; set before the application is loaded, because prometheus_client reads it on
+# import.
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 os.environ[_METRICS_FOLDER] = metrics_folder.make()
 
 
 def on_exit(server: Arbiter) -> None:
-    """Counts begin at zero with each start."""
+    """Remove the metrics files: counters start at zero with each start."""
     shutil.rmtree(os.environ[_METRICS_FOLDER], ignore_errors=True)
 
 
 def when_ready(server: Arbiter) -> None:
-    """What the start made stays for good: the collector need not touch it, so its pages stay shared."""
+    """Exclude the objects of the start from garbage collection, which would write to their shared pages."""
     gc.collect()
     gc.freeze()
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:
-    """No worker inherits a database connection: two processes would speak on one line."""
+    """Close database connections, which a worker would inherit and two processes would then use."""
     connections.close_all()
     worker.slot = worker_load.allocate({each.slot for each in server.WORKERS.values()})
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:
-    """However it ended."""
+    """Called after every exit of a worker, including a crash."""
     worker_load.release(worker.slot)
 
 
 def post_fork(server: Arbiter, worker: Worker) -> None:
-    """Threads do not survive a fork, so the one that sends spans is started here."""
+    """Start the thread that exports spans: threads do not survive a fork."""
     if settings.TELEMETRY:
         import_module("meadowlark.telemetry").export_spans()

@@ -1,17 +1,21 @@
-"""gunicorn's worker with threads, made quick with busy clients, and patient with none.
+"""gunicorn's threaded worker, changed to keep hot keep-alive connections on their thread and to enforce deadlines.
 
-gunicorn's own hands each connection back to its main thread after each request, which hands it to another thread when
-the next one comes; and it lets idle clients hold up a stop for graceful_timeout.
+What gthread does, and what is done here instead:
 
-A client that connects and says nothing, as browsers do on suspicion, has a thread for five seconds, and one that sends
-half the head of a request has one until it sends the rest. As many clients as a worker may have connections, saying
-nothing, keep all others out until it loses patience with them. And the main
-thread waits, two seconds for each connection that it closes, for a client that does not close its side. Of clients that
-stop midway, see `deadline_socket`; of those that all come to one worker, see `worker_load`.
+* It returns a connection to its main thread after each request, which dispatches it to another thread for the next one.
+  Here the thread first waits a moment for the next request of the same connection.
+* On a stop it waits for idle connections until graceful_timeout. Here they are closed at once.
+* A client that connects without sending, as browsers do speculatively, occupies a thread for five seconds, and one that
+  sends half the head of a request occupies one until the rest arrives. Here both wait in the poller, without a thread.
+* Silent connections up to the limit of a worker block new ones until they time out. Here the one that has been silent
+  longest is closed in favour of a new one.
+* Its main thread waits up to two seconds, on closing a connection, for a client that does not close its side. Here the
+  thread of the request does.
+* After a request that was refused before its body was read, it keeps what arrived with the rest of that body, possibly
+  the next request, unparsed until more data arrives; and after 64 kB of such a body it closes the connection without
+  `Connection: close`. Here the body is read up to the size limit and the next request is handled.
 
-Nor does it do well by a client whose request was refused before its body was read. What came with the rest of that
-body, the next request maybe, it would keep without looking at it before something else came; and after 64 kB of such a
-body it would close the connection without having said so.
+Deadlines for clients that stop midway are in `deadline_socket`; balancing between workers is in `worker_load`.
 """
 
 import time
@@ -32,18 +36,18 @@ from meadowlark.serving import worker_load
 from meadowlark.serving.chunked_body import MalformedBody
 from meadowlark.serving.deadline_socket import DeadlineSocket
 
-# For how many seconds a thread waits for the next request of the connection it has just answered.
+# Seconds for which a thread waits for the next request of the connection that it has just answered.
 _LINGER = 0.002
-# For how long a client that is still sending may take notice that it was answered.
+# Seconds granted to a client that is still sending to read its answer.
 _LEAVE_SECONDS = 2
 # Of a head that is incomplete: each of a worker's connections may have one.
 _MOST_HELD_BYTES = 32 * 1024
-# For how long a worker leaves a new connection to those that have fewer.
-_COURTESY = 0.001
+# Seconds for which a worker leaves a new connection to workers that have fewer.
+_ACCEPT_DELAY = 0.001
 
 
 class KeepaliveWorker(ThreadWorker):
-    """See the module. Where gunicorn itself speaks TLS, with a socket of another kind, it does all in its own way."""
+    """See the module. Where gunicorn terminates TLS, with sockets of another class, gthread's behaviour stays."""
 
     request_seconds: int
     # In `worker_load`; allocated before the fork.
@@ -51,7 +55,7 @@ class KeepaliveWorker(ThreadWorker):
 
     def accept(self, listener: socket) -> None:
         if not worker_load.is_least_loaded(self.nr_conns):
-            time.sleep(_COURTESY)
+            time.sleep(_ACCEPT_DELAY)
         super().accept(listener)
 
     def get_thread_pool(self) -> "_ThreadPool":
@@ -63,11 +67,11 @@ class KeepaliveWorker(ThreadWorker):
             self._make_room()
         if self.alive:
             worker_load.publish(self.slot, self.nr_conns)
-        else:  # It takes no more.
+        else:  # A stopping worker accepts no more connections.
             worker_load.release(self.slot)
 
     def _make_room(self) -> None:
-        """Who has been silent for longest gives way."""
+        """Close the connection that has been silent longest."""
         longest = [connections[0] for connections in (self.pending_conns, self.keepalived_conns) if connections]
         if longest:
             min(longest, key=attrgetter("timeout")).timeout = 0
@@ -80,13 +84,13 @@ class KeepaliveWorker(ThreadWorker):
         if not isinstance(conn.sock, DeadlineSocket):
             conn.sock = DeadlineSocket.replacing(conn.sock)
             conn.sock.send_seconds = self.request_seconds
-            # What says nothing at once goes to the poller.
+            # A connection without immediate data goes to the poller.
             conn.wait_for_data = partial(_wait_shortly, conn.wait_for_data)
         is_kept = self._handle_in_time(conn)
         while is_kept is True and self._is_next_near(conn):
             is_kept = self._handle_in_time(conn)
         if is_kept is False:
-            _take_leave(conn)
+            _drain(conn)
         return is_kept
 
     def _handle_in_time(self, conn: TConn) -> object:
@@ -115,8 +119,8 @@ class KeepaliveWorker(ThreadWorker):
         return super().handle_request(req, conn)
 
     def _is_next_near(self, conn: TConn) -> bool:
-        """Whether the next request is there, or comes while none waits for a thread that waits for its client. One that
-        comes then waits for `_LINGER`."""
+        """Whether the next request has arrived, or arrives within `_LINGER` while no other request is queued for a
+        thread. A request that is queued during the wait is delayed by at most `_LINGER`."""
         if _read_ahead(conn):
             return True
         return self.alive and not self.tpool.is_waited_for and conn.sock.is_readable_within(_LINGER)
@@ -128,7 +132,7 @@ class KeepaliveWorker(ThreadWorker):
         is_read = False
         with suppress(MalformedBody):
             is_read = conn.parser.finish_body(max_bytes=api_settings.MAX_BODY_BYTES + 1)
-        # Who has run out of time has sent nothing more, which is not the end.
+        # At the deadline `recv` reports an end that is not the end of the body.
         conn.is_whole = is_read and not conn.sock.is_over
         return keepalive and conn.is_whole
 
@@ -137,7 +141,7 @@ class KeepaliveWorker(ThreadWorker):
         self.method_queue.defer(self.close_idle_connections)
 
     def close_idle_connections(self) -> None:
-        """After this round of events, in which some of them may be about to be looked at."""
+        """Called between two rounds of events, since some of them may have events in the current one."""
         for connection in (*self.keepalived_conns, *self.pending_conns):
             if not getattr(connection.sock, "is_head_late", False):
                 connection.timeout = 0
@@ -154,12 +158,13 @@ def _wait_shortly(wait: Callable[[float], bool], _: float) -> bool:
 
 
 def _read_ahead(conn: TConn) -> bytes:
-    """What has been taken from the socket already of the next request."""
+    """The part of the next request that has been read from the socket already."""
     return conn.parser.unreader.buf.getvalue() if conn.parser else b""
 
 
-def _take_leave(conn: TConn) -> None:
-    """If more may come, it is read for a while: a connection closed on it would take the answer with it."""
+def _drain(conn: TConn) -> None:
+    """Discard what the client is still sending, for a while: closing a socket with unread data resets the connection,
+    and the client would lose the answer."""
     if not conn.is_whole and not conn.sock.is_over:
         conn.sock.deadline = time.monotonic() + _LEAVE_SECONDS
         with suppress(OSError):

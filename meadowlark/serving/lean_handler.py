@@ -1,4 +1,4 @@
-"""Django's WSGI handler, less what it says anew with each request though nobody asks, and what it works out again."""
+"""WSGIHandler without the signal `request_started`, URLconf reset and refusal log lines; caches `get_host()`."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -6,15 +6,15 @@ from typing import Any
 from django.core.handlers.wsgi import LimitedStream, WSGIHandler, WSGIRequest, get_script_name
 from django.urls import clear_script_prefix, set_script_prefix
 
-# All that Django works a host out of.
+# Everything from which Django derives the host.
 _HOST_HEADERS = ("HTTP_X_FORWARDED_HOST", "HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "HTTP_X_FORWARDED_PROTO")
 _MOST_HOSTS = 100
 _our_hosts: dict[tuple[str | None, ...], str] = {}
 
 
 class LeanRequest(WSGIRequest):
-    """Takes a path that needs no decoding as it is, and remembers hosts that were found to be ours; clients may send
-    any number of others."""
+    """Does not decode ASCII paths, and caches hosts that were allowed, up to a limit: clients may send any number of
+    spellings."""
 
     def __init__(self, environ: dict[str, Any]) -> None:
         path = environ["PATH_INFO"]
@@ -41,21 +41,22 @@ class LeanRequest(WSGIRequest):
 
 
 def _content_length(environ: dict[str, Any]) -> int:
-    """0 if there is none, or no number."""
+    """0 if the header is missing or not a number."""
     sent = environ.get("CONTENT_LENGTH", "")
     return int(sent) if sent.isdecimal() else 0
 
 
 class LeanHandler(WSGIHandler):
-    """Left out are: which URL map counts, which is that of the settings anyway; where all addresses begin, if that is
-    at the root; the signal that a request begins; and a line in the log for each refusal, which has one of its own."""
+    """Omits `set_urlconf`, since the URL map is always that of the settings; the script prefix, unless there is one;
+    the signal `request_started`; and Django's log line for each refusal, since `observability.request_log` writes
+    one."""
 
     request_class = LeanRequest
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if not environ.get("SCRIPT_NAME"):
             return self._respond(environ, start_response)
-        # Django keeps the prefix with the thread, whose next request may have none.
+        # Django keeps the prefix in a thread local, and the next request of the thread may have none.
         set_script_prefix(get_script_name(environ))
         try:
             return self._respond(environ, start_response)

@@ -1,4 +1,4 @@
-"""The folder in which the workers of a server write what they count, so that each can add up all."""
+"""The folder of the workers' metrics files, from which each worker aggregates the metrics of all."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ _PREFIX = "meadowlark-metrics-"
 
 
 def make() -> str:
-    """A new one for the server that is this process; those of servers that were killed are removed."""
+    """A new folder for this server process; removes those of servers that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         process_id = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if process_id.isdecimal() and not psutil.pid_exists(int(process_id)):

@@ -1,4 +1,4 @@
-"""What gunicorn answers where no application is asked: to what is no HTTP request, or has too long a head."""
+"""Answers of gunicorn itself, before the application is called: to malformed HTTP and to heads that are too long."""
 
 import logging
 from socket import socket
@@ -15,7 +15,7 @@ _log = logging.getLogger("meadowlark.requests")
 
 
 def write_problem(client: socket, status: int, reason: str, message: str) -> None:
-    """Problem details and a line in the log, as for every other refusal."""
+    """Answers with problem details and writes a log line, as for every other refusal."""
     problem = Problem(
         status=status,
         type="bad-request" if status < 500 else "system",
@@ -39,7 +39,8 @@ def write_problem(client: socket, status: int, reason: str, message: str) -> Non
 
 
 def install() -> None:
-    """gunicorn has no setting for its error page, which is HTML, nor for its own line, which quotes the request."""
+    """Replace gunicorn's error page, which is HTML, and drop its log line, which quotes the request; it has no setting
+    for either."""
     util.write_error = write_problem
     logging.getLogger("gunicorn.error").addFilter(_is_no_refusal)
 

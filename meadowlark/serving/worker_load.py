@@ -1,8 +1,8 @@
-"""How many connections each worker has, where all of them see it.
+"""The number of open connections of each worker, in memory that all workers share.
 
-Workers wait for new connections side by side, and whoever is up first takes one. That would often be the same worker
-again and again: of 16 connections that came at once one worker took 15, or all, and the processors of the others stayed
-idle for as long as those connections lived.
+All workers wait on the same listening socket, and the first one to wake accepts the connection. Without further
+measures that is often the same worker: of 16 simultaneous connections one worker accepted 15 or all 16, and the
+processors of the others stayed idle for the lifetime of those connections.
 """
 
 import mmap
@@ -11,7 +11,7 @@ from collections.abc import Set
 _NOT_ACCEPTING = 2**62
 _MOST_WORKERS = 1024
 
-# Shared with all processes that are forked later.
+# Anonymous shared memory, which processes that are forked later inherit.
 _counts = memoryview(mmap.mmap(-1, 8 * _MOST_WORKERS)).cast("q")
 
 
