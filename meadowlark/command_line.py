@@ -1,4 +1,4 @@
-"""Django's command line, where what is no bug is one line instead of a traceback; `--traceback` shows it all."""
+"""Django's command line, with one line instead of a traceback for errors other than bugs; `--traceback` shows it."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from psycopg import errors
 from edfi_api.apischema.errors import ApiSchemaError
 from edfi_api.metaed import ModelErrors
 
-# What statements meet in a database that has not been migrated, or not by this version.
+# Errors of statements in a database that has not been migrated, or not by this version.
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)
 
 
@@ -34,8 +34,8 @@ def main() -> None:
 
 
 class _CommandLine(ManagementUtility):
-    """A wrong option ends in the line that names it. argparse prints the usage before that line, which takes a screen
-    for a command with many options; `--help` prints it."""
+    """Prints only the line that names a wrong option. argparse prints the usage before it, which fills a screen for a
+    command with many options; `--help` still prints it."""
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
         command = super().fetch_command(subcommand)
@@ -51,19 +51,19 @@ class _CommandLine(ManagementUtility):
 
 
 def _print_any_name() -> None:
-    """Names of files and other arguments may have bytes that are no text in the encoding of the terminal."""
+    """Escape on output what the terminal's encoding lacks: file names and other arguments may have any bytes."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _reason(error: BaseException) -> str | None:
-    """None for a bug."""
+    """One line for the operator; None for a bug."""
     reason: str | None = None
     match error:
         case KeyboardInterrupt():
             reason = "Stopped. The command may be run again."
         case ModelErrors() | ApiSchemaError() | ImproperlyConfigured():
-            reason = str(error)  # The URL map needs the model, and so do Django's checks before almost every command.
+            reason = str(error)  # Django's checks before almost every command import the URL map, hence the model.
         case OperationalError() | InterfaceError():
             reason = f"The database cannot be used: {error}"
         case InternalError(__cause__=errors.ReadOnlySqlTransaction()):
@@ -71,12 +71,12 @@ def _reason(error: BaseException) -> str | None:
         case ProgrammingError(__cause__=errors.InsufficientPrivilege()):
             reason = f"The database does not allow it: {error}"
         case ProgrammingError(__cause__=cause) if isinstance(cause, _NOT_MIGRATED):
-            told = str(error).partition("\n")[0]
-            reason = f"The database lacks what this version needs: {told}. Has `manage.py migrate` been run?"
+            missing = str(error).partition("\n")[0]
+            reason = f"The database lacks what this version needs: {missing}. Has `manage.py migrate` been run?"
         case ModuleNotFoundError(name=name) if name and name == os.environ["DJANGO_SETTINGS_MODULE"]:
             reason = f"There is no settings module {name!r}."
         case OSError(filename=str() as name):
             reason = f"{name!r}: {error.strerror}"
         case LookupError() if type(error) is LookupError:
-            reason = str(error)  # Django knows no app of this name. What a bug raises is a KeyError or an IndexError.
+            reason = str(error)  # An unknown app label. Bugs raise the subclasses KeyError and IndexError.
     return reason.strip() if reason else None

@@ -1,6 +1,6 @@
-"""The correlation id: one name for a request in its answer and in every log line it causes.
+"""The correlation id, which identifies a request in its answer and in all log lines written for it.
 
-See meadowlark/docs/contract.md#problem-details. Without Django's applications, since the logging is set up before them.
+See meadowlark/docs/contract.md#problem-details. Imports no Django app, since logging is configured before them.
 """
 
 import logging
@@ -16,8 +16,8 @@ from uuid_utils import uuid4
 from edfi_api.conf import api_settings
 
 _correlation_id: ContextVar[str] = ContextVar("correlation_id", default="-")
-# What a client sends as correlation id ends up in log lines and in a header of the answer: nothing that could forge one
-# passes.
+# The client's id is written to log lines and to a header of the answer, so characters that could forge either are
+# removed.
 _UNSAFE = re.compile(r"[^\w.:\-]", re.ASCII)
 # RFC 9110 §5.6.2.
 _HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
@@ -25,8 +25,8 @@ _LONGEST_CORRELATION_ID = 128
 
 
 class CorrelationIdMiddleware:
-    """Gives each request `request.correlation_id`: the client's own, made harmless, or a new one. The answer has it as
-    a header of the same name."""
+    """Sets `request.correlation_id`: the client's own, without unsafe characters, or a new one. The answer returns it
+    in the same header."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -37,8 +37,8 @@ class CorrelationIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         sent = request.META.get(self._meta_name)
-        harmless = _UNSAFE.sub("", sent)[:_LONGEST_CORRELATION_ID] if sent else ""
-        request.correlation_id = harmless or new_correlation_id()
+        safe = _UNSAFE.sub("", sent)[:_LONGEST_CORRELATION_ID] if sent else ""
+        request.correlation_id = safe or new_correlation_id()
         token = _correlation_id.set(request.correlation_id)
         try:
             response = self.get_response(request)
@@ -54,7 +54,7 @@ def new_correlation_id() -> str:
 
 @contextmanager
 def correlated(correlation_id: str) -> Iterator[None]:
-    """Log lines that are written inside have this id."""
+    """Log lines that are written within this context have this id."""
     token = _correlation_id.set(correlation_id)
     try:
         yield
@@ -63,7 +63,7 @@ def correlated(correlation_id: str) -> Iterator[None]:
 
 
 class CorrelationIdFilter(logging.Filter):
-    """Lets log formats say `{correlation_id}`."""
+    """Adds the field `correlation_id` to log records."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.correlation_id = _correlation_id.get()

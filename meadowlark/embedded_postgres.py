@@ -1,16 +1,16 @@
 """Runs the PostgreSQL that lives in a Meadowlark home, for machines that have none: initialise, start, stop.
 
-Its programs are those of `postgres_programs.py`. The server listens on a Unix socket alone, in a folder that only its
-own account may enter, and takes the word of the system for who connects: the account that started it and no other. So
-there is no password. One process at a time owns the server of a home (a lock tells); any number of others of the same
-account may connect to it by `url(home)`.
+Its programs are those of `postgres_programs.py`. The server listens only on a Unix socket, in a folder that only its
+account may enter, and uses peer authentication for the account that started it, so there is no password. One process at
+a time owns the server of a home, by a lock file; any number of processes of the same account may connect to
+`url(home)`.
 
     python -m meadowlark.embedded_postgres [--home HOME | --temporary] -- COMMAND ...
 
 runs a command with DATABASE_URL set to a running server and passes its exit status on.
 """
 
-# ruff: noqa: S603 - the commands run here are the wheel's programs and what the caller asked for.
+# ruff: noqa: S603 - the commands run here are the wheel's programs and the caller's command.
 
 import argparse
 import contextlib
@@ -44,10 +44,10 @@ DURABLE = {
     "jit": "off",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    # A reference refused by a foreign key is an everyday answer here, not news: errors of statements stay out.
+    # Errors of statements are not logged: violations of foreign keys are answers to clients, not incidents.
     "log_min_messages": "log",
 }
-# For data that nobody will miss: nothing waits for the disk.
+# For disposable data: nothing waits for the disk.
 VOLATILE = DURABLE | {
     "shared_buffers": "128MB",
     "fsync": "off",
@@ -58,7 +58,7 @@ VOLATILE = DURABLE | {
     "io_method": "sync",
 }
 
-_START_SECONDS = 300  # Long, because replaying the log after a crash takes its time; a failed start ends at once.
+_START_SECONDS = 300  # Enough to replay the WAL after a crash; a failed start is detected at once.
 _STOP_SECONDS = 120
 _SOCKET_NAME = ".s.PGSQL.5432"
 _TEMPORARY = "meadowlark-temporary-"
@@ -72,17 +72,17 @@ class AlreadyRunning(EmbeddedPostgresError):
 
 
 def url(home: Path) -> str:
-    """The address of the server of this home, whether it runs or not; the same each time, nothing is touched."""
+    """The DATABASE_URL of the server of this home. Pure: the server need not run, nor the home exist."""
     return f"postgresql://{DATABASE}@/{DATABASE}?host={quote(str(_socket_folder(home)), safe='/')}"
 
 
 def default_home() -> Path:
-    """Where the data of this checkout is kept."""
+    """The home of this checkout, unless MEADOWLARK_HOME names another."""
     return Path(os.environ.get("MEADOWLARK_HOME") or Path(__file__).parent.parent / ".home").resolve()
 
 
 def for_owner_only(path: str, flags: int) -> int:
-    """An opener for files that no other account may read."""
+    """An opener, for `open`, that creates files with mode 600."""
     return os.open(path, flags, mode=0o600)
 
 
@@ -113,37 +113,37 @@ class EmbeddedPostgres:
         self._process.poll()
 
     def is_running(self) -> bool:
-        """False when the server ended by itself."""
+        """False when the server has ended by itself."""
         return self._process.poll() is None
 
-    def last_words(self) -> str:
-        """Why the server gave up, or the end of its log, for a message."""
-        return _reason(self._told())
+    def exit_reason(self) -> str:
+        """The error for which the server ended, or the end of its log, for a message."""
+        return _reason(self._log_text())
 
     def failure(self) -> str:
-        """Why the server had to give up, even if it is recovering by now; empty if it had not."""
-        told = self._told()
-        return _reason(told) if _PANIC in told else ""
+        """The last PANIC in the log, even if the server has recovered since; empty without one."""
+        log = self._log_text()
+        return _reason(log) if _PANIC in log else ""
 
-    def _told(self) -> str:
+    def _log_text(self) -> str:
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     def _prepare(self) -> None:
-        # Left by a crash, and their process id may be anybody's by now, for which PostgreSQL would refuse to start.
+        # Left by a crash. PostgreSQL refuses to start if another process has the process id in them by now.
         for lock in (self._data / "postmaster.pid", _socket_folder(self.home) / f"{_SOCKET_NAME}.lock"):
             lock.unlink(missing_ok=True)
         if not self._data.exists():
             _initialise(self._data)
-        _let_in_nobody_else(self._data)
+        _restrict_connections(self._data)
         _make_socket_folder(_socket_folder(self.home), self._data)
 
     def _start(self) -> None:
         account = account_for(self._data)
         settings = [f"--{name}={value}" for name, value in self._settings.items()]
         socket_folder = _socket_folder(self.home)
-        # Relative to its data, as the account need not reach that by its name.
+        # Relative to the data folder, whose path the account may not be able to traverse.
         address = ["-h", "", "-k", "." if socket_folder == self._data else str(socket_folder)]
-        # A session of its own: Ctrl-C on the terminal must reach the web server before its database.
+        # A session of its own, so that Ctrl-C on the terminal does not stop the database before the web server.
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 command_line(account, "postgres", "-D", working_directory(account, self._data), *address, *settings),
@@ -159,7 +159,7 @@ class EmbeddedPostgres:
         deadline = time.monotonic() + _START_SECONDS
         while not _is_ready(self._data):
             if not self.is_running() or time.monotonic() > deadline:
-                raise EmbeddedPostgresError(f"PostgreSQL did not start in {self._data}: {self.last_words()}")
+                raise EmbeddedPostgresError(f"PostgreSQL did not start in {self._data}: {self.exit_reason()}")
             time.sleep(0.02)
 
 
@@ -170,7 +170,7 @@ def _run_command(command: Sequence[str], database_url: str) -> int:
     def pass_on(number: int, _: FrameType | None) -> None:
         process.send_signal(number)
 
-    # Ctrl-C reaches the command directly, as it shares our terminal; the others are sent to us alone.
+    # Ctrl-C reaches the command directly, in the same terminal; other signals reach only this process.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, pass_on)
     signal.signal(signal.SIGHUP, pass_on)
@@ -179,7 +179,7 @@ def _run_command(command: Sequence[str], database_url: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m meadowlark.embedded_postgres", description=__doc__.split("\n")[0])
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--home", type=Path, default=default_home(), help="where the data is kept")
@@ -201,14 +201,14 @@ def _server(options: argparse.Namespace) -> Iterator[str]:
         if options.temporary:
             _remove_left_behind()
             home, settings = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=_TEMPORARY))), VOLATILE
-        with contextlib.suppress(AlreadyRunning):  # Then the server that runs is the one meant.
+        with contextlib.suppress(AlreadyRunning):  # Its server is used.
             stack.enter_context(EmbeddedPostgres(home, settings))
         yield url(home)
 
 
 def _remove_left_behind() -> None:
-    """Temporary homes whose owners were killed: their locks are free. What comes after the lock must be there, since an
-    owner that has only made its home has no lock yet."""
+    """Removes temporary homes whose owners were killed: their locks are free. Considers only homes with a data folder,
+    which is created after the lock, since an owner that has just created its home does not hold the lock yet."""
     temporary = Path(tempfile.gettempdir())
     begun = [*temporary.glob(f"{_TEMPORARY}*/postgres"), *temporary.glob(f"{_TEMPORARY}*/postgres.new")]
     for home in {folder.parent for folder in begun}:
@@ -229,12 +229,12 @@ def _socket_folder(home: Path) -> Path:
     path = os.fsencode(data)
     if len(path) + 1 + len(_SOCKET_NAME) <= _LONGEST_SOCKET_PATH:
         return data
-    # Not TMPDIR: every process must find the same folder, and that one may be long too.
+    # Not TMPDIR, which may be long too, and which may differ between processes.
     return Path("/tmp") / f"meadowlark-{hashlib.sha256(path).hexdigest()[:24]}"  # noqa: S108
 
 
 def _lock(home: Path, mode: str = "w") -> IO[str]:
-    """Ours until closed, or until this process is gone for whatever reason."""
+    """An exclusive lock, held until the file is closed or this process ends. Raises AlreadyRunning."""
     lock = (home / "postgres.lock").open(mode)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -248,9 +248,9 @@ def _lock(home: Path, mode: str = "w") -> IO[str]:
 
 
 def _stop_servers(data: Path) -> None:
-    """Stops what runs in the data folder, also what a killed owner left behind; to be called with the lock.
+    """Stops the servers of the data folder, including one left by a killed owner. The caller holds the lock.
 
-    Fast shutdown: clients are disconnected and everything is written; immediate where that does not end.
+    First by fast shutdown, which disconnects clients and writes a checkpoint; after a timeout by immediate shutdown.
     """
     for number in (signal.SIGINT, signal.SIGQUIT):
         deadline = time.monotonic() + _STOP_SECONDS
@@ -262,19 +262,19 @@ def _stop_servers(data: Path) -> None:
 
 
 def _server_processes(data: Path) -> list[psutil.Process]:
-    """PostgreSQL's processes work in their data folder; a process id read from a file could be anybody's."""
+    """Found by their working directory, the data folder: a process id from a file could belong to another process."""
     ours = {"name": "postgres", "cwd": str(data)}
     return [process for process in psutil.process_iter([*ours, "ppid"]) if process.info | ours == process.info]
 
 
 def _parents(processes: list[psutil.Process]) -> list[psutil.Process]:
-    """Those not started by one of the others: the server, or its children where it was killed."""
+    """Those whose parent is not among them: the postmaster, or its orphaned children if it was killed."""
     pids = {process.pid for process in processes}
     return [process for process in processes if process.info["ppid"] not in pids]
 
 
 def _initialise(data: Path) -> None:
-    """Beside its final place first, so that an interrupted attempt is never taken for a data folder."""
+    """Creates the data folder under a temporary name first, so that an interrupted attempt is not used as one."""
     account = account_for(data)
     draft = data.with_name("postgres.new")
     shutil.rmtree(draft, ignore_errors=True)
@@ -290,7 +290,7 @@ def _initialise(data: Path) -> None:
         _run(command_line(account, "postgres", "--single", *place, "postgres"), draft, text_in=create)
         draft.rename(data)
     finally:
-        shutil.rmtree(draft, ignore_errors=True)  # What failed would only fill a disk that is full.
+        shutil.rmtree(draft, ignore_errors=True)  # After a failure: the disk may be full.
 
 
 def _run(command: Sequence[str], folder: Path, text_in: str = "") -> None:
@@ -299,11 +299,9 @@ def _run(command: Sequence[str], folder: Path, text_in: str = "") -> None:
         raise EmbeddedPostgresError(f"PostgreSQL could not be initialised in {folder}: {_reason(done.stderr)}")
 
 
-def _let_in_nobody_else(data: Path) -> None:
-    """PostgreSQL's rules for who may connect, written anew at each start: homes of earlier versions trusted anybody.
-
-    Where the server runs as `nobody`, other processes of that account may not connect either.
-    """
+def _restrict_connections(data: Path) -> None:
+    """Writes pg_hba.conf and pg_ident.conf: only the account of this process may connect, even where the server itself
+    runs as `nobody`. Written at each start, because homes of earlier versions trusted all local accounts."""
     try:
         name = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
@@ -316,7 +314,7 @@ def _let_in_nobody_else(data: Path) -> None:
 
 
 def _replace(file: Path, lines: list[str], data: Path) -> None:
-    """Whole or not at all. The folder may belong to another account: nothing that it left there is followed."""
+    """Atomically. The folder may belong to another account, so no symbolic link in it is followed."""
     draft = file.with_name(f"{file.name}.new")
     draft.unlink(missing_ok=True)
     owner = data.stat()
@@ -342,11 +340,11 @@ def _make_socket_folder(folder: Path, data: Path) -> None:
 
 def _remove_socket_folder(folder: Path, data: Path) -> None:
     if folder != data:
-        shutil.rmtree(folder, ignore_errors=True)  # A killed server leaves its socket.
+        shutil.rmtree(folder, ignore_errors=True)  # A killed server leaves its socket behind.
 
 
 def _is_ready(data: Path) -> bool:
-    """The eighth line of `postmaster.pid` tells the server's state."""
+    """The eighth line of `postmaster.pid` is the server's state."""
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
     except FileNotFoundError:
@@ -355,7 +353,7 @@ def _is_ready(data: Path) -> bool:
 
 
 def _reason(log: str) -> str:
-    """Of what PostgreSQL's programs told, the line that says why they gave up."""
+    """The message of the last fatal error in the output of PostgreSQL's programs, or its last lines."""
     for fatal in (_PANIC, "FATAL:  ", "error: "):
         if fatal in log:
             return log.rpartition(fatal)[2].partition("\n")[0]

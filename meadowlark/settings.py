@@ -1,7 +1,7 @@
 """Settings of the Meadowlark server: the only place that reads the environment.
 
-Every variable has a default that suits `make run` on a developer's machine, and a meaning: README's table of them is
-made from here (see `environment.py`).
+Every variable has a default that suits `make run` on a developer's machine, and a meaning: README's table of variables
+is generated from these declarations (see `environment.py`).
 """
 
 import secrets
@@ -15,7 +15,7 @@ from meadowlark.environment import Environment
 env = Environment()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# In small letters, so that it is no setting, which a debug page would show with its password.
+# In lower case, so that it is not a setting, which a debug page would show with its password.
 database = env.database(
     "DATABASE_URL",
     shown="embedded PostgreSQL",
@@ -29,7 +29,7 @@ HOME = Path(
         meaning="where the embedded database and the compiled model live",
     )
 ).resolve()
-# Read by those who start the server, before there are settings.
+# Read by the programs that start the server, before the settings are loaded.
 env.declare("MEADOWLARK_PORT", 8000, "port of `make run`")
 env.declare("MEADOWLARK_WORKERS", 2, "gunicorn's processes")
 env.declare("MEADOWLARK_THREADS", 8, "threads in each of them; each keeps a database connection")
@@ -46,7 +46,7 @@ env.declare(
 env.declare("MEADOWLARK_DATABASE_WAIT", 60, "seconds that a container waits for its database")
 
 DEBUG = env.bool("MEADOWLARK_DEBUG", default=False, meaning="Django's debug pages; never in production")
-# A random key is safe: it only signs admin sessions, which then end with the process.
+# A random key is safe: it signs only admin sessions, which then end with the process.
 SECRET_KEY = env.str(
     "MEADOWLARK_SECRET_KEY",
     default="",
@@ -81,23 +81,23 @@ SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool(
 hsts_seconds = env.int("MEADOWLARK_HSTS_SECONDS", default=31_536_000, meaning="for how long browsers remember it")
 if SECURE_SSL_REDIRECT:
     SECURE_HSTS_SECONDS = hsts_seconds
-    # Asked from inside, where there is no HTTPS.
+    # Requested from the internal network, without HTTPS.
     SECURE_REDIRECT_EXEMPT = [r"^(?i:health|metrics)(?:/|$)"]
 SILENCED_SYSTEM_CHECKS = [
-    # Django's middleware against framing and forged requests is there, as subclasses that serve the admin alone.
+    # Django's middleware against framing and CSRF is installed, as subclasses that apply only to the admin.
     "security.W002",
     "security.W003",
-    # Whether other hosts of the domain have HTTPS, and belong into the lists of browsers, is not ours to say.
+    # HSTS for subdomains and preloading concern other hosts of the domain.
     "security.W005",
     "security.W021",
 ]
-# A working day of the admin.
+# A working day of an administrator.
 SESSION_COOKIE_AGE = 12 * 60 * 60
 
 ADMIN_PATH = env.str("MEADOWLARK_ADMIN_PATH", default="admin", meaning="where the admin is; empty for no admin").strip(
     "/"
 )
-# Pages load nothing from elsewhere and run no code of their own text; answers that are no pages need no such header.
+# Pages load nothing from other origins and have no inline code; only answers with pages have this header.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -122,16 +122,16 @@ INSTALLED_APPS = [
     "descriptors",
 ]
 
-# In this order; requests for data leave it in the middle (see meadowlark/middleware.py). Sessions, CSRF and users
-# concern the admin alone.
+# The order matters; data requests skip what follows DataRoutesMiddleware (see meadowlark/middleware.py). Sessions, CSRF
+# and users apply only to the admin.
 MIDDLEWARE = [
     "meadowlark.correlation.CorrelationIdMiddleware",
     "edfi_api.observability.middleware.ObservabilityMiddleware",
     "meadowlark.middleware.DataRoutesMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    # Style sheets and scripts of the admin and of /docs; without it only a proxy in front could serve them.
+    # Serves style sheets and scripts of the admin and of /docs, so that no proxy has to.
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Refuses hosts that are not ours; adds Content-Length, without which every answer would go out in chunks.
+    # Refuses hosts outside ALLOWED_HOSTS; adds Content-Length, without which answers would be chunked.
     "meadowlark.middleware.HostAndLengthMiddleware",
     "meadowlark.middleware.AdminContentSecurityPolicyMiddleware",
     "meadowlark.middleware.AdminXFrameOptionsMiddleware",
@@ -140,7 +140,7 @@ MIDDLEWARE = [
     "meadowlark.middleware.AdminAuthenticationMiddleware",
     "meadowlark.middleware.AdminMessageMiddleware",
 ]
-# Browsers of other origins are let in by name only; without any, requests pass no layer for it.
+# Only listed origins are allowed; without any, the middleware is not installed.
 CORS_ALLOWED_ORIGINS = env.list(
     "MEADOWLARK_CORS_ORIGINS", default=[], meaning="origins whose browsers may call the API"
 )
@@ -154,10 +154,10 @@ CORS_ALLOW_HEADERS = [*default_headers, correlation_header, "if-match", "if-none
 CORS_EXPOSE_HEADERS = [correlation_header, "etag", "link", "location", "next-page-token", "total-count"]
 if CORS_ALLOWED_ORIGINS:
     INSTALLED_APPS.append("corsheaders")
-    # Behind those that see every request.
+    # After the middleware that handles every request.
     MIDDLEWARE.insert(2, "corsheaders.middleware.CorsMiddleware")
 SECURE_CONTENT_TYPE_NOSNIFF = True
-SECURE_REFERRER_POLICY = "no-referrer"  # the admin has another one, see meadowlark/middleware.py
+SECURE_REFERRER_POLICY = "no-referrer"  # The admin has another one, see meadowlark/middleware.py.
 X_FRAME_OPTIONS = "DENY"
 
 ROOT_URLCONF = "meadowlark.urls"
@@ -177,7 +177,7 @@ TEMPLATES = [
     }
 ]
 
-# Without DATABASE_URL the server that lives in MEADOWLARK_HOME is meant; `make run` starts and stops it.
+# Without DATABASE_URL, the embedded server in MEADOWLARK_HOME, which `make run` starts and stops.
 DATABASES = {"default": database or env.db_url_config(embedded_postgres.url(HOME))}
 DATABASES["default"]["CONN_MAX_AGE"] = env.int(
     "MEADOWLARK_CONNECTION_MAX_AGE", default=600, meaning="seconds after which a database connection is opened anew"
@@ -192,7 +192,7 @@ DATABASES["default"].setdefault("OPTIONS", {}).update(
     {
         "connect_timeout": 5,
         "application_name": "meadowlark",
-        # A database host that falls silent is given up after this time, not after the quarter of an hour of TCP.
+        # Detects an unreachable database host within about 20 seconds, instead of TCP's quarter of an hour.
         "keepalives_idle": 10,
         "keepalives_interval": 5,
         "keepalives_count": 2,
@@ -205,11 +205,11 @@ replica = env.database(
 )
 if replica:
     DATABASES["replica"] = DATABASES["default"] | {"OPTIONS": {}} | replica
-    # A replica that is gone without a word must not hold up requests: the primary can answer them.
-    patience = {"connect_timeout": 2, "tcp_user_timeout": 5000}
-    DATABASES["replica"]["OPTIONS"] |= {"application_name": "meadowlark", **patience}
+    # An unreachable replica must not delay requests, which the primary can answer.
+    timeouts = {"connect_timeout": 2, "tcp_user_timeout": 5000}
+    DATABASES["replica"]["OPTIONS"] |= {"application_name": "meadowlark", **timeouts}
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
-# For requests alone, see wsgi.py: commands take as long as they need.
+# Only for requests, see wsgi.py; commands have no limits.
 STATEMENT_SECONDS = env.int(
     "MEADOWLARK_STATEMENT_SECONDS",
     default=60,
@@ -220,7 +220,7 @@ LOCK_SECONDS = env.int(
 )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Where a login leads whose address names a place outside.
+# The target of a login whose `next` is on another host.
 LOGIN_REDIRECT_URL = "admin:index"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
@@ -231,7 +231,7 @@ USE_I18N = False
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
-# Straight from the packages that bring them: nothing has to be collected before the start.
+# Serves from the installed packages, without collectstatic.
 WHITENOISE_USE_FINDERS = True
 
 is_like_ods = bool(
@@ -364,14 +364,14 @@ OAUTH2_PROVIDER = {
     "ID_TOKEN_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",
     "REFRESH_TOKEN_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",
     "CLIENT_SECRET_GENERATOR_LENGTH": 48,
-    # The database keeps the checksum of a token and leaves its text blank.
+    # Stores only the checksum of a token.
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
-    # Client credentials and no other grant.
+    # Only the client credentials grant.
     "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.BackendApplicationServer",
     "OAUTH2_VALIDATOR_CLASS": "edfi_api.security.oauth.ClientCredentialsValidator",
-    # There are no refresh tokens; cleartokens would warn of not knowing when they expire.
+    # There are no refresh tokens; without a value `cleartokens` would warn.
     "REFRESH_TOKEN_EXPIRE_SECONDS": 1,
-    # What is never used is closed all the same.
+    # Secure values for unused features.
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
     "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
     "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
@@ -396,7 +396,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
 }
 
-# OpenTelemetry's own variable, which the libraries of requirements/telemetry.txt read too.
+# OpenTelemetry's own variable, which its libraries read too.
 TELEMETRY = bool(
     env.str(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -431,13 +431,13 @@ LOGGING = {
         "level": env.str("MEADOWLARK_LOG_LEVEL", default="INFO", meaning="`DEBUG`, `INFO`, `WARNING` or `ERROR`"),
     },
     "loggers": {
-        # A refused request is the client's business, not the operator's.
+        # Refused requests have a log line of their own, see observability/request_log.py.
         "django.request": {"level": "ERROR"},
-        # An unknown host and the like would each leave a traceback with what the client sent. Why a form of the admin
-        # counts as forged is needed to find a missing MEADOWLARK_TRUSTED_ORIGINS.
+        # Would log a traceback with the client's input for each unknown host and the like. The reason of a CSRF failure
+        # is needed to find a missing MEADOWLARK_TRUSTED_ORIGINS.
         "django.security": {"level": "CRITICAL"},
         "django.security.csrf": {"level": "WARNING"},
-        # It would tell every token it makes, at DEBUG.
+        # Logs tokens at DEBUG.
         "oauthlib": {"level": "INFO"},
     },
 }

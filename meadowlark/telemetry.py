@@ -1,7 +1,7 @@
-"""Traces for OpenTelemetry, where the environment names a collector: OTEL_EXPORTER_OTLP_ENDPOINT.
+"""OpenTelemetry traces, if OTEL_EXPORTER_OTLP_ENDPOINT names a collector.
 
-The libraries are those of requirements/telemetry.txt, which are not installed otherwise; their own variables (OTEL_...)
-say what the service is called and how much of it is traced.
+Needs the optional requirements/telemetry.txt. The libraries read their own variables (OTEL_...), such as the name of
+the service and the sampling rate.
 """
 
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ _WHOLE = "meadowlark.environ"
 
 
 def traced(application: WSGIApplication, provider: trace.TracerProvider | None = None) -> WSGIApplication:
-    """The application with a span around each request; a client's trace is continued.
+    """The application with a span for each request, which continues the client's trace.
 
-    The instrumentation sees no query string, since queries have names and birth dates: so none can be in a span, by
-    whichever name a version of OpenTelemetry's conventions has for it.
+    The instrumentation gets no query string, since queries contain names and birth dates. So no span can contain one,
+    whatever attribute a version of OpenTelemetry's conventions uses for it.
     """
 
     def with_query(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -37,7 +37,7 @@ def traced(application: WSGIApplication, provider: trace.TracerProvider | None =
 
 
 def export_spans() -> None:
-    """Sends spans from now on, from a thread; so each process calls it for itself, after it was forked."""
+    """Start exporting spans from a background thread. To be called in each process after the fork."""
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)

@@ -1,4 +1,4 @@
-"""The URL map on one page. Fixed segments match without regard to case: clients spell them differently."""
+"""The URL map. Fixed segments match case-insensitively, because clients differ in their case."""
 
 import re
 
@@ -14,21 +14,21 @@ from edfi_api.viewsets.router import DataRouter
 
 surface = current_surface()
 
-# The original Meadowlark named the standard in the path: package ed-fi-model-3.3b is served below /v3.3b.
+# The original Meadowlark has the version of the standard in the path: /v3.3b for the package ed-fi-model-3.3b.
 STANDARD_SEGMENT = "v" + surface.core_project.package_name.rpartition("-")[2]
 DATA_PREFIXES = ("data/v3", "data", STANDARD_SEGMENT)
 
 _prefixes = "|".join(re.escape(prefix) for prefix in DATA_PREFIXES)
 
 urlpatterns = [
-    # First, where `DataRoutesMiddleware` finds it.
+    # `DataRoutesMiddleware` expects it to be the first.
     re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", DataRouter(surface, TrackedResourceViewSet), name="data"),
     path("", include("edfi_api.security.urls")),
     path("", include("edfi_api.relations.urls")),
     path("", include("edfi_api.change_queries.urls")),
     path("", include("edfi_api.metadata.urls")),
     path("", include("edfi_api.observability.urls")),
-    # Browsers ask for it at every page that names no icon: those of the admin, and JSON.
+    # Browsers request it for every page without an icon: those of the admin, and JSON.
     path("favicon.ico", RedirectView.as_view(url=static("edfi_api/icon.svg"))),
 ]
 if settings.ADMIN_PATH:

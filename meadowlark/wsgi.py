@@ -1,4 +1,4 @@
-"""The WSGI application. Everything is compiled before the first request, so that forked workers share it."""
+"""The WSGI application. The model is compiled on import, so that forked workers share the memory of the result."""
 
 import os
 import re
@@ -28,26 +28,26 @@ _django = LeanHandler()
 
 import_module(settings.ROOT_URLCONF)
 
-# What listens to the end of a request: there are no caches to close, the URL map is always the same, and old
-# connections are looked for at the beginning of the next.
+# Django's own receivers of `request_finished` are not needed: there are no caches to close, the URL map is always the
+# same, and `application` checks connections before each request.
 for receiver in (close_caches, reset_urlconf, close_old_connections):
     request_finished.disconnect(receiver)
 
-# Requests may keep a thread and its locks for so long. They are many at once and short, so none is spread over several
-# processes of PostgreSQL: to start these took four milliseconds of each filtered page of a million documents. A pooler
-# that lends connections by the transaction knows no options of a session; this is its business, or the role's.
+# Limits for how long a request may occupy a thread and hold locks. No parallel queries, since requests are short and
+# concurrent: starting the parallel workers took four milliseconds of each filtered page of a million documents. A
+# pooler with transaction pooling supports no session options; there the pooler or the role has to be configured.
 limits = {"statement_timeout": settings.STATEMENT_SECONDS, "lock_timeout": settings.LOCK_SECONDS}
 for database in connections.databases.values():
     if not database["DISABLE_SERVER_SIDE_CURSORS"]:
-        told = [f"-c {name}={seconds}s" for name, seconds in limits.items() if seconds]
-        told.append("-c max_parallel_workers_per_gather=0")
-        database["OPTIONS"]["options"] = " ".join([database["OPTIONS"].get("options", ""), *told]).strip()
+        added = [f"-c {name}={seconds}s" for name, seconds in limits.items() if seconds]
+        added.append("-c max_parallel_workers_per_gather=0")
+        database["OPTIONS"]["options"] = " ".join([database["OPTIONS"].get("options", ""), *added]).strip()
 
 _thread = threading.local()
 
 
 def _remember_connection(connection: BaseDatabaseWrapper, **_: object) -> None:
-    """For the thread that has it, which need not look through all databases for those that it has opened."""
+    """In a thread local, so that a thread need not search all databases for its open connections."""
     _thread.connections = {*_opened(), connection}
 
 
@@ -62,16 +62,16 @@ if settings.TELEMETRY:
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Everything is UTF-8 here. Django would read even the query string in the charset of the Content-Type, and fail
-    before any view if a client names one that is not for text."""
+    """Removes the charset of the Content-Type, since everything is UTF-8: Django would decode even the query string
+    with it, and fail before any view is called if it is not a text encoding."""
     content_type = environ.get("CONTENT_TYPE", "")
     if "charset" in content_type.lower():
         environ["CONTENT_TYPE"] = _CHARSET.sub("", content_type)
-    for connection in _opened():  # Whatever asks next sees whether its connection still stands.
+    for connection in _opened():  # As Django does at the beginning of a request.
         connection.close_if_unusable_or_obsolete()
     answer = _django(environ, start_response)
     if environ["REQUEST_METHOD"] != "HEAD":
         return answer
-    # Django leaves it to the server to drop the body, and gunicorn does, with a warning in the log for each.
+    # Django leaves dropping the body to the server, and gunicorn logs a warning for each.
     with closing(answer):
         return []
