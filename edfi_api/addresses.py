@@ -1,4 +1,4 @@
-"""The fixed addresses below the root of the server, which many clients have hard-coded, and how they are matched."""
+"""The fixed paths below the root of the server, which many clients have hard-coded, and how they are matched."""
 
 import re
 from collections.abc import Callable
@@ -28,17 +28,17 @@ _PARAMETER = re.compile(r"<(\w+)>")
 
 
 def root_of(request: HttpRequest) -> str:
-    """The address by which the client reaches this server, without a slash at its end."""
+    """The URL at which the client reaches this server, without a trailing slash."""
     return request.build_absolute_uri(f"{request.META.get('SCRIPT_NAME', '')}/").rstrip("/")
 
 
 def fixed_path(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
-    """A route that matches in any case, with or without a slash at its end; `<name>` in it stands for any segment."""
+    """A route that matches case-insensitively, with an optional trailing slash; `<name>` in it matches any segment."""
     return re_path(rf"^{_pattern(address)}/?\Z", view, name=name)
 
 
 def below(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
-    """A route for everything below an address that no other route has matched."""
+    """A route for every path below an address that no earlier route matches."""
     return re_path(rf"^{_pattern(address)}/", view, name=name)
 
 
@@ -50,5 +50,5 @@ def _pattern(address: str) -> str:
 
 
 def _in_any_case(text: str) -> str:
-    """A regular expression for `text`. Django cannot reverse the flag that would say the same."""
+    """A case-insensitive regular expression for `text`, without the flag `i`, which Django cannot reverse."""
     return "".join(f"[{letter.lower()}{letter.upper()}]" if letter.isalpha() else re.escape(letter) for letter in text)

@@ -1,4 +1,4 @@
-"""Documents in the admin: to find, read and delete them. Writing is the API's business, where the rules are."""
+"""The admin's pages of documents, to find, read and delete them. Only the API writes, since it validates."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from edfi_api.startup import current_surface
 
 
 class PresentResourcesFilter(admin.RelatedFieldListFilter):
-    """The resources that have documents, instead of all that the standard knows."""
+    """Only the resources that have documents, instead of all resources of the standard."""
 
     def field_choices(self, field: Field, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[int, str]]:
         return [(type_.pk, type_.name) for type_ in overview.resources_with_documents()]
@@ -30,12 +30,12 @@ class PresentResourcesFilter(admin.RelatedFieldListFilter):
 
 @admin.register(Document)
 class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
-    """A document with its body, its identities and its neighbours."""
+    """A document with its body, its identities and its related documents."""
 
     list_display = ["key", "resource", "last_modified_at", "modifier"]
     list_filter = [RefersToFilter, ReferredToByFilter, ("resource_type", PresentResourcesFilter)]
     list_select_related = ["resource_type"]
-    # Says that there is a search; what it does is below.
+    # Enables the search box; `get_search_results` does the search.
     search_fields = ["document_uuid"]
     search_help_text = key_search.HELP
     ordering = ["-id"]
@@ -51,7 +51,7 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
     readonly_fields = ["resource", "body_text", "refers_to", "referred_to_by", "creator", "modifier", "identities"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        """Bodies are read where one is shown."""
+        """Without bodies, which are loaded for the page of a single document."""
         documents = super().get_queryset(request).defer("body")
         return documents.annotate(creator_name=name_in("created_by"), modifier_name=name_in("last_modified_by"))
 
@@ -63,13 +63,13 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
-        """Those of Django's permissions: a user of the staff has it or has not."""
+        """By Django's permissions, which `ReadOnlyAdmin` overrides."""
         return ModelAdmin.has_delete_permission(self, request, obj)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
     ) -> tuple[QuerySet[Document], bool]:
-        """By the id that clients see, or by what stands in natural keys."""
+        """By the id that clients see, or by parts of natural keys."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -106,7 +106,7 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
 
     @admin.display(description="created by")
     def creator(self, document: Any) -> str:
-        """The name of the API client; none, if it was a command."""
+        """The name of the API client; "-" if a command created the document."""
         return document.creator_name or "-"
 
     @admin.display(description="last modified by")

@@ -1,8 +1,8 @@
 """Whether the migrations applied to a database are those of this version.
 
-Django knows applied migrations by name alone. After each `migrate` the digests of their texts are recorded; they are
-compared before the next one, and for the health of the server. A database of an earlier version has none recorded:
-there the columns and functions that its migrations make are looked for.
+Django records applied migrations only by name. After each `migrate` the digests of their texts are recorded; they are
+compared before the next one, and for the health of the server. A database of an earlier version has no digests: there
+the columns and functions that the migrations create are checked instead.
 """
 
 import re
@@ -29,7 +29,7 @@ _FORGET = """
     DELETE FROM migration_digest AS d
      WHERE NOT EXISTS (SELECT FROM django_migrations AS m WHERE m.app = d.app AND m.name = d.name)
 """
-# A digest that is there is of the text that was applied; the text of today is not.
+# An existing digest is that of the text that was applied, so it is kept.
 _RECORD = """
     INSERT INTO migration_digest (app, name, digest)
     SELECT DISTINCT app, name, digest
@@ -41,7 +41,7 @@ _RECORD = """
 
 @dataclass(frozen=True)
 class Text:
-    """What a migration is made of: its module, and the SQL that it runs."""
+    """The text of a migration: its module, and the SQL that it runs."""
 
     module: str
     sql: str
@@ -52,7 +52,7 @@ class Text:
 
 
 def record(using: str, **_: Any) -> None:
-    """Keep the digests of what is applied; a receiver of `post_migrate`."""
+    """Record the digests of the applied migrations; a receiver of `post_migrate`."""
     connection = connections[using]
     if _TABLE not in connection.introspection.table_names():
         return
@@ -63,7 +63,8 @@ def record(using: str, **_: Any) -> None:
 
 
 def changed(using: str) -> list[str]:
-    """The migrations that another text than this version's was applied for, or what they made otherwise, by name."""
+    """The names of migrations that were applied with another text than this version's; in a database without digests,
+    the functions and columns that differ."""
     connection = connections[using]
     applied = _applied(connection)
     if _TABLE not in connection.introspection.table_names():
@@ -74,7 +75,7 @@ def changed(using: str) -> list[str]:
 
 
 def unknown(using: str) -> list[str]:
-    """The migrations that this version does not have, by name: a newer one applied them."""
+    """The names of applied migrations that this version does not have: a newer version applied them."""
     connection = connections[using]
     ours = _ours().keys()
     labels = {app for app, _ in ours}
@@ -83,7 +84,7 @@ def unknown(using: str) -> list[str]:
 
 @cache
 def _ours() -> dict[Migration, Text]:
-    """The migrations of the apps of this project, not those of the libraries."""
+    """The migrations of this project's apps, without those of libraries."""
     folders = {config.label: Path(config.path) for config in apps.get_app_configs() if _is_ours(config.name)}
     return {
         (label, module.stem): _read(module, folder / "sql" / f"{module.stem}.sql")
@@ -111,7 +112,7 @@ def _recorded(connection: BaseDatabaseWrapper) -> dict[Migration, str]:
 
 
 def _functions_of_other_text(connection: BaseDatabaseWrapper, applied: set[Migration]) -> list[str]:
-    """PostgreSQL keeps the bodies of functions as they were written."""
+    """Compared literally: PostgreSQL stores the bodies of functions verbatim."""
     text = "".join(ours.sql for key, ours in _ours().items() if key in applied)
     names = sorted(set(_CREATED_FUNCTION.findall(text)))
     with connection.cursor() as cursor:
@@ -138,6 +139,6 @@ def _missing_columns(connection: BaseDatabaseWrapper, applied: set[Migration]) -
         for model in models
         if model._meta.app_label in labels
         for field in model._meta.local_concrete_fields
-        if field.column  # A composite key has none of its own.
+        if field.column  # A composite primary key has no column.
     }
     return sorted(f"column {table}.{column}" for table, column in wanted - present)

@@ -1,17 +1,17 @@
-"""The app of documents and of everything generated from the model."""
+"""The Django app of documents and of everything generated from the model."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
 
 class EdFiApiConfig(AppConfig):
-    """Registers the system checks and what follows migrations; compiles and queries nothing itself."""
+    """Registers the system checks and the receivers of `post_migrate`; neither compiles nor queries."""
 
     name = "edfi_api"
     verbose_name = "Ed-Fi API"
 
     def ready(self) -> None:
-        from edfi_api import (  # noqa: PLC0415  Django fills the app registry before this runs
+        from edfi_api import (  # noqa: PLC0415  Needs the app registry.
             applied_migrations,
             checks,  # noqa: F401
             database_checks,  # noqa: F401

@@ -1,4 +1,4 @@
-"""Types for the arguments of commands; argparse words the refusal."""
+"""Argument types for commands. They raise ArgumentTypeError, to which argparse adds the name of the argument."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
@@ -11,14 +11,14 @@ from edfi_api.printable import is_printable
 
 
 def text(given: str) -> str:
-    """What is printed again, as names are."""
+    """A text that is safe to print, for names and the like."""
     if not is_printable(given):
         raise ArgumentTypeError(f"{given!r} has characters that cannot be printed")
     return given
 
 
 def not_empty(given: str) -> str:
-    """An argument is empty where a variable of the shell is not set."""
+    """Refuses an empty argument, often the result of an unset shell variable."""
     if not given:
         raise ArgumentTypeError("it is empty")
     return given
@@ -30,7 +30,7 @@ def name(given: str) -> str:
 
 
 def path(given: str) -> Path:
-    """An empty one would mean the current folder."""
+    """A path; an empty one, which would be the current folder, is refused."""
     return Path(not_empty(given))
 
 
@@ -50,7 +50,7 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
 
 
 def seconds(text: str) -> float:
-    """At most a day; not negative."""
+    """A number of seconds from 0 to a day."""
     try:
         number = float(text)
     except ValueError as error:
@@ -61,7 +61,7 @@ def seconds(text: str) -> float:
 
 
 def moment(given: str) -> datetime:
-    """A date, at its beginning, or a date with a time; in UTC where it names no other offset."""
+    """A date, taken as midnight, or a date with a time; in UTC unless it has an offset."""
     try:
         read = datetime.fromisoformat(given)
         return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
@@ -70,7 +70,7 @@ def moment(given: str) -> datetime:
 
 
 def add_database(parser: ArgumentParser, help: str) -> None:
-    """`--database`, one of those that settings have, as Django's own commands take it."""
+    """Add `--database`, one of the settings' databases, as in Django's own commands."""
     parser.add_argument("--database", default=DEFAULT_DB_ALIAS, choices=tuple(connections), help=help)
 
 

@@ -1,8 +1,7 @@
-"""The audit log: who was denied what, and who changed what clients may do.
+"""The audit log: requests that were denied, and changes of what clients may do.
 
-One line of facts for each happening on the logger `meadowlark.audit`. Secrets, tokens, query strings and bodies are
-never handed over, nor what is a part of them: documents go by their ids, not by their keys, which have the ids of
-persons.
+One line of facts for each event, on the logger `meadowlark.audit`. Callers never pass secrets, tokens, query strings or
+bodies, nor parts of them: documents are identified by id, not by natural key, which may contain ids of persons.
 """
 
 import logging
@@ -13,10 +12,10 @@ _log = logging.getLogger("meadowlark.audit")
 
 
 def denied(**facts: object) -> None:
-    """A request was refused because of who sent it, or how often."""
+    """Log a request that was refused for lack of authentication, authorization, or for its rate."""
     log_lines.write(_log, logging.WARNING, {"event": "denied", **facts})
 
 
 def administered(event: str, /, **facts: object) -> None:
-    """Somebody changed who may do what: `client created` and the like."""
+    """Log a change of clients or their permissions: `client created` and the like."""
     log_lines.write(_log, logging.INFO, {"event": event, **facts})

@@ -1,4 +1,4 @@
-"""System check: does the model make a surface? Runs where Django runs its checks, before the first client."""
+"""System check: whether the model compiles to a surface. Runs with Django's checks, before the server starts."""
 
 from typing import Any
 
@@ -12,10 +12,8 @@ from edfi_api.startup import current_compilation
 
 @register()
 def model_makes_a_surface(**_: Any) -> list[CheckMessage]:
-    """Each problem of the model text as one error with its place, or the first of an ApiSchema file or the settings.
-
-    What keeps projects from having XML schemas is a warning.
-    """
+    """An error for each problem of MetaEd text, with its location, or for the first problem of an ApiSchema file or the
+    settings. Problems that only prevent XML schemas are warnings."""
     try:
         schema_files = current_compilation().schema_files
     except ModelErrors as errors:

@@ -1,7 +1,7 @@
-"""The `EDFI_API` setting: defaults, one comment each; unknown names are refused.
+"""The `EDFI_API` setting: defaults, each with a comment; unknown names are refused.
 
-Read as `api_settings.MAX_PAGE_SIZE`. Values are taken when first asked for, so tests may override them with
-Django's `settings` fixture before that or call `reload()`.
+Read as `api_settings.MAX_PAGE_SIZE`. Values are read on first access; a change through Django's `settings` fixture
+reloads them.
 """
 
 from pathlib import Path
@@ -19,55 +19,54 @@ DEFAULTS: dict[str, Any] = {
     "DATA_STANDARD": "5.2",
     # Paths of extension projects, served together with the standard: MetaEd projects or ApiSchema files.
     "EXTENSIONS": (),
-    # Where the compiled surface is kept between starts; None compiles at every start.
+    # The folder that caches the compiled surface between starts; None compiles at every start.
     "CACHE_DIR": None,
     # A larger request body is refused with 413.
     "MAX_BODY_BYTES": 10 * 1024 * 1024,
-    # The largest `limit` a client may ask for.
+    # The largest `limit` that a client may request.
     "MAX_PAGE_SIZE": 500,
-    # The `limit` of a request that names none.
+    # The `limit` of a request without one.
     "DEFAULT_PAGE_SIZE": 25,
-    # For so many seconds a client that wrote is answered by the primary; a replica further behind answers nobody.
+    # For so many seconds after a write the primary answers the client; a replica further behind is not used.
     "REPLICA_SECONDS": 10,
-    # Whether reference objects are served with a link to the document they mean.
+    # Whether reference objects are served with a link to the document that they reference.
     "LINKS": True,
-    # Whether query parameters that a resource does not have are left out of account, as older Ed-Fi servers do. A
-    # misspelt one then returns everything.
+    # Whether unknown query parameters are ignored, as by older Ed-Fi servers. A misspelt one then returns everything.
     "IGNORE_UNKNOWN_PARAMETERS": False,
-    # Whether the body of a PUT may come without the `id` that stands in its URL, as older Ed-Fi servers allow.
+    # Whether the body of a PUT may omit the `id` of its URL, as older Ed-Fi servers allow.
     "PUT_WITHOUT_ID": False,
-    # Whether a POST whose document exists is authorized as Update, instead of as Create like in Ed-Fi's own server.
+    # Whether a POST whose document exists is authorized as Update, instead of as Create as in Ed-Fi's own server.
     "UPSERT_ASKS_UPDATE": False,
-    # Whether problem details leave out `errors` and `validationErrors` that are empty: some loaders show the first
-    # member that is there.
+    # Whether problem details omit `errors` and `validationErrors` that are empty: some loaders show the first of these
+    # members that is present.
     "OMIT_EMPTY_PROBLEM_MEMBERS": False,
-    # Whether /metrics is served, which shows everyone how much which resources are used.
+    # Whether /metrics is served. It needs no token, and shows how much each resource is used.
     "METRICS": True,
-    # Header with the correlation id: what a request has there stands in logs, problem details and the answer.
+    # Header with the correlation id: a request's value is used in logs, problem details and the answer.
     "CORRELATION_HEADER": "correlationid",
-    # Whether every request leaves a line in the log; those that were refused or failed always do.
+    # Whether every request is logged; those that were refused or failed always are.
     "LOG_REQUESTS": False,
-    # Where `stream_changes` can hand changes on to: by name, the class and its options.
+    # Sinks of `stream_changes`: name to class and its options.
     "CHANGE_SINKS": {"output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"}},
     # Modules with functions that are called for changes; see `on_change`.
     "CHANGE_HANDLERS": (),
-    # For how many days superseded versions, and the bodies of deleted documents, are kept by `purge_changes`.
+    # For how many days `purge_changes` keeps superseded versions and the bodies of deleted documents.
     "CHANGE_RETENTION_DAYS": 90,
-    # For how long a token that was valid is trusted without looking again: revocation works within this time.
+    # For how many seconds a valid token is cached: revocation takes effect within this time.
     "TOKEN_CACHE_SECONDS": 10,
-    # How many tokens a client may get in a minute, and how often anybody may ask at one address; 0 for any number.
+    # Tokens per client and minute, and token requests per address and minute, right or wrong; 0 for no limit.
     "TOKENS_PER_MINUTE": 60,
     "TOKEN_REQUESTS_PER_MINUTE": 600,
-    # How often an address, and a user name from all addresses, may try to log in to the admin in a minute.
+    # Attempts to log in to the admin per minute: by address, and by user name from all addresses.
     "LOGINS_PER_MINUTE": 10,
     "LOGINS_PER_USER_AND_MINUTE": 60,
-    # Whether a proxy stands in front, whose X-Forwarded-For says who asks.
+    # Whether a proxy is in front, whose X-Forwarded-For is the client's address.
     "BEHIND_PROXY": False,
 }
 
 
 def source_path(named: str) -> Path:
-    """Where a bundled standard of this name is, else the path itself; bundled names win over folders of that name."""
+    """The folder of the bundled standard of this name, else the path itself; bundled names take precedence."""
     return BUNDLED_STANDARDS / named if named in bundled_standards() else Path(named)
 
 
@@ -79,7 +78,7 @@ class ApiSettings:
     """Attribute access to `EDFI_API` over `DEFAULTS`."""
 
     def __getattr__(self, name: str) -> Any:
-        """Asked for what is no attribute yet; with the first all values become attributes, which are read at once."""
+        """Only called before the first read, which makes all values attributes, so that later reads are fast."""
         if name not in DEFAULTS:
             raise AttributeError(name)
         self.__dict__.update(self._read())
@@ -93,7 +92,7 @@ class ApiSettings:
         return {**DEFAULTS, **given}
 
     def reload(self) -> None:
-        """Forget the values read, so that the next access reads the settings again."""
+        """Discard the values, so that the next access reads the settings again."""
         self.__dict__.clear()
 
     @property
@@ -108,7 +107,7 @@ class ApiSettings:
 
     @property
     def model_sources(self) -> tuple[Path, ...]:
-        """All that the API is made from, the data standard first."""
+        """The paths of all projects, the data standard first."""
         return (self.data_standard, *self.EXTENSIONS)
 
 

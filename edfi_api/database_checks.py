@@ -1,4 +1,4 @@
-"""System checks of the database: can this version serve it at all?
+"""System checks of the database: whether this version can serve it.
 
 They run before `migrate`, with `manage.py check --database default`, and before a server starts.
 """
@@ -12,15 +12,15 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api import applied_migrations
 
-# What only a newer version knows is no error by itself: servers of both run side by side during an upgrade.
+# Migrations of a newer version are only a warning: during an upgrade, servers of both versions run concurrently.
 NEWER = "edfi_api.W002"
-# PgBouncer lends the server process that was given back last; with other clients about, that may be theirs.
+# PgBouncer assigns the server connection that was returned last; with other clients active, it may be another one.
 _ATTEMPTS = 5
 
 
 @register(Tags.database)
 def database_can_be_served(databases: Iterable[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Each reason why not, in one line."""
+    """One message, of one line, for each reason why not."""
     if "default" not in (databases or ()):
         return []
     return [*_encoding("default"), *_pooling("default"), *_migrations("default")]
@@ -59,10 +59,10 @@ def _pooling(using: str) -> list[CheckMessage]:
 
 
 def _is_lent_by_the_transaction(connection: BaseDatabaseWrapper) -> bool:
-    """Whether two connections, both open, meet the same process of the server."""
+    """Whether two open connections are served by the same backend process."""
     process = _process(connection)
     if process == connection.connection.info.backend_pid:
-        return False  # The process that answered the connection answers its statements: nothing stands in between.
+        return False  # The backend of the startup message executes the statements: there is no pooler.
     for _ in range(_ATTEMPTS):
         other = connections.create_connection(connection.alias)
         try:

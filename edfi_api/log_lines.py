@@ -1,16 +1,16 @@
-"""Log lines of facts: `name=value` in the message, and fields of the record, so that logs in JSON have them by name."""
+"""Structured log lines: `name=value` pairs in the message, and fields of the record for JSON logs."""
 
 import json
 import logging
 import re
 from collections.abc import Mapping
 
-# What can stand in a line without quotes; anything else is quoted, so that nobody can forge a field or a line.
+# Values that need no quotes; all others are quoted, so that input cannot forge a field or a line.
 _PLAIN = re.compile(r"[\w.:/@+~-]+", re.ASCII)
 
 
 def write(log: logging.Logger, level: int, facts: Mapping[str, object]) -> None:
-    """Facts that are None are left out. The correlation id is added by the logging itself."""
+    """Write a line; facts that are None are omitted. The logging configuration adds the correlation id."""
     known = {name: fact for name, fact in facts.items() if fact is not None}
     log.log(level, " ".join(f"{name}={_text(fact)}" for name, fact in known.items()), extra=known)
 

@@ -1,8 +1,8 @@
-"""Document, the one table for all resources; ResourceType, the number each of them has in it; and what follows from
-documents, the hierarchy of education organizations.
+"""Document, the one table for all resources; ResourceType, the number of each resource; and tables derived from
+documents, such as the hierarchy of education organizations.
 
-The tables are made by `sql/0001_documents.sql`, the rest by those that follow it. Reading is free to everyone;
-`documents/store.py` alone writes.
+`sql/0001_documents.sql` creates the tables, later migrations the rest. Any module may read them; only the
+package `documents` writes.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -10,7 +10,7 @@ from django.db import models
 
 
 class ResourceType(models.Model):
-    """A resource of the surface as a small number."""
+    """The number of a resource of the surface."""
 
     id = models.SmallIntegerField(primary_key=True)
     project = models.TextField()
@@ -33,7 +33,7 @@ class Document(models.Model):
     resource_type = models.ForeignKey(ResourceType, on_delete=models.DO_NOTHING, db_constraint=False)
     natural_key = models.TextField()
     body = models.JSONField()
-    # What the reference objects of the body mean, in their order.
+    # Types and ids of the documents that the body references, in the order of its reference objects.
     linked_types = ArrayField(models.SmallIntegerField(), null=True)
     linked_ids = ArrayField(models.UUIDField(), null=True)
     created_by = models.BigIntegerField(null=True)
@@ -42,7 +42,7 @@ class Document(models.Model):
     last_modified_by = models.BigIntegerField(null=True)
     change_version = models.BigIntegerField()
     operation = models.TextField()
-    # What decides who may see the document; see documents/securables.py.
+    # Values that authorize access to the document; see documents/securables.py.
     organization = models.BigIntegerField(null=True)
     student = models.TextField(null=True)
     contact = models.TextField(null=True)
@@ -60,12 +60,12 @@ class Document(models.Model):
 
     @property
     def audit_facts(self) -> dict[str, object]:
-        """What the audit log calls it: keys tell of persons, and are parts of bodies."""
+        """Identifies the document in the audit log by id: natural keys may identify persons."""
         return {"document": self.document_uuid}
 
 
 class OrganizationClosure(models.Model):
-    """An education organization and one that lies below it, or is itself. Triggers keep the table."""
+    """An education organization and one of its descendants, or itself. Maintained by triggers."""
 
     pk = models.CompositePrimaryKey("ancestor_id", "descendant_id")
     ancestor_id = models.BigIntegerField()
@@ -79,8 +79,8 @@ class OrganizationClosure(models.Model):
 
 
 class ReachedDocument(models.Model):
-    """A document about a person whom an association brings under an organization. Triggers keep the table, which has
-    several rows of one primary key where a contact has several relations to a student; for Django it is read only."""
+    """A document about a person whom an association relates to an organization. Maintained by triggers; read-only for
+    Django, since `pk` is not unique: a contact with several relations to a student has several rows."""
 
     pk = models.CompositePrimaryKey("document_id", "association_id")
     resource_type_id = models.SmallIntegerField()

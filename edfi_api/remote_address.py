@@ -1,4 +1,4 @@
-"""Where a request comes from."""
+"""The client address of a request."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
@@ -6,12 +6,12 @@ from django.http import HttpRequest
 
 from edfi_api.conf import api_settings
 
-# What one subscriber has of IPv6; he could use a new address of it for each request.
+# The prefix length that one IPv6 subscriber usually has, with a different address for each request if wanted.
 _IPV6_SUBSCRIBER = 64
 
 
 def remote_address(request: HttpRequest) -> str:
-    """The address of the caller; behind a proxy the last one in `X-Forwarded-For`, which the proxy itself has added."""
+    """The client's address; behind a proxy the last one in `X-Forwarded-For`, which the proxy itself has added."""
     own = request.META.get("REMOTE_ADDR", "")
     if not api_settings.BEHIND_PROXY:
         return own
@@ -20,7 +20,7 @@ def remote_address(request: HttpRequest) -> str:
 
 
 def subscriber(address: str) -> str:
-    """The addresses that count as one caller."""
+    """The key of rate limits: an IPv4 address, or the network of an IPv6 address."""
     parsed = _parsed(address)
     if parsed is None or parsed.version == 4:
         return address

@@ -1,22 +1,22 @@
 """Reading the body of a request within a limit, whether it comes with a length or in chunks.
 
-Django reads as many bytes as Content-Length says, so none of a chunked body; the WSGI server knows where that ends
-(`wsgi.input_terminated`).
+Django reads as many bytes as Content-Length declares, so none of a chunked body; the WSGI server ends the input at the
+end of such a body (`wsgi.input_terminated`).
 """
 
 from django.http import HttpRequest
 
 
 class BodyTooLong(Exception):
-    """The body has more bytes than it may have."""
+    """The body is longer than the limit."""
 
 
 class BodyIncomplete(Exception):
-    """The body ended before its announced end, or its chunks are malformed."""
+    """The body is shorter than its Content-Length, or its chunks are malformed."""
 
 
 def read_body(request: HttpRequest, limit: int) -> bytes:
-    """The whole body, of which at most one byte more than `limit` is read. Raises BodyTooLong, BodyIncomplete."""
+    """The whole body; reads at most one byte more than `limit`. Raises BodyTooLong, BodyIncomplete."""
     is_chunked = "HTTP_TRANSFER_ENCODING" in request.META
     announced = 0 if is_chunked else int(request.META.get("CONTENT_LENGTH") or 0)
     if announced > limit:

@@ -1,6 +1,6 @@
-"""The one door to what this process serves: settings → model → surface and XML schemas, once.
+"""What this process serves: settings → model → surface and XML schemas, compiled once.
 
-Called at the edges only (wsgi, urls, checks, commands); inner functions are handed the `Resource`.
+Called only at the edges (wsgi, urls, checks, commands); inner functions get the `Resource` as an argument.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from edfi_api.xsd.files import SchemaFiles, schema_files
 
 @dataclass(frozen=True)
 class Compilation:
-    """All that follows from the model, which itself is not kept, and what is doubtful about ApiSchema files."""
+    """Everything derived from the model, which itself is discarded, and the warnings about ApiSchema files."""
 
     surface: Surface
     schema_files: SchemaFiles
@@ -34,10 +34,10 @@ class Compilation:
 
 @cache
 def current_compilation() -> Compilation:
-    """What is compiled from the configured projects.
+    """The compilation of the configured projects.
 
-    `ModelErrors` names every problem of MetaEd text, `ApiSchemaError` the first one of an ApiSchema file, and
-    `ImproperlyConfigured` says what is wrong with the settings.
+    Raises `ModelErrors` with every problem of MetaEd text, `ApiSchemaError` with the first one of an ApiSchema file, or
+    `ImproperlyConfigured` for settings.
     """
     return compilation_of(api_settings.model_sources, api_settings.CACHE_DIR)
 
@@ -48,16 +48,16 @@ def current_surface() -> Surface:
 
 
 def compilation_of(sources: Sequence[Path], cache_dir: Path | None) -> Compilation:
-    """From the cache, if there is a folder for it and it is up to date."""
+    """The compilation of these sources, from the cache if it has a folder and is up to date."""
     return load_or_build(Compilation, sources, cache_dir, build=compiled, code=(*CODE_PACKAGES, apischema, xsd))
 
 
 def compiled(sources: Sequence[Path]) -> Compilation:
-    """MetaEd projects are compiled together; what ApiSchema files say joins their surface.
+    """Compiles MetaEd projects together, and adds ApiSchema files to their surface.
 
-    XML schemas are made of MetaEd text alone: ApiSchema files do not say in which order elements were declared. They
-    are made here, in a twelfth of the time that compiling takes, because a surface from the cache has no model, and
-    files made later could be those of a text that has changed since.
+    XML schemas need MetaEd text: ApiSchema files lack the order in which elements were declared. They are generated
+    here, in a twelfth of the time of the compilation, because a cached surface has no model, and generating them later
+    could read text that has changed.
     """
     refuse_text_without_standard(sources)
     files, folders = [path for path in sources if is_api_schema(path)], _folders(sources)
@@ -72,7 +72,8 @@ def compiled(sources: Sequence[Path]) -> Compilation:
 
 
 def refuse_text_without_standard(sources: Sequence[Path]) -> None:
-    """Extensions in MetaEd text need the text of the standard: an ApiSchema file says too little to link with."""
+    """Raises ImproperlyConfigured for extensions in MetaEd text on a standard in an ApiSchema file, which lacks what
+    the linker needs."""
     files = [path for path in sources if is_api_schema(path)]
     folders = _folders(sources)
     projects = read_sources(folders).projects if files else ()
@@ -93,5 +94,5 @@ def is_api_schema(path: Path) -> bool:
 
 
 def fill_resource_types(*, using: str, **_: Any) -> None:
-    """Receiver of `post_migrate`: gives every resource of the surface its number in the database."""
+    """Receiver of `post_migrate`: assigns a number in the database to every resource of the surface."""
     resource_types.synchronise(current_surface().resources, using)
