@@ -1,9 +1,8 @@
-"""Many documents at once, with the result that writing them one after the other through the API has.
+"""Bulk loading, with the same result as writing the documents one by one through the API.
 
-`candidates` says what comes in and goes out. `pipeline` leads them through, cut into `batches`: `preparation` brings
-bodies to what can be stored, in several processes; `order` says which batches may be written side by side, by the
-threads of `sessions`; `writing` puts a batch into the database by `statements`, when `judgement` has decided which of
-its rows the API would refuse.
+`candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
+rows in several processes; `order` determines which batches may be written concurrently, by the threads of `sessions`;
+`writing` writes a batch with the `statements`, after `judgement` has determined which of its rows the API would refuse.
 """
 
 from edfi_api.documents.bulk.candidates import Candidate, Refusal, Written

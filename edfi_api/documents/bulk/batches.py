@@ -1,7 +1,7 @@
-"""Candidates cut into batches: as many as one transaction takes, of one resource, bounded in bytes.
+"""Divides candidates into batches, one per transaction: of one resource, bounded in number and bytes.
 
-Documents of one resource stand together so that whatever they refer to (but for their own kind) is in the database
-when their turn comes; descriptors refer to nothing and may be mixed.
+With one resource per batch, all targets except those of the same resource are in the database when a batch is written;
+descriptors refer to nothing and may be mixed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ _MOST_BYTES = 8 * 1024 * 1024
 
 
 def batches(candidates: Iterable[Candidate[Any]]) -> Iterator[Batch]:
-    """All candidates in their order."""
+    """All candidates in their order, in batches."""
     batch: Batch = []
     size = 0
     for candidate in candidates:

@@ -1,4 +1,4 @@
-"""What a bulk write is given, and what it answers."""
+"""Input and output of a bulk write."""
 
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
@@ -34,8 +34,10 @@ Origin = TypeVar("Origin")
 
 
 class Candidate(NamedTuple, Generic[Origin]):
-    """A body, as JSON text, that wants to become a document of this resource; `origin` tells its caller where it
-    comes from. There are millions of these, and a tuple is made in a third of a dataclass's time."""
+    """A body, as JSON text, to be written as a document of this resource; `origin` identifies its source to the caller.
+
+    A named tuple because there are millions: creating one takes a third of the time of a dataclass.
+    """
 
     resource: Resource
     text: bytes
@@ -43,18 +45,18 @@ class Candidate(NamedTuple, Generic[Origin]):
 
     @classmethod
     def of(cls, resource: Resource, body: dict[str, Any], origin: Origin) -> "Candidate[Origin]":
-        """With a body that is a value already."""
+        """A candidate from a parsed body."""
         return cls(resource, json_text.dumps(body), origin)
 
     @property
     def body(self) -> dict[str, Any]:
-        """EmptyBody, DocumentTooLarge, MalformedJson or DuplicateProperty if the text is none."""
+        """The parsed body. Raises EmptyBody, DocumentTooLarge, MalformedJson or DuplicateProperty."""
         return json_object.parse(self.text)
 
 
 class Written(NamedTuple, Generic[Origin]):
-    """What became of a candidate: an outcome, or the refusal. Candidates for one document have one referential id,
-    those whose bodies are not valid none."""
+    """The result of a candidate: its outcome or refusal. Candidates for the same document have the same referential id;
+    it is None if the body is invalid."""
 
     candidate: Candidate[Origin]
     result: Outcome | Refusal

@@ -1,7 +1,8 @@
-"""Which missing targets may still come while a load goes on, in load order and then in rounds.
+"""Determines whether the missing targets of a document may still be loaded, in load order and then in further rounds.
 
-Load order puts targets before referrers, but for documents that refer to others of their own resource (a parent
-objective), or to resources further down where references run in a circle. Those wait for the next round.
+Load order puts targets before referrers, except for references to the same resource (a parent objective) and, if
+references between resources are circular, to later ones. Documents with such missing targets are deferred to the next
+round.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from references.exceptions import UnresolvedReference
 
 
 class Expectations:
-    """What is still expected in the present round; resources are known by their rank in load order."""
+    """The resources of which documents may still be loaded in this round; `rank` is the position in load order."""
 
     def __init__(self, resources: Sequence[Resource]) -> None:
         self._resources = resources
@@ -24,19 +25,19 @@ class Expectations:
         self._awaited = set()
 
     def may_still_come(self, rank: int, result: Outcome | Refusal) -> bool:
-        """Whether a document misses something, all of it of a kind of which documents follow or wait."""
+        """Whether a document was refused only for targets whose resources follow or have deferred documents."""
         if not isinstance(result, UnresolvedReference):
             return False
         missing = {target.resource for target in (*result.documents, *result.descriptors)}
         return missing <= self._not_before[rank] | self._awaited
 
     def wait(self, rank: int) -> None:
-        """A document of this rank waits."""
+        """Record that a document of this resource is deferred."""
         self._awaited |= _names(self._resources[rank])
 
 
 def _names_not_before(resources: Sequence[Resource]) -> list[set[str]]:
-    """For each resource the names of those that do not stand before it, its own among them."""
+    """For each resource, the names of itself and all later ones."""
     following: set[str] = set()
     found = []
     for resource in reversed(resources):
@@ -46,5 +47,5 @@ def _names_not_before(resources: Sequence[Resource]) -> list[set[str]]:
 
 
 def _names(resource: Resource) -> set[str]:
-    """What a reference to its documents can be called."""
+    """The resource names under which its documents can be referenced."""
     return {resource.name.resource} | ({resource.superclass.name.resource} if resource.superclass else set())

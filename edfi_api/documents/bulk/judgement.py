@@ -1,8 +1,8 @@
-"""Which rows of a batch would be refused if they were written one after the other, and which repeat earlier ones.
+"""Finds the rows of a batch that would be refused if written one by one, and those that duplicate earlier rows.
 
-A batch is written at once, so its rows do not see each other come: a document that two rows spell out, a row that
-refers to another of the batch, two subclass documents with one superclass identity. What one-after-the-other would
-have made of these is worked out here from the ids alone.
+A batch is written in one statement, whose rows do not see each other: two rows for the same document, a row that refers
+to another of the batch, two subclass documents with one superclass identity. The result that sequential writes would
+have is computed here, from referential ids alone.
 """
 
 from collections import Counter
@@ -13,10 +13,10 @@ from itertools import chain
 
 @dataclass(slots=True)
 class Judgement:
-    """By position in the batch; rows that are nowhere in it are written in the first wave.
+    """By position in the batch; rows that are in none of these are written in the first pass.
 
-    `missing` has the targets that a refused row refers to in vain; `taken` are the rows whose superclass identity
-    another document has; `later` the wave in which the repetition of an accepted row is written.
+    `missing` has the targets of a refused row that do not exist; `taken` are the rows whose superclass identity another
+    document has; `later` has the pass in which the duplicate of an accepted row is written.
     """
 
     missing: dict[int, set[bytes]] = field(default_factory=dict)
@@ -24,26 +24,26 @@ class Judgement:
     later: dict[int, int] = field(default_factory=dict)
 
     def wave_sizes(self, rows: int) -> list[int]:
-        """How many of so many rows are written in each wave."""
+        """How many of the batch's `rows` are written in each pass."""
         sizes = Counter(self.later.values())
         first = rows - len(self.later) - len(self.taken) - len(self.missing)
         return [first, *(sizes[wave] for wave in sorted(sizes))]
 
 
-# Given, by position: the ids of each row, its own first, in order; the targets of rows that no stored document has.
-# And the rows that are new although another stored document has their superclass identity.
+# Arguments: by position in order, the referential ids of each row, its own first; by position, the targets that no
+# stored document has; the positions of new rows whose superclass identity another stored document has.
 Judge = Callable[[Mapping[int, Sequence[bytes]], Mapping[int, set[bytes]], set[int]], Judgement]
 
 
 def judge(aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]], taken: set[int]) -> Judgement:
-    """One row after the other, each seeing those before it."""
+    """Sequential semantics: each row sees those before it."""
     if not not_stored and not taken and _are_distinct(aliases):
         return Judgement()
     judgement = Judgement()
     provided: set[bytes] = set()
     occurrences: Counter[bytes] = Counter()
     for position, (own, *above) in aliases.items():
-        # A document may refer to itself, as what it is or as its superclass.
+        # A document may refer to itself, by its own or its superclass identity.
         missing = not_stored.get(position, set()) - provided - {own, *above}
         if missing:
             judgement.missing[position] = missing
@@ -67,7 +67,7 @@ def _are_distinct(aliases: Mapping[int, Sequence[bytes]]) -> bool:
 def judge_together(
     aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]], taken: set[int]
 ) -> Judgement:
-    """As `judge`, but a row may refer to later ones too, and so documents to each other in a circle."""
+    """As `judge`, but rows may also refer to later ones, so references may be circular."""
     missing: dict[int, set[bytes]] = {}
     standing = dict(aliases)
     while lost := _lost(standing, not_stored):
@@ -79,7 +79,7 @@ def judge_together(
 
 
 def _lost(standing: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]]) -> dict[int, set[bytes]]:
-    """What these rows miss if all of them are written."""
+    """The targets that rows miss if all the others are written."""
     provided = {alias for ids in standing.values() for alias in ids}
     missing = {position: not_stored.get(position, set()) - provided for position in standing}
     return {position: targets for position, targets in missing.items() if targets}

@@ -1,7 +1,7 @@
-"""Which batches may be written side by side: those that leave the same behind, and get the same answers, in any order.
+"""Determines which batches may be written concurrently: those whose results do not depend on their order.
 
-Neither may refer to a kind of document that the other has, nor may both have one document: then they go one after the
-other.
+Batches are written one after the other if one refers to a resource of which the other has documents, or if both have
+the same document.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from edfi_api.surface.resource import Resource, ResourceName
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What a batch touches: the names its documents can be referred to by, those they refer to, their ids."""
+    """The resource names under which a batch's documents can be referenced, those they refer to, and their ids."""
 
     provided: frozenset[ResourceName]
     referred: frozenset[ResourceName]
@@ -28,7 +28,7 @@ class Footprint:
 
 
 def footprint(resources: Sequence[Resource], aliases: Iterable[Iterable[bytes]]) -> Footprint:
-    """Of a batch with documents of these resources and with these ids."""
+    """The footprint of a batch with documents of these resources and these referential ids."""
     return Footprint(
         provided=frozenset(chain.from_iterable(_names(resource) for resource in resources)),
         referred=frozenset(chain.from_iterable(_targets(resource) for resource in resources)),

@@ -1,8 +1,7 @@
-"""Candidates → results: batches are prepared in several processes, and written by several threads, in order where it
-matters.
+"""Candidates → results: prepares batches in several processes, and writes them in several threads, in order if needed.
 
-Not more batches are under way than keep processes and threads busy, so memory does not grow with the input. Both start
-when there is enough to do for them. Within a transaction of the caller only the caller's connection writes.
+The number of batches in progress is bounded, so memory does not grow with the input. Processes and threads start once
+there is enough work for them. Within a transaction of the caller, only the caller's connection writes.
 """
 
 import os
@@ -28,9 +27,9 @@ from edfi_api.documents.bulk.sessions import WritingThreads, bulk_session
 from edfi_api.documents.bulk.writing import BatchWriter, Results
 from edfi_api.documents.processes import process_pool
 
-# Behind a full batch there mostly is another, which is prepared while the first is being written.
+# After a full batch there is mostly another, which is prepared while the first is written.
 _ENOUGH_FOR_THREADS = MOST_DOCUMENTS
-# A process takes about as long to start as this process takes to prepare so many documents.
+# Starting a process takes about as long as preparing this many documents.
 _TOO_FEW_FOR_PROCESSES = 3 * MOST_DOCUMENTS
 
 
@@ -40,7 +39,7 @@ def available_processors() -> int:
 
 @dataclass(eq=False)
 class _UnderWay:
-    """A batch on its way; `written` waits for its results, or works them out."""
+    """A batch in progress; `written` returns its results: waits for a thread, or writes the batch itself."""
 
     batch: Batch
     work: Work
@@ -49,12 +48,12 @@ class _UnderWay:
 
     @cached_property
     def footprint(self) -> Footprint:
-        """Waits until the batch is prepared."""
+        """Waits until the batch has been prepared."""
         return footprint([part.resource for part in self.work.parts], self.prepared.result().aliases.values())
 
 
 class BulkWriter:
-    """Writes candidates as if one after the other; for a caller that decides after some what to write next."""
+    """Writes candidates as if one by one, for callers that choose the next candidates after earlier results."""
 
     def __init__(self, writer: BatchWriter, using: str, processes: int) -> None:
         self._writer = writer
@@ -68,25 +67,25 @@ class BulkWriter:
         self._seen = 0
 
     def write(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
-        """A result for each, in their order. Candidates are taken some thousands ahead of their results."""
+        """A result for each, in order. Candidates are consumed some thousands ahead of their results."""
         for under_way in self._under_way(batches(candidates)):
             yield from _written(under_way.batch, under_way.prepared.result(), under_way.written())
 
     def write_together(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
-        """The same in a single transaction, where documents may refer to later ones and to each other in a circle."""
+        """The same in a single transaction; documents may refer to later ones, and references may be circular."""
         batch = list(candidates)
         prepared = self._respelt(work := self._work(batch), self._in_this_process.prepare(work))
         yield from _written(batch, prepared, self._writer.write(batch, prepared, judge_together))
 
     def end(self) -> None:
-        """Stop processes and threads, without what nobody waits for any more."""
+        """Stop processes and threads; cancels work that has not started."""
         if self._threads is not None:
             self._threads.end()
         if self._processes is not None:
             self._processes.shutdown(cancel_futures=True)
 
     def _under_way(self, cut: Iterable[Batch]) -> Iterator[_UnderWay]:
-        """Batches in their order, some of them ahead."""
+        """The batches in order; later ones are started ahead of the one that is yielded."""
         ahead: deque[_UnderWay] = deque()
         for batch in cut:
             self._seen += len(batch)
@@ -123,7 +122,7 @@ class BulkWriter:
         return self._writer.write(under_way.batch, prepared)
 
     def _respelt(self, work: Work, prepared: Prepared) -> Prepared:
-        """Descriptors that are stored in other letters are rare; their batches are prepared anew."""
+        """The batch with descriptors in their stored case. Differences are rare; such batches are prepared again."""
         others = self._writer.other_spellings(prepared)
         if not others:
             return prepared
@@ -164,8 +163,11 @@ def _written(batch: Sequence[Candidate[Origin]], prepared: Prepared, results: Re
 def bulk_writer(
     using: str = DEFAULT_DB_ALIAS, client: int | None = None, processes: int | None = None
 ) -> Iterator[BulkWriter]:
-    """`processes` prepare the documents, as many as there are processors if it is None; none but this one if it is 0.
-    `client` is the API client's row id."""
+    """A writer whose work is complete and on disk when the context ends.
+
+    `processes` prepare the documents: one per processor if None; 0 uses this process and a single connection. `client`
+    is the API client's row id.
+    """
     count = available_processors() if processes is None else processes
     writer = BulkWriter(BatchWriter(using, client), using, count)
     with bulk_session(using):
@@ -178,6 +180,6 @@ def bulk_writer(
 def write_documents(
     candidates: Iterable[Candidate[Origin]], using: str = DEFAULT_DB_ALIAS
 ) -> Iterator[Written[Origin]]:
-    """Write the candidates as if one after the other in the given order; a result for each."""
+    """Write the candidates as if one by one in the given order; a result for each."""
     with bulk_writer(using) as writer:
         yield from writer.write(candidates)

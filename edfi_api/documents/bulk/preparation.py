@@ -1,7 +1,7 @@
-"""JSON texts → rows for COPY, without the database: what can run in any process.
+"""JSON texts → rows for COPY, without the database, so that it can run in any process.
 
-What goes in and comes out is made to travel between processes: a few large values, not many small ones. Descriptors
-stay in the letters that were sent, unless the work says in which they are stored.
+Arguments and results are a few large values instead of many small ones, because they are passed between processes.
+Descriptors keep the case in which they were sent, except those whose stored URIs the work contains.
 """
 
 import re
@@ -17,18 +17,18 @@ from edfi_api.documents.incoming import IncomingDocument, Preparer
 from edfi_api.documents.paths import Path
 from edfi_api.surface.resource import Resource, ResourceName
 
-# What ends a field, a line or an escape in COPY's text format, and how it is written there.
+# The characters with a meaning in COPY's text format, and their escape sequences.
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _IS_TO_ESCAPE = re.compile(r"[\\\t\n\r]")
 _NULL = "\\N"
 
-# The stored letters of descriptor values, by referential id.
+# The stored URIs of descriptors, by referential id.
 Spellings = Mapping[UUID, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bodies of one resource, which has this number in the database."""
+    """Bodies of one resource; `number` is its resource type in the database."""
 
     resource: Resource
     number: int
@@ -37,23 +37,23 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A batch to prepare; `spellings` has descriptors that are known to be sent in other letters than are stored."""
+    """A batch to prepare; `spellings` has the stored URIs of descriptors that are known to be sent in another case."""
 
     parts: Sequence[Part]
     spellings: Spellings = field(default_factory=dict)
 
     def texts(self) -> Iterator[tuple[Part, bytes]]:
-        """Each with what it is a part of."""
+        """Each text with its part, in order."""
         return ((part, text) for part in self.parts for text in part.texts)
 
 
 @dataclass(slots=True)
 class Prepared:
-    """What became of a batch.
+    """The result of preparing a batch.
 
-    `lines` is what COPY takes, `aliases` has the ids of each valid document by its position, superclass's last, and
-    `refusals` says by position what is wrong with the others. `spellings` are the descriptor values that occur, with
-    their ids.
+    `lines` is the input of COPY, `aliases` has the referential ids of each valid document by its position (the
+    superclass's last), and `refusals` the errors of the others. `spellings` has the referential id and the URI of each
+    descriptor that occurs.
     """
 
     lines: bytes = b""
@@ -63,7 +63,7 @@ class Prepared:
 
 
 class Preparation:
-    """Prepares work; each resource is compiled when its first body comes."""
+    """Prepares batches; each resource is compiled at its first body."""
 
     def __init__(self) -> None:
         self._preparers: dict[ResourceName, Preparer] = {}
@@ -95,7 +95,7 @@ class Preparation:
 
 
 def _line(position: int, incoming: IncomingDocument, resource_type: int) -> str:
-    """In the order of the columns of the staging table."""
+    """One line of COPY's text format, in the order of the columns of `COPY`."""
     identity = incoming.identity
     fields = (
         str(position),
@@ -106,7 +106,7 @@ def _line(position: int, incoming: IncomingDocument, resource_type: int) -> str:
         _NULL if identity.superclass_id is None else identity.superclass_id.hex,
         _uuid_array(incoming.targets),
         _uuid_array(incoming.linked),
-        incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other of the characters.
+        incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
         *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
     )
     return "\t".join(fields) + "\n"
@@ -128,5 +128,5 @@ _of_this_process = Preparation()
 
 
 def prepare(work: Work) -> Prepared:
-    """For a process that does nothing else: what is compiled once serves all work."""
+    """For worker processes, in which the compiled resources are kept for all work."""
     return _of_this_process.prepare(work)

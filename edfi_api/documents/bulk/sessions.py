@@ -1,6 +1,6 @@
-"""Database sessions for a load: threads with a connection each, and the disk that is waited for at the end.
+"""Database sessions of a load: threads with a connection each, and one wait for the disk at the end.
 
-A crash while a load goes on loses the newest batches as wholes, never a part of one; the load is then run again.
+A crash of the server during a load can lose the most recent batches, but never a part of one; run the load again then.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,13 +13,13 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 Result = TypeVar("Result")
 
-# A commit waits for the disk only if its transaction has written something; then for all before it too.
+# A commit waits for the disk only if its transaction has written to the WAL; it then waits for all earlier WAL as well.
 _WAIT_FOR_DISK = "SELECT pg_logical_emit_message(true, 'bulk load', '')"
 
 
 @contextmanager
 def bulk_session(using: str) -> Iterator[None]:
-    """All that was committed in it, on whatever connection, is on disk at the end."""
+    """Everything committed within it, on any connection, is on disk when it ends."""
     with connections[using].cursor() as cursor:
         try:
             yield
@@ -28,8 +28,8 @@ def bulk_session(using: str) -> Iterator[None]:
 
 
 class WritingThreads:
-    """Threads that wait for PostgreSQL so that this one need not, each with a connection of its own. What was begun
-    earlier is never behind what was begun later."""
+    """Threads that run statements while this one goes on, each with its own connection. Work starts in the order of
+    submission."""
 
     def __init__(self, count: int, using: str) -> None:
         self._using = using
@@ -40,7 +40,7 @@ class WritingThreads:
         return self._pool.submit(self._run, work)
 
     def end(self) -> None:
-        """Let what is being written end, and leave out what has not begun."""
+        """Wait for running work, cancel the rest, close the connections."""
         self._pool.shutdown(cancel_futures=True)
         for connection in self._connections:
             connection.close()
@@ -48,6 +48,6 @@ class WritingThreads:
     def _run(self, work: Callable[[], Result]) -> Result:
         connection = connections[self._using]
         if connection not in self._connections:
-            connection.inc_thread_sharing()  # It is closed by the thread that ends the others.
+            connection.inc_thread_sharing()  # `end` closes it from another thread.
             self._connections.append(connection)
         return work()

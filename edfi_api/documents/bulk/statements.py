@@ -1,20 +1,22 @@
-"""The SQL of a batch. `WRITE` does for every staged row of a wave what `documents.statements.UPSERT` does for one.
+"""The SQL of a batch. `WRITE` does for all staged rows of a pass what `documents.statements.upsert` does for one.
 
-All run in one transaction at READ COMMITTED. Targets and superclass identities are looked at before, so that rows
-which cannot be written do not stop the others; foreign keys and the primary key of `alias` still have the last word.
+All statements run in one transaction at READ COMMITTED. Targets and superclass identities are checked first, so that
+rows that cannot be written do not fail the batch; integrity is still enforced by the foreign keys and the primary key
+of `alias`.
 """
 
 from edfi_api.documents.securables import COLUMNS
 from edfi_api.documents.statements import SECURABLES
 
-# For the transaction and not for the session: a pooler lends that to API clients too, whose commits wait for the disk.
-# The compiler for expressions stays out: it takes the statements of a batch for long-running ones.
+# Set for the transaction only: behind a pooler, the session also serves API clients, whose commits must wait for the
+# disk. JIT is off because the planner overestimates the cost of these statements, and compiling takes longer than it
+# saves.
 WITHOUT_JIT = "SET LOCAL jit TO off"
 WITHOUT_WAITING_FOR_DISK = "SET LOCAL synchronous_commit TO off"
 
-# Positions and waves of a row are the batch's; the other columns are what a write needs to know. The indexes spare the
-# planner, who cannot foresee how many documents exist or differ, from comparing every row with every other. A caller's
-# transaction may have several batches.
+# `position` is the row's position in the batch, `wave` the pass in which it is written; the other columns are those of
+# a write. The planner cannot estimate how many documents exist or differ; the index prevents plans that compare every
+# row with every other. A caller's transaction may have several batches.
 STAGE = f"""
 CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     position integer PRIMARY KEY,
@@ -38,12 +40,12 @@ COPY staged_document (position, document_uuid, resource_type_id, natural_key, re
 FROM STDIN
 """
 
-# Without it the planner takes the table for a handful of rows and joins by nested loops.
+# Without statistics the planner assumes a handful of rows and uses nested loops.
 ANALYZE = "ANALYZE staged_document (position, referential_id, superclass_id, wave)"
 
-# The people of new documents whose paths are looked for behind `WRITE`: whoever else touches these paths waits, or is
-# waited for. `documents_join_paths` locks them too; here it is before the first row is written, lest two batches wait
-# for each other, one for people and one for rows.
+# Locks the people of new documents whose authorization paths are computed after `WRITE`, against concurrent changes of
+# these paths. `documents_join_paths` takes the same locks; taking them before the first row is written prevents
+# deadlocks between two batches, one waiting for people and one for rows.
 LOCK_PEOPLE = """
 SELECT lock_people(array_agg(student), array_agg(contact), array_agg(staff)) FROM staged_document s
  WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
@@ -64,7 +66,7 @@ SELECT s.position FROM staged_document s JOIN alias above ON above.referential_i
  WHERE NOT EXISTS (SELECT FROM alias own WHERE own.referential_id = s.referential_id)
 """
 
-# A wave of 0 is never written.
+# Rows of wave 0 are never written.
 SET_WAVES = """
 UPDATE staged_document s SET wave = judged.wave
   FROM unnest(%(positions)s::integer[], %(waves)s::integer[]) AS judged (position, wave)
@@ -89,8 +91,8 @@ WITH existing AS (
 ), to_insert AS MATERIALIZED (
     SELECT s.* FROM to_write s WHERE NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position)
 ), links AS MATERIALIZED (
-    -- As in UPSERT; the rows of a wave may refer to each other. A row of which a target is not there any more is left
-    -- alone, and appears in no outcome.
+    -- As in the upsert; the rows of a pass may refer to each other. A row with a target that was deleted concurrently
+    -- is not written, and appears in no outcome.
     SELECT s.position, array_agg(t.resource_type_id ORDER BY place) AS types,
            array_agg(t.document_uuid ORDER BY place) AS ids
       FROM to_write s CROSS JOIN unnest(s.linked) WITH ORDINALITY AS l (alias_id, place)
@@ -116,7 +118,7 @@ WITH existing AS (
            {SECURABLES}
       FROM new
 ), updated AS (
-    -- As in UPSERT: a row that changed since the snapshot is left alone, and appears in no outcome.
+    -- As in the upsert: a row that changed since the snapshot is not updated, and appears in no outcome.
     UPDATE document d
        SET body = s.body, natural_key = s.natural_key, linked_types = l.types, linked_ids = l.ids,
            ({SECURABLES}) = ROW({", ".join(f"s.{name}" for name in COLUMNS)}),
@@ -149,7 +151,7 @@ SELECT 'updated', array_agg(position), NULL FROM updated HAVING count(*) > 0
 SELECT 'unchanged', array_agg(position), NULL FROM existing WHERE is_same_body HAVING count(*) > 0
 """
 
-# Around `WRITE`, which returns the ids; see sql/0007_paths_of_many_documents.sql.
+# Run before and after `WRITE`, which returns the ids; see sql/0007_paths_of_many_documents.sql.
 PATHS_LATER = "SET LOCAL meadowlark.joins_paths TO later"
 PATHS_AT_ONCE = "SET LOCAL meadowlark.joins_paths TO DEFAULT"
 JOIN_PATHS = "SELECT documents_join_paths(%(ids)s)"

@@ -1,7 +1,6 @@
-"""One prepared batch into the database: staged by COPY, judged, written by set-based statements.
+"""Writes one prepared batch: staged by COPY, checked for conflicts, written by set-based statements.
 
-What a concurrent writer gets in the way of is written by `store.upsert`, one document after the other, as any client
-would write it.
+Documents that conflict with a concurrent writer are written one by one with `store.upsert`, as for any client.
 """
 
 from collections.abc import Iterator, Mapping, Set
@@ -34,11 +33,11 @@ _CONCURRENT = (errors.DeadlockDetected, errors.SerializationFailure)
 
 
 class _MetConcurrentWrites(Exception):
-    """The batch as a whole was refused because of another transaction; it left nothing behind."""
+    """The transaction of the batch failed because of a concurrent one; nothing was written."""
 
 
 class BatchWriter:
-    """Writes the batches of one load, each in one transaction on the connection of the thread that asks for it."""
+    """Writes the batches of one load, each in one transaction on the connection of the calling thread."""
 
     def __init__(self, using: str, client: int | None = None) -> None:
         self._using = using
@@ -46,12 +45,12 @@ class BatchWriter:
         self._preparers: dict[ResourceName, Preparer] = {}
 
     def other_spellings(self, prepared: Prepared) -> Spellings:
-        """The descriptors of the batch that are stored in other letters."""
+        """The stored URIs of the batch's descriptors that differ in case, by referential id."""
         stored = spelling.stored_spellings({id_ for id_, _ in prepared.spellings}, self._using)
         return {id_: stored[id_] for id_, used in prepared.spellings if stored.get(id_, used) != used}
 
     def write(self, batch: Batch, prepared: Prepared, judge: Judge = judge) -> Results:
-        """The result of each candidate by its position, the same as one after the other would have had."""
+        """The result of each candidate by its position, as if they were written one by one."""
         judgement, outcomes = self._write_at_once(prepared, judge)
         results: Results = {**prepared.refusals, **outcomes, **dict(self._refusals(batch, judgement))}
         if len(results) < len(batch):
@@ -100,7 +99,7 @@ class BatchWriter:
 
 
 class _Stored:
-    """Which URIs belong to a stored descriptor, each looked up once: many documents of a load miss the same."""
+    """Which URIs belong to a stored descriptor. Caches each lookup, since many documents of a load miss the same."""
 
     def __init__(self, using: str) -> None:
         self._using = using
@@ -115,7 +114,7 @@ class _Stored:
 
 @contextmanager
 def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
-    """A cursor of the driver in a transaction, or below a savepoint where the caller has opened one."""
+    """A psycopg cursor in a transaction, or in a savepoint of the caller's transaction."""
     connection = connections[using]
     is_of_caller = connection.in_atomic_block
     try:
@@ -142,7 +141,7 @@ def _write_rows(
         written = _written(cursor, wave, client)
         outcomes |= written
         if len(written) < size:
-            break  # A document that changed meanwhile is written alone, and then its repetitions must come after it.
+            break  # A document that changed concurrently is written alone, and its duplicates must be written after it.
     return judgement, outcomes
 
 
@@ -172,7 +171,7 @@ def _set_waves(cursor: Cursor[TupleRow], judgement: Judgement) -> None:
 
 
 def _written(cursor: Cursor[TupleRow], wave: int, client: int | None) -> dict[int, Outcome]:
-    """Outcomes by position; rows that changed meanwhile have none."""
+    """Outcomes by position; rows that were changed concurrently are missing."""
     found: dict[int, Outcome] = {}
     _run(cursor, statements.PATHS_LATER)
     for outcome, positions, ids_about_people in _rows(cursor, statements.WRITE, {"wave": wave, "client": client}):
@@ -188,6 +187,6 @@ def _rows(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any
 
 
 def _run(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> Cursor[TupleRow]:
-    """Planned anew each time: batches differ in size. And psycopg, which would prepare it, drops whatever is prepared
-    on a connection when a batch is rolled back, the statements of `documents.prepared` among it."""
+    """Not prepared: batches differ in size, so each execution needs its own plan. Also, psycopg deallocates all
+    prepared statements of a connection after a rollback, including those of `documents.prepared`."""
     return cursor.execute(statement, parameters, prepare=False)
