@@ -1,4 +1,4 @@
-"""The last segment of a path → the id of a document. See meadowlark/docs/contract.md#paths-and-ids."""
+"""Parses document ids in paths. See meadowlark/docs/contract.md#paths-and-ids."""
 
 import re
 from uuid import UUID
@@ -10,7 +10,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def document_uuid(segment: str) -> UUID:
-    """Only the form with hyphens is one; InvalidDocumentId otherwise."""
+    """The id; only the form with hyphens is accepted. Raises InvalidDocumentId."""
     if not _UUID.fullmatch(segment):
         raise InvalidDocumentId(segment)
     return uuid_of(int(segment.replace("-", ""), 16))

@@ -1,7 +1,7 @@
-"""What all data routes share: the steps of Django REST framework, less those that have only one outcome here.
+"""The base view of all data routes: Django REST framework's dispatch without the steps that this API does not need.
 
-Contents and versions are not negotiated, and answers of documents are finished bytes that need no renderer. The
-classes that authenticate, permit, throttle, parse, render and word errors are those named in settings.
+There is no content negotiation and no versioning, and responses with documents are ready bytes without a renderer.
+Authentication, permission, throttle, parser, renderer and exception handler classes are those of the settings.
 """
 
 from functools import cache
@@ -19,24 +19,25 @@ _VARY = FixedHeaders({"Vary": "Accept"})
 
 
 class EdFiRequest(Request):
-    """DRF's request. What is asked of it most stands in it; everything else is looked up in Django's."""
+    """DRF's request with the most used attributes of Django's request copied, which saves a `__getattr__` call each."""
 
     def __init__(self, request: HttpRequest, **steps: Any) -> None:
         super().__init__(request, **steps)
-        # A circle, which would keep the request and its answer until the garbage collector comes by. No parser asks.
+        # Breaks a reference cycle, which would keep request and response alive until the next garbage collection. No
+        # parser uses it.
         del self.parser_context["request"]
         self.META = request.META
         self.method = request.method
 
 
 class EdFiView(GenericAPIView):
-    """The methods of the API, and the refusal of all others after authentication.
+    """Allows the methods of the API; all others are refused after authentication.
 
-    HEAD is answered by the method for GET; `meadowlark.wsgi` drops the body.
+    HEAD is handled by the method for GET; `meadowlark.wsgi` drops the body.
     """
 
     http_method_names = ["get", "head", "post", "put", "delete"]
-    # Whether the route names one document, or the collection; None where it names neither.
+    # True if the route is that of a single document, False for a collection, None for others.
     detail: bool | None = False
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> EdFiRequest:
@@ -53,7 +54,8 @@ class EdFiView(GenericAPIView):
         self.check_throttles(request)
 
     def perform_authentication(self, request: Request) -> None:
-        """At once; DRF's request would do so when it is asked for its user, behind guards that cost as much again."""
+        """Authenticates immediately. DRF does it at the first access to `request.user`, through wrappers that take as
+        long as the authentication itself."""
         for authenticator in request.authenticators:
             if found := authenticator.authenticate(request):
                 request.user, request.auth = found
@@ -77,11 +79,11 @@ class EdFiView(GenericAPIView):
 
     @property
     def default_response_headers(self) -> dict[str, str]:
-        """None beyond those of `finalize_response`."""
+        """None; `finalize_response` adds the headers."""
         return {}
 
     def raise_uncaught_exception(self, exc: Exception) -> None:
-        """To Django, which logs it. DRF would first ask the renderer how to show it."""
+        """Raises to Django, which logs the error, without DRF's special cases for renderers."""
         raise exc
 
     def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -91,12 +93,12 @@ class EdFiView(GenericAPIView):
 
 @cache
 def _instances(classes: tuple[type, ...]) -> tuple[Any, ...]:
-    """Made once, not for each request: what they are asked about is handed to them, so they keep nothing."""
+    """Created once instead of per request: these classes are stateless."""
     return tuple(each() for each in classes)
 
 
 class UnknownResourceView(EdFiView):
-    """Stands where no resource is: who is not authenticated learns nothing else."""
+    """The view of unknown paths: 401 without authentication, otherwise 404."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

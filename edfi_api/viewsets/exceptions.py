@@ -1,10 +1,10 @@
-"""What is wrong with a request before its body is understood: facts about HTTP, without wording."""
+"""Exceptions about HTTP requests. They carry facts; the texts for clients are in `problem_details.catalog`."""
 
 from dataclasses import dataclass, field
 
 
 class ResourceNotFound(Exception):
-    """The path names no project, endpoint, form of an item, or document that this server has."""
+    """The path has an unknown project, endpoint or segment, or the document does not exist."""
 
 
 @dataclass
@@ -16,7 +16,7 @@ class InvalidDocumentId(Exception):
 
 @dataclass
 class MethodNotAllowed(Exception):
-    """This method does not exist on a collection, on an item, or (None) on a route that is neither."""
+    """The method is not supported by a collection (False), an item (True), or another route (None)."""
 
     method: str
     is_item: bool | None
@@ -24,16 +24,16 @@ class MethodNotAllowed(Exception):
 
 
 class UnsupportedMediaType(Exception):
-    """The body is declared to be something else than JSON."""
+    """The media type of the body is not JSON."""
 
 
 class MalformedProfileMediaType(Exception):
-    """A media type begins like those of API profiles but is none, or several different ones are accepted."""
+    """A media type starts like those of API profiles but is malformed, or `Accept` lists several of them."""
 
 
 @dataclass
 class UnknownProfile(Exception):
-    """A media type names an API profile that this server does not have; `header` is where it stands."""
+    """A media type contains the name of an API profile that does not exist; `header` is the header with it."""
 
     profile: str
     header: str
@@ -41,6 +41,6 @@ class UnknownProfile(Exception):
 
 @dataclass
 class BodyTooLarge(Exception):
-    """The body has more bytes than the limit."""
+    """The body exceeds `limit` bytes."""
 
     limit: int

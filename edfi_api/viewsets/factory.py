@@ -1,4 +1,4 @@
-"""Resource → its viewset class, with a telling name and everything compiled that its requests need."""
+"""Creates the viewset class of a resource."""
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.surface.resource import ProjectFacts, Resource, Surface
@@ -11,7 +11,7 @@ from edfi_api.viewsets.responses import FixedHeaders
 def viewset_class(
     resource: Resource, surface: Surface, preparers: Preparers, linker: Linker, base: type[ResourceViewSet]
 ) -> type[ResourceViewSet]:
-    """`StudentViewSet` for the resource Student."""
+    """A subclass of `base`, `StudentViewSet` for the resource Student, with everything compiled for its requests."""
     preparer = preparers[resource.name]
     project = next(project for project in surface.projects if project.name == resource.name.project)
     members = {

@@ -1,10 +1,10 @@
-"""Routes that are open to everyone and only read."""
+"""The base view of public, read-only routes."""
 
 from edfi_api.viewsets.edfi_view import EdFiView
 
 
 class OpenView(EdFiView):
-    """Asks for no token; everything but GET and HEAD is refused in the words of the data routes."""
+    """Needs no token; methods other than GET and HEAD are refused as on the data routes."""
 
     authentication_classes = []
     permission_classes = []

@@ -1,5 +1,4 @@
-"""Request → JSON object: what it is declared to be, how it comes, and how long it may be. See
-meadowlark/docs/contract.md#requests-and-answers."""
+"""Request → JSON object: checks media type and length. See meadowlark/docs/contract.md#requests-and-answers."""
 
 from typing import Any
 
@@ -18,12 +17,13 @@ _MEDIA_TYPES = ("", "application/json", "text/json")
 
 
 class EdFiJsonParser(BaseParser):
-    """Reads the request itself, not DRF's stream, which is empty without Content-Type or Content-Length."""
+    """Reads Django's request instead of DRF's stream, which is empty without Content-Type or Content-Length."""
 
     media_type = "application/json"
 
     def parse(self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
-        """The body as a JSON object; what it raises says why it is none."""
+        """The body as a JSON object. Raises UnsupportedMediaType, MalformedProfileMediaType, UnknownProfile,
+        BodyTooLarge, and what `json_object.parse` raises."""
         declared = stream.META.get("CONTENT_TYPE", "").partition(";")[0].strip()
         is_json = declared.lower() in _MEDIA_TYPES
         if not is_json and not profile_media_types.names_a_profile(declared):

@@ -1,7 +1,7 @@
 """Media types of API profiles: `application/vnd.ed-fi.{resource}.{profile}.{readable|writable}+json`.
 
-No profile can be defined yet, so each of these names an unknown one and is refused: a client that asks for a part of a
-document must not get, or replace, all of it.
+Profiles are not supported yet, so each of these is refused as unknown: a client that requests a part of a document must
+not read or replace the whole document.
 """
 
 import re
@@ -16,7 +16,7 @@ _FORM = re.compile(
 
 
 def names_a_profile(media_type: str) -> bool:
-    """Whether a media type, without parameters, is meant as that of a profile."""
+    """Whether a media type, without parameters, starts like that of a profile."""
     return media_type.lower().startswith(_BEGINNING)
 
 
@@ -34,7 +34,7 @@ def refuse_in_accept(header: str) -> None:
 
 
 def refuse(media_type: str, header: str) -> None:
-    """Raise what is wrong with the media type of a profile, which stands in `header`."""
+    """Raise UnknownProfile or MalformedProfileMediaType for the media type of a profile in `header`."""
     match = _FORM.fullmatch(media_type)
     if match is None:
         raise MalformedProfileMediaType

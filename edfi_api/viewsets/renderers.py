@@ -1,4 +1,4 @@
-"""JSON out for what is no stored document: those go out as they are. No negotiation: there is one form."""
+"""Renders responses other than documents, whose JSON text needs no renderer. JSON is the only format."""
 
 from typing import Any
 

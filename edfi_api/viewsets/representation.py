@@ -1,6 +1,6 @@
-"""Stored document → what clients see: `id` in front, `_etag` and `_lastModifiedDate` behind the body.
+"""Stored document → JSON for clients: `id` before, `_etag` and `_lastModifiedDate` after the members of the body.
 
-The body's JSON text is spliced, not parsed, unless links are to be put into it. See
+The body's JSON text is spliced without parsing, unless links are added to it. See
 meadowlark/docs/contract.md#members-of-the-server.
 """
 
@@ -16,16 +16,16 @@ from edfi_api.viewsets.responses import JsonArray
 
 
 def etag(document: StoredDocument | WrittenDocument) -> str:
-    """The bare value: the change version, which moves with every change of the body and with nothing else.
+    """The unquoted value: the change version, which changes exactly when the body changes.
 
-    The letter tells answers with links from those without.
+    The letter distinguishes representations with links from those without.
     """
     return f"{document.change_version}-{'l' if api_settings.LINKS else 'n'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """How the documents of one resource are written."""
+    """Writes the documents of one resource as JSON."""
 
     extractor: Extractor
     linker: Linker

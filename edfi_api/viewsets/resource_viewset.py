@@ -1,7 +1,7 @@
-"""HTTP for every resource: list, create (upsert), retrieve, update, destroy.
+"""The viewset of all resources: list, create (upsert), retrieve, update, destroy.
 
-`factory` makes one subclass per resource. Which classes authenticate, permit, filter, paginate and word errors is
-settings' business; nothing here catches an exception.
+`factory` creates one subclass per resource. Authentication, permission, filter, pagination and exception handler
+classes are those of the settings; exceptions pass through to the handler.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ _CHANGE_VERSIONS = {"minchangeversion", "maxchangeversion"}
 class ResourceViewSet(ViewSetMixin, EdFiView):
     """All operations on the documents of one resource. `prefix` is the part of the path before the project."""
 
-    # Words in the place of an id, and the action behind each.
+    # Path segments in place of an id → action.
     segments: Mapping[str, str] = {"partitions": "partitions"}
 
     resource: Resource
@@ -53,14 +53,14 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     preparer: Preparer
     representation: Representation
     fixed_headers: FixedHeaders
-    # What a permission class demands of documents; `check_permissions` has it set.
+    # The row-level conditions of the request, set by the permission class in `check_permissions`.
     guard: Guard | None = None
-    # Of which others it may be told; set together with the guard.
+    # Which other documents an error may name; set together with the guard.
     may_read: MayRead | None = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> Callable[..., HttpResponse]:
-        """As DRF's, but methods are bound to their actions here, not anew for each request."""
+        """As DRF's, but binds methods to actions once instead of per request."""
         if "get" in actions:
             actions = actions | {"head": actions["get"]}
         methods = {method: getattr(cls, action) for method, action in actions.items()}
@@ -73,7 +73,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return view
 
     def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
-        """Each action calls `check_permissions` itself, in its place in the order of checks
+        """Does not check permissions: each action does, at the point that the order of checks requires
         (meadowlark/docs/contract.md#order-of-checks)."""
         self.perform_authentication(request)
         self.check_throttles(request)
@@ -87,7 +87,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def get_queryset(self) -> Selection:
-        """What DRF's filter classes narrow."""
+        """The selection that the filter backends narrow."""
         return all_documents(self.resource)
 
     def list(self, request: Request, **kwargs: Any) -> HttpResponseBase:
@@ -110,7 +110,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return json_file_response(text.file, headers)
 
     def partitions(self, request: Request, **kwargs: Any) -> HttpResponse:
-        """Page tokens from which several clients can walk through the collection side by side."""
+        """Page tokens with which several clients can read the collection in parallel."""
         self.check_accept(request)
         documents = self.filter_queryset(self.get_queryset())
         number = self.paginator.read_number(request)
@@ -120,14 +120,14 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return Response({"pageTokens": tokens})
 
     def read(self, request: Request, documents: Selection, query: Callable[[Selection], Result]) -> Result:
-        """From the replica where there is one, unless changes are asked for: whoever follows them asks no second time
-        for what was missing."""
+        """The result of `query`, from the replica if possible. Requests for a window of change versions always read the
+        primary: their clients would never request a change again that the replica did not have yet."""
         if any(name.lower() in _CHANGE_VERSIONS for name in request.query_params):
             return query(documents)
         return replica.read(documents, request.user.row_id, api_settings.REPLICA_SECONDS, query)
 
     def create(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
-        """Upsert by natural key: 201 when the document is new, 200 when it replaced one."""
+        """Upsert by natural key: 201 if the document is new, otherwise 200."""
         incoming = self.preparer.prepare_new(self.parse_body(request))
         self.check_permissions(request)
         condition = write_condition(request)
@@ -137,7 +137,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return EmptyResponse(status=status, headers=headers)
 
     def retrieve(self, request: Request, **kwargs: Any) -> HttpResponse:
-        """The document; 304 if the client has it already."""
+        """The document; 304 if the client has its current version."""
         self.check_accept(request)
         self.check_permissions(request)
         document = store.get(self.resource, self.document_uuid, guard=self.guard)
@@ -161,7 +161,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: Request, **kwargs: Any) -> HttpResponse:
-        """Remove the document."""
+        """Delete the document."""
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
         demands = {"guard": self.guard, "may_read": self.may_read}
@@ -170,9 +170,9 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
 
     def check_accept(self, request: Request) -> None:
-        """Refuse what only a profile could answer; otherwise `Accept` is not negotiated."""
+        """Refuse media types of profiles; otherwise `Accept` is ignored."""
         profile_media_types.refuse_in_accept(request.META.get("HTTP_ACCEPT", ""))
 
     def parse_body(self, request: Request) -> dict[str, Any]:
-        """The body as the parser named in settings reads it, straight from Django's request."""
+        """The body, read by the parser of the settings directly from Django's request."""
         return request.parsers[0].parse(request._request)

@@ -1,4 +1,4 @@
-"""Answers that need no renderer: JSON that is finished already, and nothing at all; and what many have in common."""
+"""Responses without a renderer: JSON text and empty bodies, and headers that many responses share."""
 
 from collections.abc import Iterator, Mapping
 from http.cookies import SimpleCookie
@@ -10,15 +10,17 @@ from django.http.response import HttpResponseBase, ResponseHeaders
 from rest_framework.status import HTTP_200_OK
 
 _JSON = "application/json; charset=utf-8"
-# Longer answers wait on disk until they are sent.
+# Longer responses are spooled to disk until they are sent.
 MOST_IN_MEMORY = 8 * 2**20
 _BLOCK = 65_536
 _NO_HEADERS: Mapping[str, str] = {}
 
 
 class FinishedResponse(HttpResponse):
-    """Django's response around a body and headers of our own making: nothing in them is to be encoded or checked. What
-    Django's constructors give a response is given here, since they would do that to all."""
+    """An HttpResponse whose body and headers need no encoding and no checks, since they do not come from clients.
+
+    Sets the attributes that Django's constructors set, without calling them: they would encode and check everything.
+    """
 
     def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
         self.headers = ResponseHeaders({})
@@ -32,14 +34,14 @@ class FinishedResponse(HttpResponse):
 
 
 class JsonTextResponse(FinishedResponse):
-    """Finished JSON."""
+    """A response with JSON text."""
 
     def __init__(self, text: bytes, headers: Mapping[str, str] = _NO_HEADERS) -> None:
         super().__init__(text, HTTP_200_OK, {"Content-Type": _JSON, "Content-Length": str(len(text)), **headers})
 
 
 class JsonArray:
-    """A JSON array that is written item by item: in memory or, if it is long, on disk. Whoever sends it closes it."""
+    """A JSON array that is written item by item: in memory or, if it is long, on disk. The sender closes the file."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -56,7 +58,7 @@ class JsonArray:
 
 
 def json_file_response(file: IO[bytes], headers: Mapping[str, str] = _NO_HEADERS) -> HttpResponseBase:
-    """Finished JSON, just written to a file: as a whole, or block by block if it is long."""
+    """A response with the JSON text in a file, whose position is at the end; streamed in blocks if it is long."""
     length = file.tell()
     file.seek(0)
     if length <= MOST_IN_MEMORY:
@@ -73,14 +75,14 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 class EmptyResponse(FinishedResponse):
-    """A status without a body, and so without a Content-Type."""
+    """A response without body and Content-Type."""
 
     def __init__(self, status: int, headers: Mapping[str, str] = _NO_HEADERS) -> None:
         super().__init__(b"", status, headers)
 
 
 class FixedHeaders:
-    """The same headers for many responses, checked and brought into Django's form once."""
+    """Headers that are added to many responses, checked and converted to Django's internal form once."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._entries = dict(ResponseHeaders(headers)._store)

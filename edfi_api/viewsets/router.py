@@ -1,8 +1,7 @@
-"""Surface → URL map: `/{project}/{endpoint}[/{id}]`, matched without regard to case.
+"""Routes `/{project}/{endpoint}[/{id}]`, case-insensitively, to the viewsets of a surface.
 
-One pattern and a dictionary instead of a pattern per resource: Django tries patterns one by one, and six hundred of
-them would cost more than the request itself. See
-meadowlark/docs/contract.md#paths-and-ids.
+One URL pattern and a dictionary instead of a pattern per resource: Django tries patterns sequentially, and six hundred
+would take longer than the request itself. See meadowlark/docs/contract.md#paths-and-ids.
 """
 
 from collections.abc import Callable
@@ -24,10 +23,10 @@ _ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
 
 
 class DataRouter:
-    """A view that hands each request to the viewset of the resource its path names."""
+    """A view that dispatches each request to the viewset of the resource in its path."""
 
     def __init__(self, surface: Surface, base: type[ResourceViewSet]) -> None:
-        """The viewsets of all resources are made from `base`."""
+        """Creates a viewset for each resource, as subclasses of `base`."""
         preparers, linker = Preparers(surface), Linker(surface)
         self._unknown = UnknownResourceView.as_view()
         self._collections: dict[tuple[str, str], View] = {}
@@ -41,8 +40,8 @@ class DataRouter:
                 self._beside[segment][key] = viewset.as_view({"get": action}, detail=None)
 
     def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
-        """`path` is what follows the prefix; one trailing slash is tolerated. Tells the request its `data_route`:
-        the path of the resource, empty if there is none."""
+        """`path` is what follows the prefix; one trailing slash is tolerated. Sets `request.data_route` to the path of
+        the resource, or to an empty text for unknown paths."""
         request.data_route = ""
         match path.removesuffix("/").split("/"):
             case [project, endpoint]:
@@ -62,5 +61,5 @@ class DataRouter:
         request.data_route = view.url_path
         return view(request, **kwargs)
 
-    # Django's CSRF middleware asks the view; a bearer token needs no such protection.
+    # Requests are authenticated by bearer tokens, not cookies, so they need no CSRF protection.
     csrf_exempt = True
