@@ -1,4 +1,4 @@
-"""Consumers and dead letters in the admin: how far they are, what went wrong, and what can be done about it."""
+"""Consumers and dead letters in the admin."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -17,7 +17,7 @@ from edfi_api.startup import current_surface
 
 
 class RemovableAdmin(ReadOnlyAdmin):
-    """Rows that can be thrown away."""
+    """Rows that can be deleted but not changed."""
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.delete_{self.opts.model_name}")
@@ -25,14 +25,14 @@ class RemovableAdmin(ReadOnlyAdmin):
 
 @admin.register(ChangeConsumer)
 class ChangeConsumerAdmin(RemovableAdmin):
-    """A consumer that is removed begins anew if it comes back; until then nothing is kept for it."""
+    """A deleted consumer no longer prevents purging; if it connects again, it starts from the beginning."""
 
     list_display = ["name", "change_version"]
 
 
 @admin.register(DeadLetter)
 class DeadLetterAdmin(RemovableAdmin):
-    """To be delivered again once the reason is mended, or thrown away."""
+    """Dead letters can be delivered again after the error is fixed, or deleted."""
 
     list_display = ["handler", "resource", "natural_key", "failed_at", "attempts", "last_line"]
     list_filter = ["handler"]

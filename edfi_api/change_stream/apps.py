@@ -1,4 +1,4 @@
-"""The Django app that hands changes on: to sinks, and to handlers."""
+"""The Django app that delivers changes to sinks and handlers."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""What happened to documents: a value for each change, and its line of JSON."""
+"""Changes of documents, and their representation as a line of JSON."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,11 +24,11 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A version of a document, or its removal. The body is the one after the change; that of a deleted document the
-    last it had, as long as the delete can be undone.
+    """A version of a document, or its deletion.
 
-    `resource` reads like `ed-fi/students`, `client` is the key of the API client. `old_key_values` are there where the
-    identity changed.
+    `text` is the JSON of the body after the change; for a delete the last body, None once it has been purged.
+    `resource` has the form `ed-fi/students`, `client` is the key of the API client. `old_key_values` is set for changes
+    of the identity.
     """
 
     version: int
@@ -43,12 +43,12 @@ class Change:
 
     @property
     def body(self) -> dict[str, Any] | None:
-        """The body as values, read anew each time."""
+        """The parsed body; parsed at each access."""
         return None if self.text is None else json_text.loads(self.text.encode())
 
     @classmethod
     def from_line(cls, line: str) -> Self:
-        """The change that `line` has written."""
+        """The change in a line written by `line`."""
         members = json_text.loads(line.encode())
         body = members["body"]
         return cls(
@@ -64,7 +64,7 @@ class Change:
         )
 
     def line(self) -> bytes:
-        """One line of JSON, with its end."""
+        """One line of JSON, with a newline at the end."""
         members = {
             "changeVersion": self.version,
             "operation": self.operation,

@@ -1,6 +1,6 @@
-"""Who reads the stream under a name, and how far it has come: kept in the database, moved once changes are delivered.
+"""Named consumers of the stream and their positions, which are stored in the database and advance after delivery.
 
-What a consumer has not seen is not purged, so one that is no longer wanted should be removed in the admin.
+Changes that a consumer has not received yet are not purged, so unused consumers should be deleted in the admin.
 """
 
 from typing import Self
@@ -11,21 +11,21 @@ from django.db.models import QuerySet
 from edfi_api.change_queries.models import ChangeConsumer
 from edfi_api.change_stream.exceptions import ConsumerIsBusy
 
-# Two numbers make a key of another kind than those of change versions. A session that ends gives its locks back,
-# however it ends.
+# Advisory locks with two-part keys do not collide with the single-part keys of change versions. PostgreSQL releases
+# them when the session ends for any reason.
 _LOCK = "SELECT pg_try_advisory_lock(change_version_lock()::integer, hashtext(%s))"
 _UNLOCK = "SELECT pg_advisory_unlock(change_version_lock()::integer, hashtext(%s))"
 
 
 class Consumer:
-    """One reader at a time. On entering the name is locked, and made known if it is new."""
+    """A consumer, held by one process at a time. Entering the context takes the lock, and creates the row if needed."""
 
     def __init__(self, name: str, using: str = DEFAULT_DB_ALIAS) -> None:
         self.name = name
         self._using = using
 
     def __enter__(self) -> Self:
-        """ConsumerIsBusy if another process reads under this name."""
+        """Raises ConsumerIsBusy if another process holds the consumer."""
         if not self._ask(_LOCK):
             raise ConsumerIsBusy(self.name)
         ChangeConsumer.objects.using(self._using).get_or_create(name=self.name)
@@ -37,11 +37,11 @@ class Consumer:
 
     @property
     def position(self) -> int:
-        """The version up to which everything was delivered; 0 for a new consumer."""
+        """The version up to which all changes are delivered; 0 for a new consumer."""
         return int(self._row().values_list("change_version", flat=True).get())
 
     def move_to(self, version: int) -> None:
-        """Everything up to this version is delivered."""
+        """Record that all changes up to this version are delivered."""
         self._row().update(change_version=version)
 
     def _row(self) -> QuerySet[ChangeConsumer]:

@@ -1,7 +1,7 @@
-"""Changes → handlers: each handler at its own pace, a few attempts for each change, then a dead letter.
+"""Delivers changes to handlers, each with its own position; after several failed attempts a change is a dead letter.
 
-A handler that fails is left alone for a while, longer each time, and its later changes wait, so that it sees them in
-order; other handlers go on.
+A failed delivery is retried with exponential backoff. Later changes of that handler wait, which preserves their order;
+other handlers continue.
 """
 
 import logging
@@ -27,7 +27,7 @@ _FIRST_PAUSE_SECONDS = 0.5
 
 
 def deliver_once(handlers: Iterable[Handler], using: str = DEFAULT_DB_ALIAS) -> None:
-    """Deliver what there is now; changes that a handler fails with become dead letters before this returns."""
+    """Deliver all current changes. Returns when each has been handled or is a dead letter."""
     with _deliveries(handlers, using) as deliveries:
         newest = deliveries.newest()
         while deliveries.is_behind(newest):
@@ -36,7 +36,7 @@ def deliver_once(handlers: Iterable[Handler], using: str = DEFAULT_DB_ALIAS) -> 
 
 
 def deliver_for_ever(handlers: Iterable[Handler], using: str = DEFAULT_DB_ALIAS) -> None:
-    """Deliver what there is, and whatever comes; ConsumerIsBusy if another process does."""
+    """Deliver current and future changes. Raises ConsumerIsBusy if another process does."""
 
     def run() -> None:
         with _deliveries(handlers, using) as deliveries:
@@ -46,7 +46,7 @@ def deliver_for_ever(handlers: Iterable[Handler], using: str = DEFAULT_DB_ALIAS)
 
 
 def deliver_again(letter: DeadLetter, handlers: Iterable[Handler]) -> bool:
-    """Whether the handler takes the change now, which is then no dead letter any more; UnknownHandler if it is gone."""
+    """Whether the handler succeeds now; the dead letter is deleted then. Raises UnknownHandler."""
     handler = next((each for each in handlers if each.name == letter.handler), None)
     if handler is None:
         raise UnknownHandler(letter.handler)
@@ -68,7 +68,7 @@ def _deliveries(handlers: Iterable[Handler], using: str) -> Iterator["_Deliverie
 
 
 class _Deliveries:
-    """All handlers, one after the other."""
+    """The deliveries to all handlers, which run one after another."""
 
     def __init__(self, deliveries: list["_Delivery"], reader: ChangeReader) -> None:
         self._deliveries = deliveries
@@ -94,7 +94,7 @@ class _Deliveries:
 
 
 class _Delivery:
-    """One handler, how far it is, and how often it has failed with the change that is next."""
+    """The delivery to one handler: its position, and how often the next change has failed."""
 
     def __init__(self, handler: Handler, consumer: Consumer, using: str) -> None:
         self.due_at = 0.0
@@ -113,7 +113,7 @@ class _Delivery:
         return self._position < newest.settled
 
     def work(self, newest: Newest) -> None:
-        """Up to there, or to a change that has to be tried again later."""
+        """Deliver up to the settled version, or up to a change that has to be retried later."""
         for window in self._reader.windows(self._position, newest):
             for change in filter(self._handler.wants, window.changes):
                 if not self._deliver(change):
@@ -122,7 +122,7 @@ class _Delivery:
             self._position = window.upto
 
     def _deliver(self, change: Change) -> bool:
-        """Whether the handler is through with the change, well or badly."""
+        """Whether the change is done: handled, or a dead letter. False if it has to be retried later."""
         with _failures_of(self._handler, self._using) as failed, transaction.atomic(self._using):
             self._handler.handle(change)
             self._consumer.move_to(change.version)
@@ -145,8 +145,8 @@ class _Delivery:
 
 @contextmanager
 def _failures_of(handler: Handler, using: str = DEFAULT_DB_ALIAS) -> Iterator[list[str]]:
-    """A list that has, after the block, the traceback of the handler's failure. What the handler raises is its own
-    affair, whatever it is; that the database is away is not."""
+    """Yields a list that contains the traceback after the block if the handler has failed. Catches every exception of
+    the handler, except when the database connection is lost."""
     failed: list[str] = []
     try:
         yield failed

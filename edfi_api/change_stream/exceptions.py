@@ -1,11 +1,11 @@
-"""Why changes cannot be handed on: facts for the operator."""
+"""Exceptions of the change stream, with texts for the operator."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class ConsumerIsBusy(Exception):
-    """Another process reads under this name."""
+    """Another process holds this consumer."""
 
     name: str
 
@@ -15,7 +15,7 @@ class ConsumerIsBusy(Exception):
 
 @dataclass
 class SinkFailed(Exception):
-    """A sink did not take changes; they will be offered again from the same place."""
+    """A sink did not accept changes; they will be sent again."""
 
     reason: str
 
@@ -25,7 +25,7 @@ class SinkFailed(Exception):
 
 @dataclass
 class UnknownHandler(Exception):
-    """The settings name no handler of this name any more."""
+    """The configured modules have no handler with this name."""
 
     name: str
 
@@ -35,7 +35,7 @@ class UnknownHandler(Exception):
 
 @dataclass
 class UnknownSink(Exception):
-    """The settings have no sink of this name."""
+    """The settings have no sink with this name."""
 
     name: str
     known: list[str]

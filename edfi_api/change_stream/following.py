@@ -1,4 +1,4 @@
-"""Working off changes as they come: now, whenever there are more, and again after the database was away."""
+"""Processes changes continuously: waits for notifications, and retries after outages of the database."""
 
 import logging
 import time
@@ -13,30 +13,30 @@ from edfi_api.documents.exceptions import is_outage
 
 log = logging.getLogger(__name__)
 
-# While changes keep coming they are gathered for so long, instead of waiting for each: nobody has to notify then.
+# While changes keep coming, they are polled at this interval instead of waiting for notifications, which cost writers.
 _PAUSE_SECONDS = 0.1
 _FIRST_LOOK_SECONDS, _LAST_LOOK_SECONDS = 0.02, 1.0
 _LONGEST_OUTAGE_PAUSE_SECONDS = 30.0
 
 
 class Worker(Protocol):
-    """Something that is done to changes."""
+    """Processes changes for `follow`."""
 
     def newest(self) -> Newest:
-        """How far can be worked now."""
+        """The version up to which changes can be processed now."""
 
     def has_work(self, newest: Newest) -> bool:
-        """Whether something is left to do up to there."""
+        """Whether there are unprocessed changes up to that version that can be processed now."""
 
     def work(self, newest: Newest) -> None:
-        """Do it."""
+        """Process them."""
 
     def seconds_to_sleep(self) -> float | None:
-        """When there will be work though nothing changes, if there will."""
+        """The time until the next retry; None if there is none."""
 
 
 def follow(worker: Worker, using: str = DEFAULT_DB_ALIAS) -> None:
-    """Work, sleep until something has changed, and so on. Returns only by an exception."""
+    """Process changes, wait for more, and so on. Ends only by an exception."""
     alarm = Alarm(using)
     while True:
         while worker.has_work(newest := worker.newest()):
@@ -44,14 +44,14 @@ def follow(worker: Worker, using: str = DEFAULT_DB_ALIAS) -> None:
             time.sleep(_PAUSE_SECONDS)
         seconds = worker.seconds_to_sleep()
         if seconds is not None:
-            time.sleep(min(seconds, _LAST_LOOK_SECONDS))  # Nobody need notify who looks again soon anyway.
+            time.sleep(min(seconds, _LAST_LOOK_SECONDS))  # Short enough to poll instead of listening.
             continue
         with alarm.set():
             _sleep_until_work(worker, alarm)
 
 
 def _sleep_until_work(worker: Worker, alarm: Alarm) -> None:
-    """Who was writing before the alarm was set does not wake us, so we look after a moment whether it has finished."""
+    """Wait for a notification. Writers that were active before the listener do not notify, so poll until they end."""
     look = _FIRST_LOOK_SECONDS
     while not worker.has_work(newest := worker.newest()):
         alarm.sleep() if newest.is_quiet else alarm.sleep(look)
@@ -59,7 +59,7 @@ def _sleep_until_work(worker: Worker, alarm: Alarm) -> None:
 
 
 def through_outages(run: Callable[[], None], using: str = DEFAULT_DB_ALIAS) -> None:
-    """Run, and begin again as long as it ends because the database is away."""
+    """Run, and run again with growing pauses if it fails because of an outage of the database."""
     pause = _FIRST_LOOK_SECONDS
     while True:
         started = time.monotonic()

@@ -1,6 +1,6 @@
-"""Functions that are called for changes: marked by a decorator, found in the modules that settings name.
+"""Change handlers: functions that are marked by a decorator in the modules of the setting CHANGE_HANDLERS.
 
-Marking registers nothing, so it does not matter who imports a module when.
+The decorator does not register anything globally, so the order of imports does not matter.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,12 +24,12 @@ class _Handled:
 
 
 def on_change(resource: str, *operations: str) -> Callable[[Handle], Handle]:
-    """Have a function called for these operations on documents of a resource, or for all: `insert`, `update`,
-    `key_change`, `delete`. It may be said several times of one function.
+    """Call the function for these operations on documents of a resource: `insert`, `update`, `key_change`, `delete`; by
+    default for all. The decorator may be applied several times.
 
-    The function runs in a transaction, together with the step that takes the change as handled: what it does in our
-    database is done exactly once, anything else at least once. It sees the changes in order; two functions do not wait
-    for each other. If it raises, it is called again, and in the end its change becomes a dead letter.
+    The function runs in the transaction that advances its position: its changes to this database are made exactly once,
+    other effects at least once. It receives changes in order; functions do not wait for each other. If it raises, it is
+    called again, and after several failures the change becomes a dead letter.
     """
     handled = _Handled(resource, frozenset(map(Operation, operations or Operation)))
 
@@ -42,7 +42,7 @@ def on_change(resource: str, *operations: str) -> Callable[[Handle], Handle]:
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """A marked function; its dotted name is also that of its consumer."""
+    """A marked function; its dotted name is also the name of its consumer."""
 
     name: str
     handle: Handle
@@ -54,12 +54,12 @@ class Handler:
 
 
 def handlers_in(modules: Iterable[str], surface: Surface) -> tuple[Handler, ...]:
-    """The marked functions that these modules define. UnknownResource if one is marked with no resource's path."""
+    """The marked functions that these modules define. Raises UnknownResource for a path that is not a resource's."""
     return tuple(_handler(function, surface) for name in modules for function in _marked(import_module(name)))
 
 
 def _marked(module: ModuleType) -> list[Handle]:
-    """Not those that a module has imported."""
+    """The marked functions that the module defines, without imported ones."""
     return [each for each in vars(module).values() if hasattr(each, _MARK) and each.__module__ == module.__name__]
 
 

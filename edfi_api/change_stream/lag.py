@@ -1,10 +1,11 @@
-"""How far consumers and handlers are behind, for those who watch."""
+"""The lag of consumers and handlers, for metrics."""
 
 from dataclasses import dataclass
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-# The first change that a consumer has not seen is the first of those of each type. Empty where there is none.
+# The first unread change of a consumer is the minimum over the first unread change of each resource type, which an
+# index finds.
 _LAGS = """
 SELECT c.name, c.change_version, coalesce(extract(epoch FROM now() - next.changed_at), 0)::float
   FROM change_consumer c LEFT JOIN LATERAL (
@@ -21,7 +22,7 @@ _DEAD_LETTERS = "SELECT handler, count(*) FROM dead_letter GROUP BY handler ORDE
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """Of one consumer: its position, and the age of the oldest change that it has not seen, 0 if there is none."""
+    """The position of a consumer, and the age of the oldest change that it has not received; 0 if there is none."""
 
     consumer: str
     change_version: int
@@ -29,12 +30,12 @@ class Lag:
 
 
 def lags(using: str = DEFAULT_DB_ALIAS) -> list[Lag]:
-    """Of all consumers, handlers among them."""
+    """The lag of all consumers, including handlers."""
     with connections[using].cursor() as cursor:
         return [Lag(*row) for row in cursor.execute(_LAGS).fetchall()]
 
 
 def dead_letters(using: str = DEFAULT_DB_ALIAS) -> dict[str, int]:
-    """How many there are of each handler."""
+    """Handler → number of its dead letters."""
     with connections[using].cursor() as cursor:
         return dict(cursor.execute(_DEAD_LETTERS).fetchall())

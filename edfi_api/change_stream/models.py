@@ -1,4 +1,4 @@
-"""Dead letters: changes with which a handler failed. The table is made in `sql/0001_dead_letters.sql`."""
+"""Dead letters: changes for which a handler has failed. The table is created by `sql/0001_dead_letters.sql`."""
 
 from typing import Self
 
@@ -9,7 +9,7 @@ from edfi_api.change_stream.changes import Change
 
 
 class DeadLetter(models.Model):
-    """A change and the handler that could not handle it; `change` is its line of JSON."""
+    """A change and the handler that failed for it; `change` is its line of JSON."""
 
     id = models.BigAutoField(primary_key=True)
     handler = models.TextField()
@@ -29,7 +29,7 @@ class DeadLetter(models.Model):
 
     @classmethod
     def keep(cls, handler: str, change: Change, error: str, attempts: int, using: str) -> Self:
-        """Once per handler and change, however often a handler goes through old changes."""
+        """Create or update the dead letter: one per handler and change, even if old changes are delivered again."""
         letter, _ = cls.objects.using(using).update_or_create(
             handler=handler,
             change_version=change.version,
@@ -45,6 +45,6 @@ class DeadLetter(models.Model):
         return letter
 
     def failed_again(self, error: str) -> None:
-        """After one more attempt."""
+        """Record one more failed attempt."""
         self.error, self.attempts, self.failed_at = error, self.attempts + 1, timezone.now()
         self.save(update_fields=["error", "attempts", "failed_at"])

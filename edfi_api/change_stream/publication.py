@@ -1,14 +1,15 @@
-"""A publication for logical replication: the tables from which others can follow the documents without asking us."""
+"""The publication for logical replication: the tables from which other systems can follow the documents."""
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import sql
 
-# What a row means stands in README.md beside this module.
+# README.md in this folder describes the rows.
 TABLES = ("resource_type", "document", "alias", "reference", "deleted_document", "key_change")
 
 
 def create_publication(name: str, using: str = DEFAULT_DB_ALIAS) -> str:
-    """Make the publication, or give the one there is our tables; the server's `wal_level`, which must be `logical`."""
+    """Create the publication, or set the tables of an existing one. Returns the server's `wal_level`, which must be
+    `logical` for subscribers."""
     tables = sql.SQL(", ").join(map(sql.Identifier, TABLES))
     with connections[using].cursor() as cursor:
         exists = cursor.execute("SELECT EXISTS (SELECT FROM pg_publication WHERE pubname = %s)", [name]).fetchone()[0]

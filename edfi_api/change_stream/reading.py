@@ -1,7 +1,7 @@
-"""The changes of a database in the order of their versions, from one version on, as far as they are settled.
+"""Reads changes in the order of their versions, up to the settled one.
 
-Read in windows of versions. As each version is one change at most, a window bounds what is held in memory; where
-versions lie far apart, because their documents have changed again since, the windows grow.
+Changes are read in windows of versions. Each version is at most one change, so the size of a window bounds memory;
+windows grow where versions are sparse, because their documents have changed again since.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -19,10 +19,10 @@ from edfi_api.surface.resource import Resource
 _FEW, _MANY = 500, 2_000
 _SMALLEST_SPAN = 2 * _MANY
 
-# In a statement of its own, before the rows are read; see the function.
+# A statement of its own, which must run before the rows are read; see the SQL function.
 _NEWEST = "SELECT newest_change_version(), coalesce(pg_sequence_last_value('change_version'), 0)"
 
-# By type, so that each table is read along an index that begins with it.
+# One branch per resource type, so that each table is read by an index that starts with the type.
 _WINDOW = """
 SELECT c.change_version, c.operation, c.resource_type_id, c.document_uuid, c.natural_key, c.body::text,
        client.client_id::text, c.changed_at, k.old_key_values::text
@@ -40,20 +40,20 @@ SELECT c.change_version, c.operation, c.resource_type_id, c.document_uuid, c.nat
 
 @dataclass(frozen=True, slots=True)
 class Newest:
-    """`settled` is the version up to which nothing can be missing any more, `taken` the last that was handed out."""
+    """`settled` is the version up to which all changes are visible, `taken` the last value of the sequence."""
 
     settled: int
     taken: int
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nobody is writing: whoever took a version has made its change visible, or has given up."""
+        """Whether no transaction is writing: all versions taken from the sequence are committed or rolled back."""
         return self.settled == self.taken
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """All changes up to a version that come after those of the window before."""
+    """All changes after the previous window up to the version `upto`."""
 
     changes: Sequence[Change]
     upto: int
@@ -69,12 +69,12 @@ class ChangeReader:
         self._types = [numbers[resource.name] for resource in resources] or list(self._paths)
 
     def newest(self) -> Newest:
-        """How far can be read now."""
+        """The version up to which changes can be read now."""
         [row] = self._rows(_NEWEST, {})
         return Newest(*row)
 
     def windows(self, after: int, newest: Newest) -> Iterator[Window]:
-        """Everything behind one version, up to the settled one; empty windows too, for they are seen then."""
+        """All changes after a version up to the settled one. Empty windows are included: they advance the position."""
         span = _SMALLEST_SPAN
         while after < newest.settled:
             upto = min(after + span, newest.settled)
@@ -96,7 +96,7 @@ class ChangeReader:
 
 
 def _paths(using: str) -> dict[int, str]:
-    """`ed-fi/students` for every number. The table knows resources that an earlier standard had, too."""
+    """Resource type → `ed-fi/students`. The table also has resources of earlier data standards."""
     rows = ResourceType.objects.using(using)
     return {row.id: f"{url_segment(row.project)}/{row.endpoint}" for row in rows}
 

@@ -1,4 +1,4 @@
-"""Resources as the stream names them: `ed-fi/studentSchoolAssociations`."""
+"""The names of resources in the stream: `ed-fi/studentSchoolAssociations`."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class UnknownResource(Exception):
 
 
 def resource_at(path: str, surface: Surface) -> Resource:
-    """Without regard to case; UnknownResource if there is none."""
+    """The resource with this path, case-insensitively. Raises UnknownResource."""
     project, _, endpoint = path.strip("/").lower().partition("/")
     resource = surface.by_endpoint.get((project, endpoint))
     if resource is None:

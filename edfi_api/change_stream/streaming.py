@@ -1,4 +1,4 @@
-"""Changes → a sink, in order, at least once: a consumer's position moves when the sink has taken what lies before."""
+"""Sends changes to a sink, in order and at least once: the position advances after the sink has accepted them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from edfi_api.surface.resource import Resource
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """What is streamed to whom: the changes of some resources, or of all, to a sink, under the name of a consumer."""
+    """A stream: the name of its consumer, its sink, and the resources whose changes are sent; none means all."""
 
     consumer: str
     sink: Sink
@@ -23,9 +23,9 @@ class Streamed:
 
 
 def stream_once(streamed: Streamed, start: int | None = None) -> int:
-    """Hand on what there is now, from the consumer's position or behind version `start`; how many changes it was.
+    """Send all current changes after the consumer's position, or after version `start`. Returns their number.
 
-    Raises ConsumerIsBusy, and SinkFailed with the position behind what was taken.
+    Raises ConsumerIsBusy, and SinkFailed; the position is then after the last window that the sink has accepted.
     """
     with Consumer(streamed.consumer, streamed.using) as consumer:
         stream = _Stream(streamed, consumer, start)
@@ -34,7 +34,7 @@ def stream_once(streamed: Streamed, start: int | None = None) -> int:
 
 
 def stream_for_ever(streamed: Streamed, start: int | None = None) -> None:
-    """Hand on what there is, and whatever comes. Goes on after the database was away; raises as `stream_once` does."""
+    """Send current and future changes. Continues after outages of the database; raises as `stream_once` does."""
     starts = iter([start])
 
     def run() -> None:

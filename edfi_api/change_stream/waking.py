@@ -1,9 +1,10 @@
-"""Sleeping until there are changes: woken by PostgreSQL's NOTIFY, asking for nothing meanwhile.
+"""Waits for changes with PostgreSQL's LISTEN and NOTIFY, without polling.
 
-Writers notify only while somebody waits, since it costs them (see `notify_listeners` in `sql/0001_documents.sql`). So
-whoever wants to sleep first says that it waits, then looks once more. A writer that had asked before has taken its
-version by then: either its change is seen, or its version is still missing and shows that somebody is writing.
-That one will not notify, and is looked for again after a moment.
+Writers notify only while there are listeners, since NOTIFY costs them time (see `notify_listeners` in
+`sql/0001_documents.sql`). A listener first takes a shared advisory lock that announces it, and then checks once more
+for changes. A writer that looked for listeners before has taken its change version by then: either its change is
+visible, or its version is still unsettled, which shows that a writer is active. That writer does not notify, so the
+caller polls until it ends.
 """
 
 from collections.abc import Iterator
@@ -16,20 +17,20 @@ _LISTEN = "LISTEN document_change"
 _WAITS = "SELECT pg_advisory_lock_shared(change_version_lock()::integer, 0)"
 _WAITS_NO_MORE = "SELECT pg_advisory_unlock_shared(change_version_lock()::integer, 0)"
 
-# An idle connection that was lost without a word, by a firewall perhaps, is noticed after this long.
+# A connection that was dropped silently, for example by a firewall, is detected after at most this time.
 _LONGEST_SLEEP_SECONDS = 30.0
 
 
 class Alarm:
-    """Wakes this process when something has changed. Needs a connection of its own to the server: no PgBouncer in
-    transaction mode."""
+    """Listens for changes. Needs a session of its own: does not work with PgBouncer in transaction mode."""
 
     def __init__(self, using: str = DEFAULT_DB_ALIAS) -> None:
         self._using = using
 
     @contextmanager
     def set(self) -> Iterator[None]:
-        """From here on nobody commits a first change without waking us, if it was not writing already."""
+        """Within the context, every commit with changes notifies this session, except those of transactions that had
+        started writing before."""
         self._run(_LISTEN)
         self._run(_WAITS)
         try:
@@ -39,7 +40,7 @@ class Alarm:
                 self._run(_WAITS_NO_MORE)
 
     def sleep(self, seconds: float = _LONGEST_SLEEP_SECONDS) -> None:
-        """Until woken, at most so long. Raises django.db.OperationalError if the connection is lost."""
+        """Wait for a notification, at most this long. Raises django.db.OperationalError if the connection is lost."""
         if self._take_notifications():
             return
         with connections[self._using].wrap_database_errors:
@@ -47,7 +48,7 @@ class Alarm:
                 pass
 
     def _take_notifications(self) -> bool:
-        """Whether some came along with the answer to a query: nothing more need come for these."""
+        """Whether notifications have already arrived together with the result of a query; removes them."""
         were_there = False
         while self._connection.pgconn.notifies():
             were_there = True

@@ -1,7 +1,7 @@
-"""Changes into NATS JetStream, a broker that keeps them. Needs requirements/nats.lock.
+"""Publishes changes to NATS JetStream. Needs requirements/nats.lock.
 
-Subjects read `meadowlark.ed-fi.students.insert`. The message id is the change version, so what comes again within the
-broker's duplicate window (two minutes) is taken once.
+Subjects have the form `meadowlark.ed-fi.students.insert`. The message id is the change version, so the broker drops
+changes that are sent again within its duplicate window (two minutes).
 """
 
 import asyncio
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 class Nats:
     """Publishes in order and waits for the broker's acknowledgement of each change.
 
-    The client is asynchronous and answers the broker's pings, so it runs in a thread of its own.
+    The client is asynchronous and must respond to the broker's pings, so its event loop runs in a thread of its own.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Nats:
         subject: str = "meadowlark",
         timeout_seconds: float = 30,
     ) -> None:
-        """The stream is made if there is none; how long it keeps what is the broker's configuration."""
+        """Creates the stream if it does not exist; its retention is configured in the broker."""
         self._subject = subject
         self._loop = asyncio.new_event_loop()
         Thread(target=self._loop.run_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Where changes go. A sink is a class named in settings, made with the options that stand there."""
+"""The interface of sinks. A sink is a class in the setting CHANGE_SINKS, created with the options given there."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -12,18 +12,18 @@ from edfi_api.conf import api_settings
 
 
 class Sink(Protocol):
-    """Takes changes in order. After a failure the same ones come again; receivers know them by their versions."""
+    """Accepts changes in order. After a failure the same changes are sent again; receivers identify them by version."""
 
     def send(self, changes: Sequence[Change]) -> None:
-        """Returns once they are safe. Raises SinkFailed."""
+        """Returns once the changes are stored or acknowledged. Raises SinkFailed."""
 
     def close(self) -> None:
-        """Nothing comes any more."""
+        """Release resources; `send` is not called again."""
 
 
 @contextmanager
 def configured_sink(name: str, consumer: str) -> Iterator[Sink]:
-    """The sink that settings have under this name; UnknownSink otherwise."""
+    """The sink with this name in the settings. Raises UnknownSink."""
     sinks: Mapping[str, Mapping[str, Any]] = api_settings.CHANGE_SINKS
     if name not in sinks:
         raise UnknownSink(name, sorted(sinks))

@@ -1,4 +1,4 @@
-"""Changes as lines of JSON on standard output, for a pipe or a file."""
+"""Writes changes as lines of JSON to standard output, a pipe or a file."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from edfi_api.change_stream.exceptions import SinkFailed
 
 
 class StandardOutput:
-    """A file has the lines on disk before the consumer moves on; who reads a pipe has to look after them itself."""
+    """A file is synced to disk before the position advances; with a pipe, durability is up to the reading process."""
 
     def __init__(self, consumer: str) -> None:
         self._file = sys.stdout.buffer
@@ -23,7 +23,7 @@ class StandardOutput:
             if self._is_on_disk:
                 os.fsync(self._file.fileno())
         except BrokenPipeError as error:
-            # What is left in the buffer would be tried again at the exit.
+            # Otherwise Python flushes the rest of the buffer at exit, and fails again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._file.fileno())
             raise SinkFailed("nobody reads standard output any more") from error
 

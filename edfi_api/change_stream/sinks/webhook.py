@@ -1,7 +1,7 @@
-"""Changes by HTTP POST: batches of JSON lines, signed as Standard Webhooks (standardwebhooks.com) describes.
+"""Sends changes by HTTP POST: batches of JSON lines, signed according to Standard Webhooks (standardwebhooks.com).
 
-`webhook-id` names consumer and versions and is the same when a batch comes again; `webhook-signature` is the HMAC of
-id, time and body, by which the receiver knows that we sent it, and that nobody sends it once more later.
+`webhook-id` consists of consumer and versions and is the same if a batch is sent again; `webhook-signature` is the HMAC
+of id, time and body, with which the receiver verifies the sender and rejects replays.
 """
 
 import base64
@@ -21,12 +21,12 @@ _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class Webhook:
-    """Tries again with growing pauses, or when the receiver says; gives up after about four minutes."""
+    """Retries with exponential backoff, or as Retry-After says; fails after about four minutes."""
 
     def __init__(
         self, consumer: str, url: str, secret: str, *, batch: int = 500, attempts: int = 10, timeout_seconds: float = 30
     ) -> None:
-        """`secret` is text, or base64 behind `whsec_`."""
+        """`secret` is text, or base64 with the prefix `whsec_`."""
         if not url or not secret:
             raise ImproperlyConfigured("a webhook needs MEADOWLARK_WEBHOOK_URL and MEADOWLARK_WEBHOOK_SECRET")
         self._consumer, self._url, self._batch = consumer, url, batch
@@ -65,7 +65,7 @@ class Webhook:
 
 
 def signed(key: bytes, name: str, seconds: int, body: bytes) -> dict[str, str]:
-    """The headers of a message."""
+    """The Standard Webhooks headers of a message."""
     digest = hmac.digest(key, b"%s.%d.%s" % (name.encode(), seconds, body), "sha256")
     return {
         "webhook-id": name,

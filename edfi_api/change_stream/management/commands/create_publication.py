@@ -1,4 +1,4 @@
-"""`create_publication`: publish the tables of documents for Debezium and other followers by logical replication."""
+"""`create_publication`: publish the tables of documents for Debezium and other subscribers of logical replication."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
 
 def _identifier(given: str) -> str:
-    """PostgreSQL would cut off what is longer."""
+    """PostgreSQL truncates longer names."""
     if len(given.encode(errors="replace")) > _LONGEST_IDENTIFIER:
         raise ArgumentTypeError(f"it is longer than {_LONGEST_IDENTIFIER} bytes")
     return name(given)

@@ -1,6 +1,6 @@
 """`run_handlers`: call the functions marked with `on_change` for every change, and wait for more.
 
-Each handler keeps its own position, which begins with everything that is there.
+Each handler has its own position; a new handler starts with all existing documents.
 """
 
 from argparse import ArgumentParser
@@ -21,7 +21,7 @@ from edfi_api.startup import current_surface
 class Command(BaseCommand):
     """See the module."""
 
-    # They would make the whole API first, which takes seconds and is not needed.
+    # System checks would build the whole API, which takes seconds and is not needed here.
     requires_system_checks = ()
     help = "Calls the handlers of changes that MEADOWLARK_CHANGE_HANDLERS names, as changes come."
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
 
 
 def _handlers(names: list[str] | None) -> list[Handler]:
-    """Those of these names, or all."""
+    """The handlers with these names, or all. Raises UnknownHandler."""
     found = {handler.name: handler for handler in handlers_in(api_settings.CHANGE_HANDLERS, current_surface())}
     for name in names or ():
         if name not in found:

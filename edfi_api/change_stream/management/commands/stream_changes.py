@@ -1,7 +1,7 @@
 """`stream_changes --consumer NAME`: every insert, update, key change and delete as one line of JSON, in order.
 
-Each change is handed on at least once: the position of the consumer is kept in the database and moves when the sink
-has taken the changes. A new consumer begins with everything that is there.
+Each change is sent at least once: the position of the consumer is stored in the database and advances after the sink
+has accepted the changes. A new consumer starts with all existing documents.
 """
 
 from argparse import ArgumentParser
@@ -24,7 +24,7 @@ _LAST_VERSION = 2**63 - 1
 class Command(BaseCommand):
     """See the module."""
 
-    # They would make the whole API first, which takes seconds and is not needed.
+    # System checks would build the whole API, which takes seconds and is not needed here.
     requires_system_checks = ()
     help = "Hands on the changes of documents as lines of JSON, in order and at least once."
 
