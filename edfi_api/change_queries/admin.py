@@ -1,4 +1,4 @@
-"""Deleted documents in the admin: to find, read and restore them."""
+"""Deleted documents in the admin: search, view and restore."""
 
 import json
 from typing import Any
@@ -24,12 +24,12 @@ from edfi_api.models import Document
 
 @admin.register(DeletedDocument)
 class DeletedDocumentAdmin(ReadOnlyAdmin):
-    """What was deleted, by whom and when; the action brings it back as `restore_document` does."""
+    """Deleted documents, with time and author of the delete; the action restores them as `restore_document` does."""
 
     list_display = ["key", "resource", "deleted_at", "deleter", "state"]
     list_filter = [ResourceFilter, DeletedByFilter, "deleted_at"]
     list_select_related = ["resource_type"]
-    # Says that there is a search; what it does is below.
+    # Enables the search field; `get_search_results` implements the search.
     search_fields = ["document_uuid"]
     search_help_text = HELP
     ordering = ["-change_version"]
@@ -58,7 +58,7 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[DeletedDocument], search_term: str
     ) -> tuple[QuerySet[DeletedDocument], bool]:
-        """By the id that clients saw, or by what stood in natural keys."""
+        """By document id or by natural key."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -67,12 +67,12 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
         return key_search.find(term, queryset), False
 
     def has_restore_permission(self, request: HttpRequest) -> bool:
-        """Who restores adds a document."""
+        """Restoring requires the permission to add documents."""
         return request.user.has_perm("edfi_api.add_document")
 
     @admin.action(description="Restore selected documents", permissions=["restore"])
     def restore(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> None:
-        """Those deleted last come first: what others refer to could only be deleted after them."""
+        """Latest deletes first: a target can only be deleted after its referrers, so it is restored before them."""
         chosen = list(queryset.order_by("-change_version")[: MOST_AT_ONCE + 1])
         if len(chosen) > MOST_AT_ONCE:
             reason = f"Nothing was restored: more than {MOST_AT_ONCE} documents at once. Use restore_document."
@@ -104,7 +104,7 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
 
     @admin.display(description="deleted by")
     def deleter(self, deleted: Any) -> str:
-        """The API client, or the user of the admin; neither, if it was a statement of SQL."""
+        """The API client or the admin user; `-` if it was deleted by SQL outside the application."""
         return f"{deleted.deleted_by_user} (admin)" if deleted.deleted_by_user else deleted.deleter_name or "-"
 
     @admin.display

@@ -1,4 +1,4 @@
-"""Filters of the list of deleted documents. Each choice is one that has rows, found by one look into an index."""
+"""Filters of the list of deleted documents. Only choices with rows are offered, each found by one index lookup."""
 
 from django.contrib import admin
 from django.contrib.admin import ModelAdmin
@@ -14,7 +14,7 @@ _IN_THE_ADMIN = "admin"
 
 
 class ResourceFilter(admin.SimpleListFilter):
-    """The resources of which something was deleted."""
+    """The resources with deleted documents."""
 
     title = "resource"
     parameter_name = "resource"
@@ -29,7 +29,7 @@ class ResourceFilter(admin.SimpleListFilter):
 
 
 class DeletedByFilter(admin.SimpleListFilter):
-    """The API clients that deleted something, and the users of the admin together."""
+    """The API clients that have deleted documents, and one choice for all users of the admin."""
 
     title = "deleted by"
     parameter_name = "deleted_by"

@@ -1,11 +1,11 @@
-"""The Django app that knows what changed since."""
+"""The Django app of change queries."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
 
 class ChangeQueriesConfig(AppConfig):
-    """Registers the filling of key fields."""
+    """Connects the receiver that fills the key fields."""
 
     name = "edfi_api.change_queries"
     label = "change_queries"

@@ -1,11 +1,11 @@
-"""Why a delete cannot be undone."""
+"""Exceptions of restoring deleted documents."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class CannotRestore(Exception):
-    """Each reason is a sentence for people."""
+    """A deleted document cannot be restored; each reason is a sentence for operators."""
 
     reasons: list[str]
 

@@ -9,9 +9,9 @@ from edfi_api.queries.parameters import last_values
 
 
 class ChangeVersionFilter(BaseFilterBackend):
-    """Keeps the documents whose present version lies in the window that the query string asks for.
+    """Narrows a selection to documents whose current version is in the requested window.
 
-    Pages by limit and offset of a window that ends come in the order of versions (meadowlark/docs/contract.md#paging).
+    Pages by limit and offset of a window with an upper bound are in version order (meadowlark/docs/contract.md#paging).
     """
 
     def filter_queryset(self, request: Request, queryset: Selection, view) -> Selection:

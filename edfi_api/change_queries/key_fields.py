@@ -1,4 +1,4 @@
-"""Tells the database which values of a body are the key values that clients read. See
+"""Fills the `key_field` table, from which triggers extract the key values for change queries. See
 meadowlark/docs/contract.md#change-queries."""
 
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from edfi_api.surface.resource import Resource
 
 
 def synchronise(resources: Iterable[Resource], using: str) -> None:
-    """Tell the database the key fields of these resources. What it has kept of deleted documents stays as it is."""
+    """Store the key fields of these resources. Key values of earlier deletes stay as they are."""
     numbers = resource_types.numbers(using)
     wanted = {_facts(field): field for each in resources for field in _key_fields(each, numbers[each.name])}
     types = {field.resource_type_id for field in wanted.values()}
@@ -30,7 +30,8 @@ def _facts(field: KeyField) -> tuple[object, ...]:
 
 def _key_fields(resource: Resource, resource_type: int) -> Iterator[KeyField]:
     for field, path in resource.key_fields:
-        # Only members so named are descriptors, a rule of MetaEd; a descriptor's own key compares as its URI.
+        # In MetaEd, exactly the members that hold descriptors have names with this ending; a descriptor's own key
+        # compares case-insensitively, as its URI.
         ignores_case = resource.is_descriptor or path.steps[-1].endswith("Descriptor")
         yield KeyField(
             resource_type_id=resource_type, name=field.name, path=list(path.steps), ignores_case=ignores_case
@@ -38,5 +39,5 @@ def _key_fields(resource: Resource, resource_type: int) -> Iterator[KeyField]:
 
 
 def fill_key_fields(*, using: str, **_: Any) -> None:
-    """Receiver of `post_migrate`: after the resources have got their numbers."""
+    """Receiver of `post_migrate`; runs after resource types have been numbered."""
     synchronise(current_surface().resources, using)

@@ -1,7 +1,7 @@
-"""What somebody types to find deleted documents → those that had it in their natural key.
+"""The admin's search for deleted documents by natural key.
 
-The forms are those of the search for documents (`administration/key_search.py`): a value, `name=value`, a natural key,
-the URI of a descriptor. Values are compared whole and without regard to case, by the index over the key values.
+Accepts the same forms as the search for documents (`administration/key_search.py`): a value, `name=value`, a natural
+key, the URI of a descriptor. Whole values are compared case-insensitively, by the index over the key values.
 """
 
 from functools import reduce
@@ -16,7 +16,7 @@ from edfi_api.change_queries.models import DeletedDocument
 
 
 def find(text: str, deleted: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
-    """Those of the deleted documents that the text means."""
+    """The deleted documents that match the text."""
     elements = natural_keys.elements(text)
     uri = natural_keys.without_prefix(text)
     wanted = [[element.value for element in elements]]

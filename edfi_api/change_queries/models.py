@@ -1,6 +1,6 @@
-"""What documents were before: superseded versions, key changes, deleted documents; and who reads the changes.
+"""The history of documents (superseded versions, key changes, deleted documents), and the consumers of changes.
 
-The tables are made, and written by triggers, in `sql/0001_change_tracking.sql`; Django reads them.
+`sql/0001_change_tracking.sql` creates the tables and the triggers that fill them.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -10,7 +10,7 @@ from edfi_api.models import ResourceType
 
 
 class SecuredVersion(models.Model):
-    """What decided who might see the document; see documents/securables.py."""
+    """The securable values of the former document; see documents/securables.py."""
 
     organization = models.BigIntegerField(null=True)
     student = models.TextField(null=True)
@@ -61,7 +61,7 @@ class SupersededDocument(models.Model):
 
 
 class KeyChange(SecuredVersion):
-    """An identity that changed, in the terms of clients."""
+    """A change of identity, with the key values that clients see."""
 
     pk = models.CompositePrimaryKey("resource_type_id", "change_version")
     change_version = models.BigIntegerField()
@@ -78,7 +78,7 @@ class KeyChange(SecuredVersion):
 
 
 class DeletedDocument(SecuredVersion):
-    """A document that was removed; without its body once it cannot be restored any more."""
+    """A deleted document; `body` is None once it has been purged, and it can no longer be restored."""
 
     change_version = models.BigIntegerField(primary_key=True)
     document_uuid = models.UUIDField("id")
@@ -105,12 +105,12 @@ class DeletedDocument(SecuredVersion):
 
     @property
     def audit_facts(self) -> dict[str, object]:
-        """What the audit log calls it."""
+        """The fields that identify it in the audit log."""
         return {"document": self.document_uuid}
 
 
 class ChangeConsumer(models.Model):
-    """Who reads the stream of changes, and up to which version it has."""
+    """A consumer of the change stream, and the version up to which it has received changes."""
 
     name = models.TextField(primary_key=True)
     change_version = models.BigIntegerField(default=0)

@@ -1,7 +1,8 @@
-"""Forgetting what documents were, when the time is over for which it is kept.
+"""Purges the history of documents after the retention time.
 
-Superseded versions go, and the bodies of deleted documents; that these were deleted stays, with their key values, or
-clients that come late would keep them for ever. What a consumer of the stream of changes has not seen is kept longer.
+Deletes superseded versions and the bodies of deleted documents. The deletes themselves are kept, with their key values,
+since clients that synchronise late would otherwise keep these documents for ever. Changes that a consumer of the change
+stream has not received yet are kept longer.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.change_queries.models import ChangeConsumer
 
-# Each batch is a transaction of its own, so nobody has to wait long and a killed purge has done what it did.
+# Each batch is a transaction of its own, so locks are short and an interrupted purge keeps its progress.
 _BATCH = 5_000
 
 _PURGE_SUPERSEDED = """
@@ -35,7 +36,7 @@ UPDATE deleted_document SET body = NULL
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What went, and the consumer that has seen least of what is left; None if there is no consumer."""
+    """The numbers of purged rows, and the consumer with the lowest position; None if there is no consumer."""
 
     superseded: int
     bodies: int
@@ -43,7 +44,7 @@ class Purged:
 
 
 def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> Purged:
-    """Forget what was superseded or deleted before a moment, as far as every consumer has seen it."""
+    """Purge what was superseded or deleted before a time, as far as every consumer has received it."""
     slowest = ChangeConsumer.objects.using(using).order_by("change_version").first()
     seen = slowest.change_version if slowest else None
     parameters = {"before": before, "seen": seen, "batch": _BATCH}

@@ -1,4 +1,4 @@
-"""A deleted document back into the API, under its old id, through the store: references and keys must stand again."""
+"""Restores deleted documents under their former ids, through the store, which checks references and keys again."""
 
 from uuid import UUID
 
@@ -19,9 +19,9 @@ _REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)
 
 
 def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> WrittenDocument:
-    """Insert the document as it was when it was last deleted; CannotRestore tells all that stands in the way.
+    """Insert the document as it was when it was last deleted. Raises CannotRestore with all reasons.
 
-    To readers of changes it is an insert, by nobody; who created the document stays known.
+    In the change stream it is an insert without a client; the document keeps its original creator.
     """
     deleted = _last_delete(document_uuid, using)
     try:
@@ -44,7 +44,7 @@ def _last_delete(document_uuid: UUID, using: str) -> DeletedDocument:
 
 
 def _incoming(deleted: DeletedDocument, using: str) -> IncomingDocument:
-    """The body under the rules of today's standard."""
+    """The body, prepared by the rules of the current data standard."""
     surface, type_ = current_surface(), deleted.resource_type
     name = ResourceName(type_.project, type_.name)
     if name not in surface.by_name:
@@ -53,7 +53,7 @@ def _incoming(deleted: DeletedDocument, using: str) -> IncomingDocument:
 
 
 def _reasons(refusal: Exception) -> list[str]:
-    """As the API would tell them."""
+    """The reasons in the texts of the API's problem details."""
     problem = problem_of(refusal)
     found = [
         f"{path}: {message}" for path, messages in (problem.validation_errors or {}).items() for message in messages

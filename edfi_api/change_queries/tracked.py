@@ -1,4 +1,4 @@
-"""Deletes and key changes of one resource in a window of versions: pages and counts, each in one statement.
+"""Reads deletes and key changes of one resource in a window of versions: pages and counts, each in one statement.
 
 See meadowlark/docs/contract.md#change-queries.
 """
@@ -16,8 +16,8 @@ from edfi_api.documents.execution import execute, with_retries
 from edfi_api.documents.guards import Guard, KeptValues
 from edfi_api.surface.resource import Resource
 
-# What was created again is left out. Only what was there again within the window counts: so the list stays the same
-# while a client pages through a window that lies behind it, and none of its pages skips an entry.
+# Documents that were created again within the window are left out. Later ones do not count, so the list does not change
+# while a client pages through a window in the past, and no page skips an entry.
 _DELETES = """
 SELECT d.change_version, d.document_uuid, d.key_values::text
   FROM deleted_document d
@@ -29,7 +29,7 @@ SELECT d.change_version, d.document_uuid, d.key_values::text
    )
 """
 
-# Several changes of one document are told as one.
+# Several key changes of one document are reported as one.
 _KEY_CHANGES = """
 SELECT max(d.change_version) AS change_version, d.document_uuid,
        (array_agg(d.old_key_values ORDER BY d.change_version))[1]::text,
@@ -39,7 +39,7 @@ SELECT max(d.change_version) AS change_version, d.document_uuid,
  GROUP BY d.document_uuid
 """
 
-# By statement: what the document was when it was deleted, and before its key was changed.
+# The values on which a guard decides: those of the document when it was deleted, or before its key was changed.
 _KEPT = {_DELETES: KeptValues("d"), _KEY_CHANGES: KeptValues("d", key_values="old_key_values")}
 _PAGE = "{changes} ORDER BY change_version LIMIT %(size)s OFFSET %(offset)s"
 _COUNT = "SELECT count(*) FROM ({changes}) changes"
@@ -47,7 +47,7 @@ _COUNT = "SELECT count(*) FROM ({changes}) changes"
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """A document that was removed; `key_values` is JSON text."""
+    """A deleted document; `key_values` is JSON text."""
 
     change_version: int
     document_uuid: UUID
@@ -56,7 +56,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class KeyChange:
-    """A document whose identity changed, with its first old and its last new key values in the window."""
+    """A document whose identity changed: its first old and last new key values in the window, as JSON text."""
 
     change_version: int
     document_uuid: UUID
@@ -66,8 +66,8 @@ class KeyChange:
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """What happened to the documents of a resource in a window, as far as the guard lets it be seen: it is asked about
-    what the documents were."""
+    """The deletes and key changes of a resource in a window that the guard allows. The guard is evaluated on the former
+    values of the documents."""
 
     resource: Resource
     window: Window

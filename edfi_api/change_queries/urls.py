@@ -1,4 +1,4 @@
-"""The address of change queries; `/deletes` and `/keyChanges` stand beside the collections."""
+"""URLs of change queries; `/deletes` and `/keyChanges` are routed with the resources."""
 
 from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path

@@ -1,6 +1,6 @@
-"""The newest change version up to which nothing is missing any more.
+"""The newest change version up to which all changes are visible.
 
-Why the number is safe, while writers run, stands where it is made: in `sql/0001_documents.sql`.
+`sql/0001_documents.sql` explains why the number is safe with concurrent writers.
 """
 
 from django.db import DEFAULT_DB_ALIAS
@@ -11,8 +11,8 @@ _NEWEST = "SELECT newest_change_version()"
 
 
 def newest_change_version(using: str = DEFAULT_DB_ALIAS) -> int:
-    """Rows that are read after this has returned, up to this version, are all there will ever be.
+    """The version up to which a query that starts after this call sees every change there will ever be.
 
-    `using` is the database that is written to: what a replica shows may be behind what its primary has published.
+    `using` must be the primary: a replica may lag behind the versions that clients have seen.
     """
     return with_retries(lambda: execute(_NEWEST, {}, using))[0][0]

@@ -1,4 +1,4 @@
-"""The change versions that clients can ask for, over HTTP."""
+"""The view of available change versions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from edfi_api.viewsets.edfi_view import EdFiView
 
 
 class AvailableChangeVersionsView(EdFiView):
-    """The versions that there are; whoever is authenticated may ask (meadowlark/docs/contract.md#change-queries)."""
+    """Oldest and newest change version, for any authenticated client (meadowlark/docs/contract.md#change-queries)."""
 
     detail = None
 

@@ -1,4 +1,4 @@
-"""HTTP for what happened to the documents of a resource: `/deletes` and `/keyChanges` beside the collection."""
+"""The `/deletes` and `/keyChanges` endpoints of each resource."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -16,16 +16,16 @@ Change = TypeVar("Change", Delete, KeyChange)
 
 
 class TrackedResourceViewSet(ResourceViewSet):
-    """Documents of one resource, and what they were."""
+    """The viewset of a resource with change queries."""
 
     segments = ResourceViewSet.segments | {"deletes": "deletes", "keychanges": "key_changes"}
 
     def deletes(self, request: Request, **kwargs: Any) -> HttpResponse:
-        """Documents that were removed, in the order in which they were."""
+        """Deleted documents, in the order of their deletion."""
         return self._changes(request, Tracked.deletes, Tracked.count_deletes, _delete)
 
     def key_changes(self, request: Request, **kwargs: Any) -> HttpResponse:
-        """Documents whose identity changed, in the order in which it last did."""
+        """Documents whose identity changed, in the order of the last change."""
         return self._changes(request, Tracked.key_changes, Tracked.count_key_changes, _key_change)
 
     def _changes(
@@ -40,7 +40,7 @@ class TrackedResourceViewSet(ResourceViewSet):
         refuse_filters(request.query_params)
         self.check_permissions(request)
         if self.guard is not None:
-            self.guard.condition()  # Raises what makes any answer pointless.
+            self.guard.condition()  # Raises a refusal if the client cannot be allowed to read any document.
         tracked = Tracked(self.resource, window, self.guard)
         headers = {"Total-Count": str(count(tracked))} if page.wants_total else {}
         return JsonTextResponse(_array(map(write, find(tracked, page.size, page.offset))), headers)

@@ -1,4 +1,4 @@
-"""Which change versions a query string asks for. See meadowlark/docs/contract.md#change-queries."""
+"""Parses minChangeVersion and maxChangeVersion. See meadowlark/docs/contract.md#change-queries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from edfi_api.queries.parameters import is_natural_number, last_values
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The versions from `first` to `last`, both included."""
+    """The change versions from `first` to `last`, inclusive."""
 
     first: int = 0
     last: int = LAST_VERSION
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the versions come to an end."""
+        """Whether there is an upper bound."""
         return self.last < LAST_VERSION
 
 
 def read_window(query: Mapping[str, str]) -> Window:
-    """The window that the query string asks for; ParameterValidationFailed says what is wrong with it."""
+    """The requested window. Raises ParameterValidationFailed."""
     given = {name: value.strip() for name, (_, value) in last_values(query).items()}
     first, last = given.get("minchangeversion") or "0", given.get("maxchangeversion") or str(LAST_VERSION)
     messages = [

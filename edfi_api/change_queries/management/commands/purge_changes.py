@@ -17,8 +17,8 @@ _MOST_DAYS = 36_500
 
 class Command(BaseCommand):
     help = (
-        "Forgets superseded versions and the bodies of deleted documents that are older than is kept, and that every "
-        "consumer of the stream of changes has seen. That documents were deleted is not forgotten."
+        "Deletes superseded versions and the bodies of deleted documents after the retention time, once every consumer "
+        "of the change stream has received them. The deletes themselves stay."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,8 +26,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--days",
             type=whole_number(0, _MOST_DAYS),
-            default=str(kept),  # A text, so that the setting is checked as the argument is.
-            help=f"for how many days they are kept (default {kept})",
+            default=str(kept),  # A string, so that argparse validates the setting like the argument.
+            help=f"the retention time in days (default {kept})",
         )
         add_database(parser, "the database to purge")
 

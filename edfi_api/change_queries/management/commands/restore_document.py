@@ -13,10 +13,10 @@ from edfi_api.change_queries.restoring import restore
 
 
 class Command(BaseCommand):
-    help = "Brings deleted documents back under their old ids, if their references and keys still stand."
+    help = "Restores deleted documents under their former ids, if their references resolve and their keys are free."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("ids", nargs="+", type=UUID, metavar="ID", help="the id that clients knew the document by")
+        parser.add_argument("ids", nargs="+", type=UUID, metavar="ID", help="the id of the document in the API")
         add_database(parser, "the database to write to")
 
     def handle(self, *args: Any, ids: list[UUID], database: str, **options: Any) -> None:

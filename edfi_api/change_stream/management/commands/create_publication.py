@@ -14,11 +14,15 @@ _LONGEST_IDENTIFIER = 63
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Makes the publication that followers by logical replication subscribe to, or brings it up to date."
+    help = "Creates the publication for subscribers of logical replication, or updates its tables."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "name", type=_identifier, nargs="?", default="meadowlark", help="meadowlark, if not said otherwise"
+            "name",
+            type=_identifier,
+            nargs="?",
+            default="meadowlark",
+            help="the name of the publication (default meadowlark)",
         )
 
     def handle(self, **options: Any) -> None:

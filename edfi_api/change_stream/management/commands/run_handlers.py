@@ -23,12 +23,12 @@ class Command(BaseCommand):
 
     # System checks would build the whole API, which takes seconds and is not needed here.
     requires_system_checks = ()
-    help = "Calls the handlers of changes that MEADOWLARK_CHANGE_HANDLERS names, as changes come."
+    help = "Calls the change handlers in the modules of MEADOWLARK_CHANGE_HANDLERS, and waits for further changes."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--once", action="store_true", help="end when all changes that are there are delivered")
+        parser.add_argument("--once", action="store_true", help="exit once all current changes are delivered")
         parser.add_argument(
-            "--handler", type=text, action="append", metavar="NAME", help="this one only; may be repeated"
+            "--handler", type=text, action="append", metavar="NAME", help="only this handler; may be repeated"
         )
 
     def handle(self, *, once: bool, handler: list[str] | None, **options: Any) -> None:

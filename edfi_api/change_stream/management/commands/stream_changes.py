@@ -26,24 +26,30 @@ class Command(BaseCommand):
 
     # System checks would build the whole API, which takes seconds and is not needed here.
     requires_system_checks = ()
-    help = "Hands on the changes of documents as lines of JSON, in order and at least once."
+    help = "Sends the changes of documents as lines of JSON to a sink, in order and at least once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--consumer", type=name, required=True, metavar="NAME", help="under which the position is kept"
+            "--consumer", type=name, required=True, metavar="NAME", help="the name under which the position is stored"
         )
         parser.add_argument(
             "--from",
             dest="start",
             type=whole_number(0, _LAST_VERSION),
             metavar="VERSION",
-            help="begin behind this change version",
+            help="start after this change version",
         )
         parser.add_argument("--follow", action="store_true", help="wait for further changes")
         parser.add_argument(
-            "--resource", action="append", default=[], metavar="PROJECT/ENDPOINT", help="of these only; may be repeated"
+            "--resource",
+            action="append",
+            default=[],
+            metavar="PROJECT/ENDPOINT",
+            help="only this resource; may be repeated",
         )
-        parser.add_argument("--sink", default="output", metavar="NAME", help="one of CHANGE_SINKS in settings")
+        parser.add_argument(
+            "--sink", default="output", metavar="NAME", help="one of the setting CHANGE_SINKS (default output)"
+        )
 
     def handle(
         self, *, consumer: str, start: int | None, follow: bool, resource: list[str], sink: str, **_: Any
