@@ -1,4 +1,4 @@
-"""Which of the neighbouring resources a client may read, as if it asked for each of them; others are left out."""
+"""The related resources that a client may read, by the same rules as for GET of each; others are omitted."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +11,7 @@ from edfi_api.surface.resource import Resource, Surface
 
 
 def readable(client: AuthenticatedClient, resources: Iterable[Resource], surface: Surface) -> Iterator[Readable]:
-    """Those on which the client's claim set grants Read, and of their documents those that its strategies allow."""
+    """The resources on which the client's claim set grants Read, each with the conditions of its strategies."""
     for resource in resources:
         try:
             rows = guard(client, resource, Action.READ, surface)

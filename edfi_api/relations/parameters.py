@@ -1,4 +1,4 @@
-"""Query string → which related documents are asked for, and how. All that is wrong with it is told at once."""
+"""Query string → `RelationsQuery`. All unusable values are reported together."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,28 +11,28 @@ from edfi_api.conf import api_settings
 from edfi_api.queries.exceptions import ParameterValidationFailed, UnknownQueryField
 from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import is_natural_number
-from edfi_api.relations.neighbours import Direction
+from edfi_api.relations.related_resources import Direction
 from edfi_api.surface.resource import Resource, ResourceName, Surface
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 class Order(StrEnum):
-    """In which order the documents come that were created one after the other."""
+    """The order of documents, by creation."""
 
     OLDEST = "oldest"
     NEWEST = "newest"
 
 
 class Include(StrEnum):
-    """What can be told beside the names of the documents."""
+    """What the answer can contain besides the names of the documents."""
 
     BODY = "body"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a query string asks for; without `resources` documents of all kinds are meant."""
+class RelationsQuery:
+    """The parameters of a request for related documents; empty `resources` stands for all resources."""
 
     direction: Direction = Direction.INCOMING
     order: Order = Order.OLDEST
@@ -42,26 +42,26 @@ class Asked:
     rows: PageToken = field(default_factory=lambda: PageToken(0))
 
     def next_token(self, last_row: int) -> PageToken:
-        """Where the walk goes on behind the last row of a page."""
+        """The token of the page after `last_row`."""
         if self.order is Order.OLDEST:
             return PageToken(last_row + 1, self.rows.last)
         return PageToken(self.rows.first, last_row - 1)
 
 
-def read(query: QueryDict, surface: Surface) -> Asked:
+def read(query: QueryDict, surface: Surface) -> RelationsQuery:
     """Raises UnknownQueryField for the first unknown name, ParameterValidationFailed for all unusable values."""
-    return _Reader(query, surface).asked()
+    return _Reader(query, surface).query()
 
 
 class _Reader:
-    """Names compare without regard to case; of a repeated one the last value counts, but every `resource` does."""
+    """Names are case-insensitive. The last value of a repeated parameter counts, but all values of `resource` do."""
 
     def __init__(self, query: QueryDict, surface: Surface) -> None:
         self._surface = surface
         self._given = {name.lower(): (name, values) for name, values in query.lists()}
         self._problems: list[str] = []
 
-    def asked(self) -> Asked:
+    def query(self) -> RelationsQuery:
         direction = self._choice("direction", Direction, Direction.INCOMING)
         order = self._choice("order", Order, Order.OLDEST)
         resources = frozenset(self._resources())
@@ -71,7 +71,7 @@ class _Reader:
             raise UnknownQueryField(next(iter(self._given.values()))[0])
         if self._problems:
             raise ParameterValidationFailed(self._problems)
-        return Asked(direction, order, resources, include is Include.BODY, size, rows)
+        return RelationsQuery(direction, order, resources, include is Include.BODY, size, rows)
 
     def _choice(self, name: str, choices: type[_Choice], default: _Choice | None) -> _Choice | None:
         value = self._last(name)
@@ -83,7 +83,7 @@ class _Reader:
         return choices(value.lower())
 
     def _resources(self) -> Iterator[ResourceName]:
-        """Spelt as in paths: `ed-fi/studentSchoolAssociations`."""
+        """Written as in paths: `ed-fi/studentSchoolAssociations`."""
         for value in self._given.pop("resource", ("", []))[1]:
             resource = self._named(value)
             if resource is None:
@@ -112,6 +112,6 @@ class _Reader:
         return token or PageToken(0)
 
     def _last(self, name: str) -> str | None:
-        """The value of a parameter, which is thereby known."""
+        """The last value of a parameter, which is removed from those given, so that unknown ones remain."""
         _, values = self._given.pop(name, ("", []))
         return values[-1] if values else None

@@ -1,11 +1,11 @@
-"""Reading the documents around one document, a page at a time.
+"""Reads the documents related to a document, a page at a time.
 
-Referrers are read type by type: the key of `reference` has alias, type and row of the referrer in this order, so for
-each type a page is at hand in order of creation, and the pages of all types are merged. However many referrers there
-are, no more than types times page size are looked at, apart from those that the client may not read.
+Referrers are read by type: the key of `reference` is alias, type and row of the referrer, so the index returns a page
+of each type in order of creation, and the pages of all types are merged. However many referrers there are, at most
+types times page size are read, apart from those that the client may not read.
 
-One statement reads a page of names. Of bodies it reads the first ones, up to `BYTES_AT_ONCE`; the others are read by
-the same statement, as the next page would be, so that memory does not grow with the page.
+One statement reads a page of names, and the first bodies, up to `BYTES_AT_ONCE`. The same statement reads the other
+bodies, like a next page, so that memory does not grow with the page.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,12 +21,12 @@ from edfi_api.documents.execution import execute, with_retries
 from edfi_api.documents.guards import STORED, Condition, Guard
 from edfi_api.documents.statements import STORED_COLUMNS
 from edfi_api.documents.stored import StoredDocument
-from edfi_api.relations.neighbours import Direction
-from edfi_api.relations.parameters import Asked, Order
+from edfi_api.relations.parameters import Order, RelationsQuery
+from edfi_api.relations.related_resources import Direction
 from edfi_api.surface.resource import Resource, ResourceName
 
-# The rows of documents of one type or of several, in the direction asked for. One alias leads to at most one document,
-# but a document may refer to both aliases of another.
+# The rows of related documents of some types, by direction. An alias belongs to at most one document, but a document
+# may refer to both aliases of another.
 _FOUND = {
     Direction.INCOMING: """
 SELECT r.id FROM base JOIN alias a ON a.document_id = base.id CROSS JOIN unnest(%({types})s::smallint[]) AS type
@@ -46,7 +46,7 @@ SELECT d.id FROM base JOIN reference r ON r.document_id = base.id
 _JOINED = {Direction.INCOMING: "JOIN document d ON d.id = r.document_id", Direction.OUTGOING: ""}
 _ORDERS = {Order.OLDEST: "", Order.NEWEST: "DESC"}
 
-# A single row without an id says that the document is there and has no neighbours.
+# A single row without an id means that the document exists but has no related documents.
 _PAGE = """
 WITH base AS (
     SELECT id FROM document d
@@ -67,7 +67,7 @@ _NO_BODY = "NULL::jsonb"
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A resource that a client may read, and which of its documents: those for which all conditions hold."""
+    """A resource that a client may read, and the conditions that its documents have to satisfy."""
 
     resource: Resource
     conditions: tuple[Condition, ...] = ()
@@ -75,60 +75,60 @@ class Readable:
 
 @dataclass(frozen=True, slots=True)
 class RelatedDocument:
-    """A document with its type; its text is None if bodies were not asked for."""
+    """A document with its type; its text is None if it was read without its body."""
 
     name: ResourceName
     natural_key: str
     document: StoredDocument
 
 
-_Read = Callable[[Asked], list[RelatedDocument] | None]
+_Read = Callable[[RelationsQuery], list[RelatedDocument] | None]
 
 
 def related_documents(
     resource: Resource,
     document_uuid: UUID,
-    asked: Asked,
+    query: RelationsQuery,
     readable: Iterable[Readable],
     *,
     guard: Guard | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> Iterator[RelatedDocument] | None:
-    """A page of what is around the document of this resource with this id; None if there is no such document, or none
-    that the guard allows."""
+    """A page of the documents related to the document of this resource with this id; None if there is no such document,
+    or none that the guard allows."""
     allowed = "" if guard is None else f" AND {guard.sql(STORED)}"
     base = {"document_uuid": document_uuid, "resource_type": resource_types.numbers(using)[resource.name]}
     base |= {} if guard is None else guard.parameters
-    neighbours = list(readable)
+    resources = list(readable)
 
-    def read(asked: Asked) -> list[RelatedDocument] | None:
-        statement, parameters = _page(asked, neighbours, allowed, using)
+    def read(query: RelationsQuery) -> list[RelatedDocument] | None:
+        statement, parameters = _page(query, resources, allowed, using)
         rows = with_retries(lambda: execute(statement, parameters | base, using))
         return [_related(row, using) for row in rows if row[0] is not None] if rows else None
 
-    first = read(asked)
-    return None if first is None else _readings(first, asked, read)
+    first = read(query)
+    return None if first is None else _readings(first, query, read)
 
 
-def _readings(found: list[RelatedDocument] | None, asked: Asked, read: _Read) -> Iterator[RelatedDocument]:
-    """The documents of a page. Behind the last one that came with its body the next reading begins."""
+def _readings(found: list[RelatedDocument] | None, query: RelationsQuery, read: _Read) -> Iterator[RelatedDocument]:
+    """The documents of a page. The next reading begins after the last document that came with its body."""
     while found:
-        come = [each for each in found if each.document.text is not None] if asked.with_bodies else found
+        come = [each for each in found if each.document.text is not None] if query.with_bodies else found
         yield from come
         if len(come) == len(found):
             return
-        asked = replace(asked, rows=asked.next_token(come[-1].document.row), size=asked.size - len(come))
-        found = read(asked)
+        query = replace(query, rows=query.next_token(come[-1].document.row), size=query.size - len(come))
+        found = read(query)
 
 
-def _page(asked: Asked, readable: Sequence[Readable], allowed: str, using: str) -> tuple[str, dict[str, Any]]:
-    parameters: dict[str, Any] = {"first": asked.rows.first, "last": asked.rows.last, "size": asked.size}
-    order = _ORDERS[asked.order]
+def _page(query: RelationsQuery, readable: Sequence[Readable], allowed: str, using: str) -> tuple[str, dict[str, Any]]:
+    parameters: dict[str, Any] = {"first": query.rows.first, "last": query.rows.last, "size": query.size}
+    order = _ORDERS[query.order]
     found = []
     for number, (clauses, types) in enumerate(_by_conditions(readable, using).items()):
         types_name = f"types_{number}"
         parameters[types_name] = types
-        found.append(_found(asked.direction, types_name, clauses, order))
+        found.append(_found(query.direction, types_name, clauses, order))
     for each in readable:
         for condition in each.conditions:
             parameters |= condition.parameters
@@ -136,13 +136,13 @@ def _page(asked: Asked, readable: Sequence[Readable], allowed: str, using: str) 
         allowed=allowed,
         found=" UNION ALL ".join(found) or "SELECT NULL::bigint AS id WHERE false",
         order=order,
-        columns=STORED_COLUMNS.format(body=_BODY if asked.with_bodies else _NO_BODY),
+        columns=STORED_COLUMNS.format(body=_BODY if query.with_bodies else _NO_BODY),
     )
     return statement, parameters
 
 
 def _by_conditions(readable: Iterable[Readable], using: str) -> Mapping[str, list[int]]:
-    """Types of which the same is asked are read together."""
+    """Conditions as SQL → the types that have them, which are read together."""
     numbers = resource_types.numbers(using)
     found: dict[str, list[int]] = {}
     for each in readable:

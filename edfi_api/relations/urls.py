@@ -1,4 +1,4 @@
-"""The address of related documents."""
+"""The routes of related documents."""
 
 from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path

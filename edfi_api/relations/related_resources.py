@@ -1,4 +1,4 @@
-"""Which resources can refer to which, as the surface says: where related documents are looked for."""
+"""The resources that can refer to, or be referenced by, each resource of a surface: where related documents can be."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,14 +8,14 @@ from edfi_api.surface.resource import Resource, ResourceName, Surface
 
 
 class Direction(StrEnum):
-    """Whether documents that refer to the one asked about are meant, or those it refers to."""
+    """Whether to list the documents that refer to a document, or those that it refers to."""
 
     INCOMING = "incoming"
     OUTGOING = "outgoing"
 
 
-class Neighbours:
-    """The resources around each resource, itself among them: a document may refer to another of its kind."""
+class RelatedResources:
+    """The related resources of each resource, including itself: a document may refer to another of its resource."""
 
     def __init__(self, surface: Surface) -> None:
         self._resources = surface.by_name
@@ -30,6 +30,6 @@ class Neighbours:
         }
 
     def of(self, resource: Resource, direction: Direction) -> list[Resource]:
-        """In order of their paths."""
+        """The related resources in a direction, in the order of their paths."""
         names = self._names[direction][resource.name] | {resource.name}
         return sorted((self._resources[name] for name in names), key=lambda each: each.url_path)
