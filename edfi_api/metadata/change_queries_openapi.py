@@ -1,4 +1,4 @@
-"""The OpenAPI document of change queries; deletes and key changes stand with their resources."""
+"""The OpenAPI document of change queries; deletes and key changes are described with their resources."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _VERSIONS_SCHEMA: Schema = {
 
 
 def change_queries_openapi(surface: Surface, root: str) -> OpenApi:
-    """For a server that is reached by `root`."""
+    """The document of a server with the URL `root`."""
     return {
         "openapi": VERSION,
         "info": information(

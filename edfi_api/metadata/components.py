@@ -1,7 +1,7 @@
-"""JSON schema of a resource → the schemas of an OpenAPI document, one component for each object in it.
+"""JSON schema of a resource → schemas of an OpenAPI document, with a component for each object.
 
-The names are those that Ed-Fi's own documents have, since generated clients turn them into class names and loaders
-look them up: `edFi_student`, `edFi_studentAddress`, `edFi_schoolReference`. See
+The names are those of Ed-Fi's own documents, since generated clients derive class names from them and loaders look them
+up: `edFi_student`, `edFi_studentAddress`, `edFi_schoolReference`. See
 meadowlark/docs/contract.md#discovery-and-metadata.
 """
 
@@ -20,7 +20,7 @@ IDENTITY = {"x-Ed-Fi-isIdentity": True}
 
 _LINK = "link"
 _EXTENSIONS_SUFFIX = "Extensions"
-# Patterns are left out, since no Ed-Fi document has them and clients would have to agree on their dialect.
+# Patterns are omitted: Ed-Fi's documents have none, and regular expressions differ between clients.
 _SCALAR_KEYWORDS = ("type", "format", "minLength", "maxLength", "minimum", "maximum")
 _ID: Schema = {"type": "string", "description": "The identifier that the server gave the item."}
 _ADDED_BY_SERVER: Schema = {
@@ -42,37 +42,37 @@ _LINK_SCHEMA: Schema = {
 
 
 def schema_reference(component: str) -> Schema:
-    """The way to a schema among the components."""
+    """A `$ref` to a schema component."""
     return {"$ref": f"#/components/schemas/{component}"}
 
 
 def schema_at(schema: Schema, path: JsonPath) -> Schema:
-    """What a JSON schema says about the values at a path."""
+    """The subschema of the values at a path."""
     for step in path.steps:
         schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]
     return schema
 
 
 def scalar_schema(schema: Schema) -> Schema:
-    """A single value, as OpenAPI writes it."""
+    """The OpenAPI schema of a scalar."""
     default = {"format": "double"} if schema["type"] == "number" else {}
     return default | {keyword: schema[keyword] for keyword in _SCALAR_KEYWORDS if keyword in schema}
 
 
 def resource_deprecation(reason: str | None) -> Schema:
-    """What is said about a resource that clients should leave."""
+    """The members that mark a deprecated resource."""
     if reason is None:
         return {}
     return {"deprecated": True, "x-Ed-Fi-isDeprecated": True, "x-Ed-Fi-deprecatedReasons": reason}
 
 
 def property_deprecation(schema: Schema) -> Schema:
-    """The same about a property; why is not part of a JSON schema."""
+    """The members that mark a deprecated property; JSON schema has no reason for it."""
     return {"deprecated": True, "x-Ed-Fi-isDeprecated": True} if schema.get("deprecated") else {}
 
 
 class ComponentNames:
-    """The names of components; those of projects stand before the underscore."""
+    """The names of components; the part before the underscore is the project."""
 
     def __init__(self, surface: Surface) -> None:
         self._prefixes = {project.name: _camel_case(project.endpoint) for project in surface.projects}
@@ -100,7 +100,7 @@ def schemas(resources: Iterable[Resource], names: ComponentNames) -> dict[str, S
 
 
 class _Walk:
-    """Makes the components of one resource; what lies below its document is added to `found`."""
+    """Builds the components of one resource; those of nested objects are added to `found`."""
 
     def __init__(self, resource: Resource, names: ComponentNames, found: dict[str, Schema]) -> None:
         self._resource = resource
@@ -151,7 +151,7 @@ class _Walk:
         return component + _capitalised(steps[-1])
 
     def _reference(self, component: str, steps: _Steps, schema: Schema) -> Schema:
-        """All references to a target share a component, which says nothing about the role of one of them."""
+        """All references to a target share a component, so it does not describe the role of a single one."""
         values = {
             name: {**scalar_schema(value), **_described(value), **IDENTITY, **property_deprecation(value)}
             for name, value in schema["properties"].items()
@@ -164,7 +164,8 @@ class _Walk:
         return self._add(self._names.of_reference(self._references[steps].target), component, steps, made)
 
     def _add(self, name: str, component: str, steps: _Steps, schema: Schema) -> Schema:
-        """Another schema may have the name already, in an extension; no name made of words has two underscores."""
+        """In an extension another schema may have the name already; then a second underscore makes it unique, since no
+        other name has two."""
         if self._found.get(name, schema) != schema:
             name = f"{component}_{steps[-1]}"
         self._found[name] = schema
@@ -172,7 +173,7 @@ class _Walk:
 
 
 def _identity_steps(resource: Resource) -> frozenset[_Steps]:
-    """The ways to what tells documents, and items of one collection, apart."""
+    """The paths of values that identify a document, or an item within its collection."""
     ways: list[tuple[_Steps, _Steps]] = [((), path.steps) for path in resource.identity]
     for unique in resource.array_uniqueness:
         ways += (((*unique.array.steps, ALL_ITEMS), path.steps) for path in unique.item_paths)

@@ -1,8 +1,7 @@
-"""The order in which resources are loaded, as Ed-Fi tells it to clients. See
-meadowlark/docs/contract.md#loading-order.
+"""The order in which clients load resources, as Ed-Fi defines it. See meadowlark/docs/contract.md#loading-order.
 
-It is more than the order of references: what a client may do with people depends on associations, so whatever refers
-to a person has to wait for these, and people can be updated by most clients only after them.
+It differs from the order of references: access to people is authorized through associations, so resources that refer to
+a person come after these associations, and most clients can update people only after them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +20,7 @@ _XML = ElementMaker(namespace=_NAMESPACE, nsmap={None: _NAMESPACE})
 
 @dataclass(frozen=True, slots=True)
 class PersonType:
-    """People of one kind: through which associations they are authorized, and which precede their update."""
+    """A type of person: the associations through which it is authorized, and those that precede its update."""
 
     name: str
     associations: frozenset[str]
@@ -32,7 +31,7 @@ def _person(name: str, associations: Iterable[str], others_before_update: Iterab
     return PersonType(name, frozenset(associations), frozenset({*associations, *others_before_update}))
 
 
-# Fixed in Ed-Fi's servers, by name; Contact was called Parent before data standard 5.
+# Ed-Fi's servers fix these names; before data standard 5, Contact was called Parent.
 PERSON_TYPES = (
     _person("Student", ["StudentSchoolAssociation"]),
     _person(
@@ -46,7 +45,7 @@ PERSON_TYPES = (
 
 @dataclass(frozen=True, slots=True)
 class LoadStep:
-    """A resource, the group in which it comes, and what can be done with it then."""
+    """A resource, the number of its group, and the operations that are possible in that group."""
 
     resource: str
     order: int
@@ -54,17 +53,17 @@ class LoadStep:
 
 
 def load_steps(surface: Surface, root: str) -> list[LoadStep]:
-    """All steps, in order, those of one group alphabetically."""
+    """All steps in order, alphabetical within a group."""
     return sorted(_Dependencies(surface).load_steps(), key=lambda step: (step.order, step.resource))
 
 
 def graphml(surface: Surface, root: str) -> bytes:
-    """The same as a graph: its edges lead from what has to be there to what waits for it."""
+    """The same as GraphML: edges lead from a resource to those that depend on it."""
     return _Dependencies(surface).graphml()
 
 
 class _Dependencies:
-    """What waits for what in a surface. School years are left out: they precede everything."""
+    """The dependency graph of a surface, without school years, which precede everything."""
 
     def __init__(self, surface: Surface) -> None:
         self._resources = {r.name: r for r in surface.resources if r.kind is not ResourceKind.SCHOOL_YEAR}
@@ -92,7 +91,7 @@ class _Dependencies:
 
     @cached_property
     def _targets(self) -> Targets:
-        """For each resource the others that it waits for, without circles."""
+        """For each resource the others that it depends on, without cycles."""
         required, all_targets = (
             self._with_people_behind_associations(targets_of(self._resources, self._abstract, only_required=only))
             for only in (True, False)
@@ -123,7 +122,7 @@ class _Dependencies:
 
 
 def _rewired(targets: Targets, person: ResourceName, associations: frozenset[ResourceName]) -> Targets:
-    """Whatever waits for the person waits for the associations instead, apart from these themselves."""
+    """Replaces dependencies on the person by dependencies on the associations, except those of the associations."""
     return {
         name: (found - {person}) | associations if person in found and name not in associations else found
         for name, found in targets.items()

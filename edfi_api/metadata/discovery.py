@@ -1,7 +1,7 @@
-"""What clients read first: which standard is served, in which version, and where everything is. See
+"""The discovery document: the standard, its version, and the URLs of everything else. See
 meadowlark/docs/contract.md#discovery-and-metadata.
 
-The members are those of both official servers together, since clients look for one or the other.
+It has the members of both official servers, since clients depend on either.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.surface.resource import ProjectFacts, Surface
 
-# Clients decide by this what the server can do: from 7.3 on they page by cursor.
+# Clients derive the server's features from it: from 7.3 on, cursor paging.
 ODS_VERSION = "7.3"
 _BUILD = "7.3.0.0"
 _SUITE = "3"
@@ -18,7 +18,7 @@ _INFORMATIONAL_VERSION = "Meadowlark"
 
 
 def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
-    """The answer to a request for `root` itself."""
+    """The document at `root` itself."""
     return {
         "version": ODS_VERSION,
         "informationalVersion": _INFORMATIONAL_VERSION,
@@ -43,13 +43,13 @@ def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
 
 
 def _informational_version(project: ProjectFacts) -> str:
-    """The description of the project's package; name and version where it has none."""
+    """The description of the project's package, or its name and version."""
     title = project.name if project.is_extension else f"The {project.name} Data Standard"
     return project.description or f"{title} v{project.version}"
 
 
 def metadata_index(surface: Surface, root: str) -> dict[str, str]:
-    """What metadata there is."""
+    """The URLs of the metadata."""
     return {
         "dependencies": f"{root}/{addresses.DEPENDENCIES}",
         "specifications": f"{root}/{addresses.SPECIFICATIONS}",
@@ -58,7 +58,7 @@ def metadata_index(surface: Surface, root: str) -> dict[str, str]:
 
 
 def specifications(surface: Surface, root: str) -> list[dict[str, str]]:
-    """The OpenAPI documents; clients look for the names `Resources` and `Descriptors`."""
+    """The list of OpenAPI documents; clients depend on the names `Resources` and `Descriptors`."""
     found = (
         ("Resources", addresses.RESOURCES_SPECIFICATION, ""),
         ("Descriptors", addresses.DESCRIPTORS_SPECIFICATION, ""),

@@ -13,7 +13,7 @@ _NAMES: Schema = {"type": "array", "items": _TEXT}
 
 
 def discovery_openapi(surface: Surface, root: str) -> OpenApi:
-    """What can be read without a token from a server that is reached by `root`."""
+    """The document of a server with the URL `root`."""
     return {
         "openapi": VERSION,
         "info": information(surface, "discovery", "What the server says about itself, to everyone."),

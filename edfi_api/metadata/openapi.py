@@ -1,4 +1,4 @@
-"""Surface → OpenAPI 3.0 documents: one of the resources, one of the descriptors."""
+"""Surface → OpenAPI 3.0 documents, one of the resources and one of the descriptors."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,12 +19,12 @@ _HEAD = "HEAD is answered wherever GET is, with the same status and headers and 
 
 
 def resources_document(surface: Surface, root: str) -> OpenApi:
-    """Everything but descriptors, for a server that is reached by `root`."""
+    """The document of all resources except descriptors, for a server with the URL `root`."""
     return _document(surface, root, "resources", [each for each in surface.resources if not each.is_descriptor])
 
 
 def descriptors_document(surface: Surface, root: str) -> OpenApi:
-    """The descriptors."""
+    """The document of the descriptors, for a server with the URL `root`."""
     return _document(surface, root, "descriptors", [each for each in surface.resources if each.is_descriptor])
 
 
@@ -57,7 +57,7 @@ def _document(surface: Surface, root: str, subject: str, resources: Iterable[Res
 
 
 def information(surface: Surface, subject: str, description: str) -> dict[str, str]:
-    """The `info` of a document. HEAD has no operations of its own, from which generators would make as many methods."""
+    """The `info` of a document. It mentions HEAD, which has no operations: generators would make a method of each."""
     return {
         "title": f"Ed-Fi API: {subject}",
         "version": surface.core_project.version,
@@ -66,13 +66,13 @@ def information(surface: Surface, subject: str, description: str) -> dict[str, s
 
 
 def _tags(resources: Iterable[Resource]) -> list[dict[str, str]]:
-    """One for each endpoint; two projects may have one of the same name."""
+    """A tag for each endpoint name, which two projects may share."""
     descriptions = {resource.endpoint: resource.documentation for resource in resources}
     return [{"name": name, "description": description} for name, description in descriptions.items()]
 
 
 def client_credentials(root: str) -> dict[str, Any]:
-    """How a token is got from a server that is reached by `root`."""
+    """The security scheme of a server with the URL `root`."""
     return {
         "type": "oauth2",
         "description": "A bearer token, which a client gets for its key and secret.",

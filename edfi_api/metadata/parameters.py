@@ -1,4 +1,4 @@
-"""The parameters of operations: shared ones by name, and the query parameters that only one resource has."""
+"""The parameters of operations: shared ones, by name, and the query parameters of a single resource."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from edfi_api.surface.resource import QueryField, Resource
 
 Parameter = dict[str, Any]
 
-# Names as components; in query strings they begin with a small letter.
+# Names of components; in query strings they begin in lower case.
 _WINDOW = ("MinChangeVersion", "MaxChangeVersion")
 PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount", *_WINDOW)
 PARTITIONING = ("number", *_WINDOW)
@@ -18,14 +18,14 @@ CHANGES = ("offset", "limit", "totalCount", *_WINDOW)
 
 
 def parameter_reference(name: str) -> Parameter:
-    """The way to a shared parameter."""
+    """A `$ref` to a shared parameter."""
     return {"$ref": f"#/components/parameters/{name}"}
 
 
 def shared_parameters() -> dict[str, Parameter]:
-    """The parameters that operations of all resources have; page sizes are those of the settings.
+    """The parameters that operations of all resources share; page sizes are those of the settings.
 
-    Swagger UI sends every default, so only those are told that go with all others but one.
+    Swagger UI sends every default, so one is given only where it conflicts with at most one other parameter.
     """
     return {
         "offset": _query(
@@ -94,7 +94,7 @@ def shared_parameters() -> dict[str, Parameter]:
 def query_parameters(resource: Resource, beside: tuple[str, ...]) -> Iterator[Parameter]:
     """A parameter for each query field, with the type and the description of the property that it is compared with.
 
-    A field called like one of those `beside` it cannot be asked for.
+    A field with the name of a parameter in `beside` is omitted, since it cannot be queried.
     """
     for field in (each for each in resource.query_fields if each.name not in beside):
         schema = _property(resource, field)

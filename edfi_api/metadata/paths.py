@@ -1,4 +1,4 @@
-"""Resource → its operations, as OpenAPI describes them. See meadowlark/docs/contract.md#discovery-and-metadata."""
+"""Resource → its OpenAPI path items and operations. See meadowlark/docs/contract.md#discovery-and-metadata."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _WRITING = (400, 401, 403, 409, 412, 413, 415, 500, 503)
 
 
 def path_items(resource: Resource, names: ComponentNames, core_project: str) -> dict[str, PathItem]:
-    """The paths of one resource, below the address of the data."""
+    """The path items of one resource, relative to the URL of the data."""
     operations = _Operations(resource, names, core_project)
     domains = {"x-Ed-Fi-domains": list(resource.domains)} if resource.domains else {}
     return {

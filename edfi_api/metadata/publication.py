@@ -1,8 +1,8 @@
-"""A finished document as it goes over the wire: compressed or not, and not at all to a client that has it already.
+"""Answers with a static document: compressed if accepted, and with 304 if the client has it already.
 
-Documents name the address by which the client reaches the server, which the client chooses with its Host header. So a
-document is made and compressed once, in pieces between which an address is put for each answer: no number of
-addresses costs more than that.
+Documents contain the URL by which the client reaches the server, which depends on its Host header. So a document is
+built and compressed once, in pieces, and each answer joins them with its URL: memory does not grow with the number of
+URLs.
 """
 
 import hashlib
@@ -15,10 +15,10 @@ from typing import Protocol
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 
-# Stands in a document for the address of the server. The domain is one that cannot exist (RFC 6761 §6.4).
+# The placeholder for the URL of the server. Its domain cannot exist (RFC 6761 §6.4).
 ADDRESS = "https://address-of-this-server.invalid"
 
-# A coding that is refused by `;q=0` is none that is accepted.
+# `;q=0` excludes a coding.
 _ACCEPTS_GZIP = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)")
 # RFC 1952 §2.3: deflate, neither name nor time, best compression, any operating system.
 _GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
@@ -27,7 +27,7 @@ _DEFLATE_END = b"\x03\0"
 
 
 class Published(Protocol):
-    """What can be sent: a document for an address, also as a gzip file, and a tag that tells it from any other."""
+    """A document that `respond` can send: its bytes for a URL, plain and as a gzip file, and a tag unique to them."""
 
     @property
     def content_type(self) -> str: ...
@@ -38,7 +38,7 @@ class Published(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """The pieces of a document, plain and deflated. `digest` tells them from those of any other."""
+    """The pieces of a document, plain and deflated. `digest` identifies the document."""
 
     content_type: str
     pieces: tuple[bytes, ...]
@@ -59,21 +59,21 @@ class Publication:
 
 
 def publication(content: bytes, content_type: str) -> Publication:
-    """Everything about a document that can be made once. In `content` stands `ADDRESS` wherever an address belongs."""
+    """Precomputes what does not depend on the URL. `content` has `ADDRESS` in its place."""
     pieces = tuple(content.split(ADDRESS.encode()))
     digest = hashlib.blake2b(content, digest_size=16).digest()
     return Publication(content_type, pieces, tuple(map(_deflated, pieces)), digest)
 
 
 def _deflated(data: bytes) -> bytes:
-    """Blocks that end with a whole byte and refer to nothing in front of them, so that others can stand beside them."""
+    """Blocks that end at a byte boundary and refer to no earlier data, so that they can be concatenated with others."""
     compressor = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)
     return compressor.compress(data) + compressor.flush(zlib.Z_FULL_FLUSH)
 
 
 def respond(request: HttpRequest, published: Published, address: str) -> HttpResponse:
-    """The document for a server that is reached by `address`, or 304 if `If-None-Match` names it. Both codings have a
-    strong tag, so theirs must differ."""
+    """The document for a server with the URL `address`, or 304 if `If-None-Match` has its tag. The tags are strong, so
+    those of the two codings differ."""
     wanted = address.encode()
     headers = {"Cache-Control": "no-cache"}
     if _ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")):

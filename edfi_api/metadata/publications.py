@@ -1,4 +1,4 @@
-"""What is published about a surface, made when it is first asked for and kept."""
+"""The published documents of a surface, built on the first request and then kept."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -12,14 +12,14 @@ from edfi_api.surface.resource import Surface
 JSON = "application/json; charset=utf-8"
 GRAPHML = "application/graphml"
 
-# Surface and address → what is published, a JSON value unless it is encoded otherwise.
+# Surface and URL of the server → the content, a JSON value unless it has another encoder.
 Document = Callable[[Surface, str], Any]
 Encode = Callable[[Any], bytes]
 Publish = Callable[[], Publication]
 
 
 class Publications:
-    """The documents of one surface. Some are published at two addresses, and made once."""
+    """The documents of one surface. Some are published at two paths, but built once."""
 
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
@@ -27,7 +27,7 @@ class Publications:
         self._lock = Lock()
 
     def of(self, document: Document, encode: Encode = orjson.dumps, content_type: str = JSON) -> Publish:
-        """Publishes a document."""
+        """A function that returns the publication of a document, built on its first call."""
 
         def publish() -> Publication:
             with self._lock:

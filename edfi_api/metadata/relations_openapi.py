@@ -1,7 +1,7 @@
-"""The OpenAPI document of related documents: one path for all resources, a document of its own.
+"""The OpenAPI document of related documents: one path for all resources, in a document of its own.
 
-Among the paths of the resources it would have to stand once for each of them, and generators of clients would make as
-many methods that do the same.
+In the document of the resources it would need a path for each of them, and client generators would make as many
+equivalent methods.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ _RELATED_SCHEMA: Schema = {
 
 
 def relations_openapi(surface: Surface, root: str) -> OpenApi:
-    """For a server that is reached by `root`."""
+    """The document of a server with the URL `root`."""
     return {
         "openapi": VERSION,
         "info": information(

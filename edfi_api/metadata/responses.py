@@ -1,4 +1,4 @@
-"""What operations answer: shared responses by name, and the shape of problem details."""
+"""The responses of operations: shared ones, by name, and the schema of problem details."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ Response = dict[str, Any]
 
 PROBLEM = "problemDetails"
 PARTITIONS = "partitions"
-# Which shared response stands for a status; 200 of a GET is described by the operation itself.
+# Status → shared response; 200 of a GET is described by the operation itself.
 NAMES = {
     201: "Created",
     204: "Updated",
@@ -76,12 +76,12 @@ _PAGE = {
 
 
 def response_reference(name: str) -> Response:
-    """The way to a shared response."""
+    """A `$ref` to a shared response."""
     return {"$ref": f"#/components/responses/{name}"}
 
 
 def shared_responses() -> dict[str, Response]:
-    """The responses that operations of all resources have."""
+    """The responses that operations of all resources share."""
     return {
         "Created": _without_body("The item was created.", _WRITTEN),
         "Replaced": _without_body("The item existed and was replaced.", _WRITTEN),
@@ -123,7 +123,7 @@ def changes(component: str) -> Response:
 
 
 def partitions() -> Response:
-    """The beginnings of partitions that can be read side by side."""
+    """The page tokens of partitions that can be read concurrently."""
     return {"description": "The partitions.", "content": _json(schema_reference(PARTITIONS))}
 
 

@@ -1,6 +1,6 @@
-"""What the OpenAPI documents say about deletes and key changes: the schemas of a resource's changes.
+"""The OpenAPI schemas of a resource's deletes and key changes.
 
-The names are those of Ed-Fi's older official server, whose generated clients know them. See
+The names are those of Ed-Fi's older official server, on which generated clients depend. See
 meadowlark/docs/contract.md#change-queries.
 """
 

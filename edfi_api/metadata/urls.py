@@ -1,4 +1,4 @@
-"""The addresses of all metadata, those of the older official server included, which generators of clients know."""
+"""The routes of all metadata, including those of the older official server, on which client generators depend."""
 
 from django.urls import URLPattern
 
@@ -43,7 +43,7 @@ def metadata_routes(compilation: Compilation) -> list[URLPattern]:
     return [
         fixed_path(addresses.DISCOVERY, discovery, "discovery"),
         fixed_path("docs", DocsView.as_view(surface=surface), "docs"),
-        # With a slash the older server's list, without one the newer server's index.
+        # The older server's list has a trailing slash, the newer server's index has none.
         published(f"{addresses.METADATA}/", specifications, "older-specifications"),
         published(addresses.METADATA, metadata_index, "metadata"),
         published(addresses.SPECIFICATIONS, specifications, "specifications"),

@@ -38,7 +38,7 @@ class PublishedView(OpenView):
 
 
 class DiscoveryView(PublishedView):
-    """The discovery document, or a page with links to everything for who came with a browser."""
+    """The discovery document, or for browsers a page with links."""
 
     surface: Surface | None = None
 
@@ -72,7 +72,7 @@ def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
 
 
 class DependenciesView(PublishedView):
-    """The load order as JSON, or as a graph for who asks for one."""
+    """The load order as JSON, or as GraphML if accepted."""
 
     publish_graph: Publish | None = None
 
@@ -82,7 +82,7 @@ class DependenciesView(PublishedView):
 
 
 class XsdFilesView(PublishedView):
-    """The addresses of the XML schemas of one project; unknown projects are an unknown section."""
+    """The URLs of the XML schemas of one project; an unknown project is answered with `unknown_section`."""
 
     lists: Mapping[str, Publish] = {}
 
@@ -92,7 +92,7 @@ class XsdFilesView(PublishedView):
 
 
 class XsdFileView(PublishedView):
-    """One XML schema; unknown ones are an unknown section."""
+    """One XML schema; an unknown one is answered with `unknown_section`."""
 
     documents: XsdDocuments | None = None
 
@@ -104,5 +104,5 @@ class XsdFileView(PublishedView):
 
 
 def unknown_section(request: HttpRequest, **kwargs: str) -> HttpResponse:
-    """Metadata that does not exist, in the words of Ed-Fi's servers."""
+    """The answer of Ed-Fi's servers for metadata that does not exist."""
     return HttpResponse("Invalid resource path", status=404, content_type="text/plain; charset=utf-8")

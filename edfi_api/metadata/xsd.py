@@ -1,7 +1,7 @@
-"""Where the XML schemas of the projects are: the lists of files, and the files by their addresses.
+"""The published XML schemas of the projects: the lists of files, and the files by name.
 
-All files of an extension are below its own address, those of the core too: they refer to each other by bare names, so
-who saves them in one folder has all.
+The files of an extension include those of the core: they refer to each other by file name, so they work when saved in
+one folder.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from edfi_api.xsd.files import SchemaFile, SchemaFiles
 
 
 def xsd_projects(surface: Surface, root: str) -> list[dict[str, str]]:
-    """The projects, by the names that their files are listed under."""
+    """The projects, with the URLs of their lists of files."""
     return [
         {
             "description": _description(project),
@@ -30,8 +30,7 @@ def xsd_projects(surface: Surface, root: str) -> list[dict[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """A file for `respond`, the same at every address. It is decompressed only where that is wanted: the files of a
-    standard are a megabyte."""
+    """A file for `respond`, independent of the URL. Kept compressed, since the files of a standard are a megabyte."""
 
     file: SchemaFile
     content_type: str = "application/xml"
@@ -47,18 +46,18 @@ class PublishedFile:
 
 
 class XsdDocuments:
-    """The documents of each project."""
+    """The lists and files of all projects."""
 
     def __init__(self, surface: Surface, schema_files: SchemaFiles) -> None:
         self._schema_files = schema_files
         self._projects = {_name(project): project for project in surface.projects}
 
     def lists(self) -> dict[str, Callable[[Surface, str], list[str]]]:
-        """For each project the document with the addresses of its files."""
+        """For each project the document that lists the URLs of its files."""
         return {name: partial(self._list, name) for name in self._projects}
 
     def file(self, project: str, file_name: str) -> PublishedFile | None:
-        """A file by its name, whatever the case of both."""
+        """A file of a project; both names are case-insensitive."""
         for file in self._files(project.lower()):
             if file.name.lower() == file_name.lower():
                 return PublishedFile(file)
@@ -76,7 +75,7 @@ def _name(project: ProjectFacts) -> str:
 
 
 def _address(root: str, name: str) -> str:
-    """Where a project's files are. Its name may have blanks."""
+    """The URL of a project's files. Its name may contain spaces."""
     return f"{root}/{addresses.XSD}/{quote(name)}"
 
 
