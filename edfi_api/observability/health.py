@@ -1,4 +1,4 @@
-"""Whether the server can do its work. The form is that of Ed-Fi's servers."""
+"""Health checks, in the format of Ed-Fi's servers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from edfi_api import applied_migrations
 
 
 class Status(StrEnum):
-    """The words that Ed-Fi's servers use."""
+    """The values that Ed-Fi's servers use."""
 
     HEALTHY = "Healthy"
     UNHEALTHY = "Unhealthy"
@@ -19,7 +19,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one check found."""
+    """The result of one check."""
 
     name: str
     status: Status
@@ -27,7 +27,7 @@ class Result:
 
 
 def readiness(using: str = "default") -> list[Result]:
-    """The results of all checks; what depends on a database that does not answer is not asked."""
+    """The results of all checks; if the database does not answer, checks that need it are skipped."""
     database = _checked("Database", _database, using)
     if database.status is Status.UNHEALTHY:
         return [database]
@@ -39,7 +39,7 @@ def is_healthy(results: list[Result]) -> bool:
 
 
 def health_document(results: list[Result]) -> dict[str, object]:
-    """The answer to a request for the health of the server."""
+    """The body of the answer to a health request."""
     return {
         "Status": Status.HEALTHY if is_healthy(results) else Status.UNHEALTHY,
         "Results": [
@@ -49,7 +49,7 @@ def health_document(results: list[Result]) -> dict[str, object]:
 
 
 class _Unhealthy(Exception):
-    """A check failed; the text says how."""
+    """A check failed; the message is the description of its result."""
 
 
 def _checked(name: str, check: Callable[[str], str], using: str) -> Result:
@@ -60,7 +60,7 @@ def _checked(name: str, check: Callable[[str], str], using: str) -> Result:
 
 
 def _database(using: str) -> str:
-    """Everyone may ask, so what the database itself says about its failure stays in the server."""
+    """The endpoint needs no token, so it does not repeat the database's error message."""
     try:
         with connections[using].cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -70,7 +70,7 @@ def _database(using: str) -> str:
 
 
 def _migrations(using: str) -> str:
-    """Migrations of a newer version are no fault: during an upgrade, servers of both versions run side by side."""
+    """Migrations of a newer version are accepted: during an upgrade, servers of both versions run concurrently."""
     executor = MigrationExecutor(connections[using])
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if pending:

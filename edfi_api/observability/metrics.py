@@ -1,7 +1,7 @@
-"""What Prometheus reads: requests as each worker counts them, and the database as it is when asked.
+"""Metrics for Prometheus: requests, counted by each worker, and the state of the database at the time of the scrape.
 
-Several worker processes write their counts to files in PROMETHEUS_MULTIPROC_DIR, which the web server's configuration
-makes; whichever of them is asked adds up all. Without that folder a process speaks for itself.
+Worker processes write their counts to files in PROMETHEUS_MULTIPROC_DIR, which gunicorn's settings create; the worker
+that answers a scrape aggregates them. Without that folder the metrics are those of one process.
 """
 
 import os
@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 from edfi_api.change_stream.lag import dead_letters, lags
 
 REQUESTS = Counter("meadowlark_requests", "Requests answered.", ["method", "route", "status"])
-# By view only: buckets for every resource would be tens of thousands of series.
+# By view, not by resource, whose buckets would be tens of thousands of time series.
 SECONDS = Histogram(
     "meadowlark_request_seconds",
     "How long requests took.",
@@ -35,7 +35,7 @@ _CONNECTIONS = """
 
 
 class DatabaseCollector(Collector):
-    """Connections of all servers to the database, and the tokens that are valid now."""
+    """Database connections of all servers, and the number of valid tokens."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         connections = GaugeMetricFamily(
@@ -54,7 +54,7 @@ class DatabaseCollector(Collector):
 
 
 class ChangeStreamCollector(Collector):
-    """How far the consumers of changes are behind, and what handlers could not handle."""
+    """The lag of the change consumers, and the number of dead letters."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         seconds = GaugeMetricFamily(
@@ -68,7 +68,7 @@ class ChangeStreamCollector(Collector):
         letters = GaugeMetricFamily(
             "meadowlark_dead_letters", "Changes with which a handler failed for good.", labels=["handler"]
         )
-        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` tells.
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
             for lag in lags():
                 seconds.add_metric([lag.consumer], lag.seconds)
                 versions.add_metric([lag.consumer], lag.change_version)
@@ -83,7 +83,7 @@ _DATABASE.register(ChangeStreamCollector())
 
 
 def exposition() -> bytes:
-    """All metrics in Prometheus' text format."""
+    """All metrics in Prometheus's text format."""
     return generate_latest(_requests()) + generate_latest(_DATABASE)
 
 

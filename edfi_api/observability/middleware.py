@@ -1,4 +1,4 @@
-"""Counts, times and logs every request under the resource or the view that answered it."""
+"""Counts, times and logs every request, by the resource or the view that answered it."""
 
 import time
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from prometheus_client import Counter, Histogram
 from edfi_api.observability.metrics import REQUESTS, SECONDS
 from edfi_api.observability.request_log import log_request
 
-# Clients choose methods and paths; what they make up is counted under one name, or they could fill the memory.
+# Clients choose methods and paths; unknown ones share a label, since any number of labels would fill the memory.
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})
 _OTHER = "other"
 _DATA_VIEW = "data"
 
 
 class ObservabilityMiddleware:
-    """The outermost but one: everything that is answered is seen, refusals of other middleware too."""
+    """The second outermost middleware, so that answers of other middleware are counted too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -35,7 +35,7 @@ class ObservabilityMiddleware:
 
 
 def _view_and_route(request: HttpRequest) -> tuple[str, str]:
-    """For data, the path of the resource as its router told it; for other addresses the name of the view twice."""
+    """For data, the path of the resource, which the router has set; otherwise the name of the view as both."""
     route = getattr(request, "data_route", None)
     if route is not None:
         return _DATA_VIEW, route or _OTHER
@@ -43,7 +43,7 @@ def _view_and_route(request: HttpRequest) -> tuple[str, str]:
     return name, name
 
 
-# Prometheus' client would look each of these up again behind a lock.
+# prometheus_client would look these up under a lock for each request.
 @cache
 def _timer(method: str, view: str) -> Histogram:
     return SECONDS.labels(method, view)

@@ -1,6 +1,6 @@
-"""The log of requests: a line for each that was refused or failed, and for every one where that is switched on.
+"""The request log: a line for each request that was refused or failed, or with LOG_REQUESTS for every request.
 
-A line has the resource that was asked for, and no path, query or body: these have the names and ids of persons.
+A line has the resource, but no path, query or body, which contain names and ids of persons.
 """
 
 import logging

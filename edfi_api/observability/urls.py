@@ -1,4 +1,4 @@
-"""The addresses that those ask who run the server."""
+"""The routes for operators: health and metrics."""
 
 from edfi_api import addresses
 from edfi_api.addresses import fixed_path

@@ -11,14 +11,14 @@ from edfi_api.viewsets.open_view import OpenView
 
 
 class LivenessView(OpenView):
-    """That the process answers; the database is not asked, since restarting a server does not mend it."""
+    """Whether the process answers. Does not check the database, which restarting the server would not repair."""
 
     def get(self, request: Request) -> Response:
         return Response(health_document([]))
 
 
 class ReadinessView(OpenView):
-    """Whether requests can be sent here: 503 while they cannot."""
+    """Whether the server can handle requests: 503 while it cannot."""
 
     def get(self, request: Request) -> Response:
         results = readiness()
@@ -26,7 +26,7 @@ class ReadinessView(OpenView):
 
 
 class MetricsView(OpenView):
-    """Everything that is counted, for Prometheus."""
+    """All metrics, for Prometheus."""
 
     def get(self, request: Request) -> HttpResponse:
         return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
