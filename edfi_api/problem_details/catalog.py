@@ -1,7 +1,6 @@
-"""The whole error contract on one page: exception → status, type URN, title, detail.
+"""The error contract: exception → status, type URN, title, detail.
 
-Texts are those that Ed-Fi clients match on. See
-meadowlark/docs/contract.md#problem-details.
+Ed-Fi clients match on these texts. See meadowlark/docs/contract.md#problem-details.
 """
 
 from collections.abc import Iterable
@@ -24,13 +23,13 @@ from references import exceptions as references
 
 _SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 _SEE_VALIDATION_ERRORS = "Data validation failed. See 'validationErrors' for details."
-_CLAIMS_TOLD = 5
+_LISTED_CLAIMS = 5
 _RETRY_AFTER = {"Retry-After": "5"}
 
 
 @singledispatch
 def problem_of(error: Exception) -> Problem | None:
-    """What this exception tells the client; None if it is a bug, which nobody is told details of."""
+    """The problem to answer with; None for a bug, whose details are not disclosed."""
     return None
 
 
@@ -104,7 +103,7 @@ def key_change_not_supported(error: documents.KeyChangeNotSupported) -> Problem:
 
 @problem_of.register
 def key_change_contradicts(error: documents.KeyChangeContradicts) -> Problem:
-    """Ed-Fi leaves the form open; the document that stands in the way is named by its natural key."""
+    """Ed-Fi does not define this answer; it names the conflicting document by its natural key."""
     return Problem(
         status=400,
         type="bad-request:data-validation-failed",
@@ -266,7 +265,7 @@ def _hint(hints: tuple[str, ...]) -> str:
 def _claimed(ids: tuple[int, ...]) -> str:
     if not ids:
         return "none"
-    return _quoted(ids[:_CLAIMS_TOLD]) + (", ..." if len(ids) > _CLAIMS_TOLD else "")
+    return _quoted(ids[:_LISTED_CLAIMS]) + (", ..." if len(ids) > _LISTED_CLAIMS else "")
 
 
 def _quoted(values: Iterable[object]) -> str:
@@ -419,7 +418,7 @@ def method_not_allowed(error: viewsets.MethodNotAllowed) -> Problem:
 
 @problem_of.register
 def method_not_allowed_by_rest_framework(error: MethodNotAllowed) -> Problem:
-    """Of views of Django REST framework that have no documents; it adds `Allow` itself."""
+    """Raised by views without documents. Django REST framework itself adds the header `Allow`."""
     return Problem(
         status=405,
         type="method-not-allowed",
@@ -537,8 +536,8 @@ def _missing_descriptor(missing: references.MissingTarget) -> str:
 
 @problem_of.register
 def dependent_item_exists(error: references.DependentItemExists) -> Problem:
-    """Which documents refer is told by the relations of the item, as far as the client may read them; the log has
-    their ids."""
+    """The referrers are not listed: the `Link` header leads to them, as far as the client may read them, and the log
+    has their ids."""
     names = ", ".join(error.resources)
     return Problem(
         status=409,

@@ -1,4 +1,4 @@
-"""Exception → response. DRF calls `exception_handler` for data routes, Django the others for everything else."""
+"""Exception → response. DRF calls `exception_handler` for API views, Django the other handlers for everything else."""
 
 import logging
 import sys
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's hook. None lets an unknown exception rise to Django, which logs it and calls `server_error`."""
+    """DRF's hook. Returns None for an unknown exception, which Django then logs and passes to `server_error`."""
     problem = problem_of(error) or _problem_of_guard(error, context["view"])
     if problem is None:
         return None
@@ -38,18 +38,18 @@ def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
 
 
 def _problem_of_guard(error: Exception, view: Any) -> Problem | None:
-    """Of what the database refused because of the SQL that authorizes."""
+    """The problem of an error that the database raised in the authorization SQL, if it was raised there."""
     guard = getattr(view, "guard", None)
     fault = guard.fault(error) if guard is not None else None
     return problem_of(fault) if fault is not None else None
 
 
-# What is refused because of who asks.
+# Statuses of refusals that depend on the client; they are written to the audit log.
 _DENIALS = frozenset({401, 403, 429})
 
 
 def _audit(problem: Problem, request: Request) -> None:
-    """Neither query strings nor bodies: they may hold what nobody but the parties should read."""
+    """Write the refusal to the audit log, without query string and body, which may contain personal data."""
     audit.denied(
         status=problem.status,
         reason=next(iter(problem.errors), problem.detail),
@@ -61,30 +61,31 @@ def _audit(problem: Problem, request: Request) -> None:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler400`: a host that is not ours, and the like."""
+    """Django's `handler400`: for a host outside ALLOWED_HOSTS, and the like."""
     return _response(request, problem_of(exception) or SYSTEM_ERROR)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler404`: a path outside all routes."""
+    """Django's `handler404`: for a path without a route."""
     return _response(request, problem_of(exception) or SYSTEM_ERROR)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's `handler500`: a bug, mostly. The log has it under the correlation id; the client learns only that."""
+    """Django's `handler500`: for a bug, mostly. The client gets only the correlation id, under which the error is
+    logged."""
     error = sys.exception()
     return _response(request, (problem_of(error) if isinstance(error, Exception) else None) or SYSTEM_ERROR)
 
 
 def correlation_id(request: HttpRequest) -> str:
-    """The id that the middleware gave this request."""
+    """The id that CorrelationIdMiddleware has set."""
     return getattr(request, "correlation_id", "")
 
 
 def _response(request: HttpRequest, problem: Problem) -> HttpResponse:
     body = orjson.dumps(problem.body(correlation_id(request)))
     response = HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)
-    response.problem_type = problem.urn  # type: ignore[attr-defined]  # for the log of requests
+    response.problem_type = problem.urn  # type: ignore[attr-defined]  # for the request log
     return response
 
 

@@ -1,4 +1,4 @@
-"""The problem object: RFC 9457 with Ed-Fi's members, in Ed-Fi's order, and of bounded size. See
+"""The problem object of RFC 9457, with Ed-Fi's members in Ed-Fi's order, and of bounded size. See
 meadowlark/docs/contract.md#problem-details."""
 
 from collections.abc import Iterable
@@ -16,12 +16,12 @@ _THERE_ARE_MORE = f"Only the first {MOST_REPORTED} are listed; there are more."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What an exception means to a client. `type` is what follows the URN prefix.
+    """The answer to a refused request. `type` is the part after the URN prefix.
 
-    `validation_errors` is None where Ed-Fi leaves the member out. Of very many messages the first are kept, and texts
-    that repeat what was sent are cut, so no answer exceeds about 200 kB. `related` is the path, below the root of the
-    server, of what the client may read about the problem. `log_facts` go into the log line of the request; they have no
-    values of documents.
+    `validation_errors` is None where Ed-Fi omits the member. The number of messages is limited, and texts that quote
+    the request are truncated, so no answer exceeds about 200 kB. `related` is the path, below the root of the server,
+    of the target of a `Link` header. `log_facts` are added to the log line of the request; they contain no values of
+    documents.
     """
 
     status: int
@@ -49,7 +49,7 @@ class Problem:
         return f"{URN_PREFIX}:{self.type}"
 
     def body(self, correlation_id: str) -> dict[str, Any]:
-        """The members as JSON has them."""
+        """The members of the JSON object."""
         members: dict[str, Any] = {
             "detail": self.detail,
             "type": self.urn,
