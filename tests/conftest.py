@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.signals import setting_changed
 
 from edfi_api.conf import api_settings
-from edfi_api.documents import spelling
+from edfi_api.documents import descriptor_casing
 from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.integrity import disagreements
 from edfi_api.security import claims
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     """What one test's database held is unknown to the next."""
-    spelling.forget()
+    descriptor_casing.forget()
     client_of_token.cache_clear()
     claims.forget()
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.documents import json_text, spelling, violations
+from edfi_api.documents import descriptor_casing, json_text, violations
 from edfi_api.documents.coercion import compile_coercion, trim_descriptor
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, DocumentTooLarge, IdMismatch
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
@@ -83,16 +83,16 @@ class Preparer:
         self._validator.validate_schema(body)
         return self._prepare_values(body, using)
 
-    def prepare_new_with_spellings(self, sent: dict[str, Any], spellings: Mapping[UUID, str]) -> IncomingDocument:
+    def prepare_new_without_database(self, sent: dict[str, Any], stored_uris: Mapping[UUID, str]) -> IncomingDocument:
         """As `prepare_new` but without the database: descriptors keep the case in which they were sent, except those
-        whose stored URI is in `spellings`, by referential id."""
+        whose stored URI is in `stored_uris`, by referential id."""
         _refuse_client_assigned_id(sent)
         body = self._coerce(sent)
         self._validator.validate_schema(body)
         self._validator.validate_values(body)
         references, key_descriptors = self._references(body)
-        if spellings:
-            spelling.respell(body, [*references, *key_descriptors], spellings)
+        if stored_uris:
+            descriptor_casing.normalise_to(body, [*references, *key_descriptors], stored_uris)
         return self._incoming(body, references, key_descriptors)
 
     def _validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
@@ -106,7 +106,7 @@ class Preparer:
     def _prepare_values(self, body: dict[str, Any], using: str) -> IncomingDocument:
         self._validator.validate_values(body)
         references, key_descriptors = self._references(body)
-        spelling.adopt(body, [*references, *key_descriptors], using)
+        descriptor_casing.normalise(body, [*references, *key_descriptors], using)
         return self._incoming(body, references, key_descriptors)
 
     def _references(self, body: dict[str, Any]) -> tuple[list[DocumentReference], list[DocumentReference]]:

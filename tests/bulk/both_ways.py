@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from django.db import connection, transaction
 
-from edfi_api.documents import spelling, store
+from edfi_api.documents import descriptor_casing, store
 from edfi_api.documents.bulk import Candidate, write_documents
 from edfi_api.documents.bulk.candidates import REFUSALS
 from edfi_api.documents.incoming import Preparers
@@ -48,11 +48,11 @@ def both_ways(
 
 
 def rolled_back(action: Callable[[], Result]) -> Result:
-    spelling.forget()
+    descriptor_casing.forget()
     with transaction.atomic():
         result = action()
         transaction.set_rollback(True)
-    spelling.forget()
+    descriptor_casing.forget()
     return result
 
 

@@ -22,7 +22,7 @@ from edfi_api.documents.bulk.batches import MOST_DOCUMENTS, Batch, batches
 from edfi_api.documents.bulk.candidates import Candidate, Origin, Written
 from edfi_api.documents.bulk.judgement import judge_together
 from edfi_api.documents.bulk.order import Footprint, footprint
-from edfi_api.documents.bulk.preparation import Part, Preparation, Prepared, Spellings, Work
+from edfi_api.documents.bulk.preparation import Part, Preparation, Prepared, StoredUris, Work
 from edfi_api.documents.bulk.sessions import WritingThreads, bulk_session
 from edfi_api.documents.bulk.writing import BatchWriter, Results
 from edfi_api.documents.processes import process_pool
@@ -63,7 +63,7 @@ class BulkWriter:
         self._first_is_up: Future[int] = Future()
         self._threads: WritingThreads | None = None
         self._in_this_process = Preparation()
-        self._spellings: Spellings = {}
+        self._stored_uris: StoredUris = {}
         self._seen = 0
 
     def write(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
@@ -74,7 +74,7 @@ class BulkWriter:
     def write_together(self, candidates: Iterable[Candidate[Origin]]) -> Iterator[Written[Origin]]:
         """The same in a single transaction; documents may refer to later ones, and references may be circular."""
         batch = list(candidates)
-        prepared = self._respelt(work := self._work(batch), self._in_this_process.prepare(work))
+        prepared = self._normalised(work := self._work(batch), self._in_this_process.prepare(work))
         yield from _written(batch, prepared, self._writer.write(batch, prepared, judge_together))
 
     def end(self) -> None:
@@ -118,16 +118,16 @@ class BulkWriter:
         for other in earlier:
             if not under_way.footprint.is_independent_of(other.footprint):
                 other.written()
-        prepared = self._respelt(under_way.work, under_way.prepared.result())
+        prepared = self._normalised(under_way.work, under_way.prepared.result())
         return self._writer.write(under_way.batch, prepared)
 
-    def _respelt(self, work: Work, prepared: Prepared) -> Prepared:
+    def _normalised(self, work: Work, prepared: Prepared) -> Prepared:
         """The batch with descriptors in their stored case. Differences are rare; such batches are prepared again."""
-        others = self._writer.other_spellings(prepared)
+        others = self._writer.differing_uris(prepared)
         if not others:
             return prepared
-        self._spellings = {**self._spellings, **others}
-        return self._prepare(replace(work, spellings=self._spellings)).result()
+        self._stored_uris = {**self._stored_uris, **others}
+        return self._prepare(replace(work, stored_uris=self._stored_uris)).result()
 
     def _prepare(self, work: Work) -> Future[Prepared]:
         if self._processes is not None and self._first_is_up.done():
@@ -144,7 +144,7 @@ class BulkWriter:
                 Part(part[0].resource, numbers[part[0].resource.name], [candidate.text for candidate in part])
                 for part in parts
             ],
-            self._spellings,
+            self._stored_uris,
         )
 
 

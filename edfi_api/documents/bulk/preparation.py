@@ -23,7 +23,7 @@ _IS_TO_ESCAPE = re.compile(r"[\\\t\n\r]")
 _NULL = "\\N"
 
 # The stored URIs of descriptors, by referential id.
-Spellings = Mapping[UUID, str]
+StoredUris = Mapping[UUID, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A batch to prepare; `spellings` has the stored URIs of descriptors that are known to be sent in another case."""
+    """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one."""
 
     parts: Sequence[Part]
-    spellings: Spellings = field(default_factory=dict)
+    stored_uris: StoredUris = field(default_factory=dict)
 
     def texts(self) -> Iterator[tuple[Part, bytes]]:
         """Each text with its part, in order."""
@@ -52,14 +52,14 @@ class Prepared:
     """The result of preparing a batch.
 
     `lines` is the input of COPY, `aliases` has the referential ids of each valid document by its position (the
-    superclass's last), and `refusals` the errors of the others. `spellings` has the referential id and the URI of each
-    descriptor that occurs.
+    superclass's last), and `refusals` the errors of the others. `descriptors` has the referential id and the URI of
+    each descriptor that occurs.
     """
 
     lines: bytes = b""
     aliases: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
     refusals: dict[int, Refusal] = field(default_factory=dict)
-    spellings: set[tuple[UUID, str]] = field(default_factory=set)
+    descriptors: set[tuple[UUID, str]] = field(default_factory=set)
 
 
 class Preparation:
@@ -75,7 +75,7 @@ class Preparation:
         for position, (part, text) in enumerate(work.texts()):
             preparer = self._preparer(part.resource)
             try:
-                incoming = preparer.prepare_new_with_spellings(json_object.parse(text), work.spellings)
+                incoming = preparer.prepare_new_without_database(json_object.parse(text), work.stored_uris)
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
@@ -84,7 +84,7 @@ class Preparation:
             for reference in (*incoming.references, *incoming.key_descriptors):
                 if reference.value is not None:
                     found[reference.steps, reference.value] = reference.referential_id
-        prepared.spellings = {(id_, work.spellings.get(id_, value)) for (_, value), id_ in found.items()}
+        prepared.descriptors = {(id_, work.stored_uris.get(id_, value)) for (_, value), id_ in found.items()}
         prepared.lines = "".join(lines).encode()
         return prepared
 

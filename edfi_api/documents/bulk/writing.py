@@ -13,12 +13,12 @@ from django.db import IntegrityError, OperationalError, connections, transaction
 from psycopg import Cursor, errors
 from psycopg.rows import TupleRow
 
-from edfi_api.documents import spelling, store
+from edfi_api.documents import descriptor_casing, store
 from edfi_api.documents.bulk import statements
 from edfi_api.documents.bulk.batches import Batch
 from edfi_api.documents.bulk.candidates import REFUSALS, Candidate, Refusal
 from edfi_api.documents.bulk.judgement import Judge, Judgement, judge
-from edfi_api.documents.bulk.preparation import Prepared, Spellings
+from edfi_api.documents.bulk.preparation import Prepared, StoredUris
 from edfi_api.documents.exceptions import IdentityConflict
 from edfi_api.documents.incoming import IncomingDocument, Preparer
 from edfi_api.documents.store import Outcome
@@ -44,10 +44,10 @@ class BatchWriter:
         self._client = client
         self._preparers: dict[ResourceName, Preparer] = {}
 
-    def other_spellings(self, prepared: Prepared) -> Spellings:
+    def differing_uris(self, prepared: Prepared) -> StoredUris:
         """The stored URIs of the batch's descriptors that differ in case, by referential id."""
-        stored = spelling.stored_spellings({id_ for id_, _ in prepared.spellings}, self._using)
-        return {id_: stored[id_] for id_, used in prepared.spellings if stored.get(id_, used) != used}
+        stored = descriptor_casing.uris_by_id({id_ for id_, _ in prepared.descriptors}, self._using)
+        return {id_: stored[id_] for id_, used in prepared.descriptors if stored.get(id_, used) != used}
 
     def write(self, batch: Batch, prepared: Prepared, judge: Judge = judge) -> Results:
         """The result of each candidate by its position, as if they were written one by one."""
@@ -73,7 +73,7 @@ class BatchWriter:
             yield position, IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         stored = _Stored(self._using)
         incoming_by_position = {
-            position: self._preparer(batch[position].resource).prepare_new_with_spellings(batch[position].body, {})
+            position: self._preparer(batch[position].resource).prepare_new_without_database(batch[position].body, {})
             for position in judgement.missing
         }
         key_descriptors = chain.from_iterable(each.key_descriptors for each in incoming_by_position.values())

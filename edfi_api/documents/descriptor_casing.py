@@ -31,21 +31,21 @@ SELECT a.referential_id, d.natural_key FROM alias a JOIN document d ON d.id = a.
 _remembered: dict[tuple[str, UUID], tuple[str, float]] = {}
 
 
-def adopt(body: dict[str, Any], references: Iterable[DocumentReference], using: str) -> None:
+def normalise(body: dict[str, Any], references: Iterable[DocumentReference], using: str) -> None:
     """Replace, in place, every descriptor value of `body` whose stored descriptor differs in case."""
     descriptors = [reference for reference in references if reference.value is not None]
-    respell(body, descriptors, stored_spellings([reference.referential_id for reference in descriptors], using))
+    normalise_to(body, descriptors, uris_by_id([reference.referential_id for reference in descriptors], using))
 
 
-def respell(body: dict[str, Any], references: Iterable[DocumentReference], stored: Mapping[UUID, str]) -> None:
-    """As `adopt`, with the stored URIs given by referential id."""
+def normalise_to(body: dict[str, Any], references: Iterable[DocumentReference], stored: Mapping[UUID, str]) -> None:
+    """As `normalise`, with the stored URIs given by referential id."""
     for reference in references:
-        spelling = stored.get(reference.referential_id)
-        if spelling is not None and reference.value is not None and spelling != reference.value:
-            _replace(body, reference, spelling)
+        uri = stored.get(reference.referential_id)
+        if uri is not None and reference.value is not None and uri != reference.value:
+            _replace(body, reference, uri)
 
 
-def stored_spellings(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
+def uris_by_id(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
     """URIs of the stored descriptors among these referential ids; at most one query, none if all are cached."""
     now = time.monotonic()
     found, unknown = {}, []
@@ -74,9 +74,9 @@ def _read(ids: list[UUID], using: str) -> dict[UUID, str]:
     return uris
 
 
-def _replace(body: dict[str, Any], reference: DocumentReference, spelling: str) -> None:
+def _replace(body: dict[str, Any], reference: DocumentReference, uri: str) -> None:
     place: Any = body
     indexes = iter(reference.indexes)
     for step in reference.steps[:-1]:
         place = place[next(indexes) if step == ALL_ITEMS else step]
-    place[reference.steps[-1]] = spelling
+    place[reference.steps[-1]] = uri
