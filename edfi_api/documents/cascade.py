@@ -105,12 +105,12 @@ def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Fol
     again, through another of its references, continues from its state after the earlier pass.
     """
     followers: dict[int, _Follower] = {}
-    wave = [(root, root.stored_aliases)]
+    frontier = [(root, root.stored_aliases)]
     names = resource_types.names(using)
-    while wave:
-        moved, stored_ids = _moved(wave, preparers)
+    while frontier:
+        moved, stored_ids = _moved(frontier, preparers)
         reached = _lock_referrers(stored_ids, using)
-        wave = []
+        frontier = []
         for row, resource_type, body in reached:
             if row == root.row:
                 continue  # its new body is the client's
@@ -119,17 +119,17 @@ def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Fol
             follower.incoming = _moved_along(follower, moved, preparers)
             followers[row] = follower
             if follower.incoming.identity.aliases != before:
-                wave.append((follower, before))
+                frontier.append((follower, before))
     return followers
 
 
 def _moved(
-    wave: Iterable[tuple[_Follower, list[UUID]]], preparers: Preparers
+    frontier: Iterable[tuple[_Follower, list[UUID]]], preparers: Preparers
 ) -> tuple[dict[UUID, dict[str, Any]], list[UUID]]:
     """New key values by the referential id in the referrers' bodies in memory, and the ids in the database."""
     moved: dict[UUID, dict[str, Any]] = {}
     stored_ids: list[UUID] = []
-    for follower, known_as in wave:
+    for follower, known_as in frontier:
         extractor = preparers[follower.incoming.resource.name].extractor
         keys = extractor.key_values(follower.incoming.body)
         moved.update(zip(known_as, keys, strict=True))

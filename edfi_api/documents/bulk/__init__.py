@@ -2,7 +2,7 @@
 
 `candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
 rows in several processes; `order` determines which batches may be written concurrently, by the threads of `sessions`;
-`writing` writes a batch with the `statements`, after `judgement` has determined which of its rows the API would refuse.
+`writing` writes a batch with the `statements`, after `conflicts` has determined which of its rows the API would refuse.
 """
 
 from edfi_api.documents.bulk.candidates import Candidate, Refusal, Written

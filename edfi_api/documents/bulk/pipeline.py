@@ -20,7 +20,7 @@ from edfi_api.documents import resource_types
 from edfi_api.documents.bulk import preparation
 from edfi_api.documents.bulk.batches import MOST_DOCUMENTS, Batch, batches
 from edfi_api.documents.bulk.candidates import Candidate, Origin, Written
-from edfi_api.documents.bulk.judgement import judge_together
+from edfi_api.documents.bulk.conflicts import resolve_together
 from edfi_api.documents.bulk.order import Footprint, footprint
 from edfi_api.documents.bulk.preparation import Part, Preparation, Prepared, StoredUris, Work
 from edfi_api.documents.bulk.sessions import WritingThreads, bulk_session
@@ -75,7 +75,7 @@ class BulkWriter:
         """The same in a single transaction; documents may refer to later ones, and references may be circular."""
         batch = list(candidates)
         prepared = self._normalised(work := self._work(batch), self._in_this_process.prepare(work))
-        yield from _written(batch, prepared, self._writer.write(batch, prepared, judge_together))
+        yield from _written(batch, prepared, self._writer.write(batch, prepared, resolve_together))
 
     def end(self) -> None:
         """Stop processes and threads; cancels work that has not started."""

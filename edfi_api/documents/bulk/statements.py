@@ -14,9 +14,9 @@ from edfi_api.documents.statements import SECURABLES
 WITHOUT_JIT = "SET LOCAL jit TO off"
 WITHOUT_WAITING_FOR_DISK = "SET LOCAL synchronous_commit TO off"
 
-# `position` is the row's position in the batch, `wave` the pass in which it is written; the other columns are those of
-# a write. The planner cannot estimate how many documents exist or differ; the index prevents plans that compare every
-# row with every other. A caller's transaction may have several batches.
+# `position` is the row's position in the batch, `pass_number` the pass in which it is written; the other columns are
+# those of a write. The planner cannot estimate how many documents exist or differ; the index prevents plans that
+# compare every row with every other. A caller's transaction may have several batches.
 STAGE = f"""
 CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     position integer PRIMARY KEY,
@@ -29,7 +29,7 @@ CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     linked uuid[] NOT NULL,
     body jsonb NOT NULL,
     {", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items())},
-    wave integer NOT NULL DEFAULT 1
+    pass_number integer NOT NULL DEFAULT 1
 ) ON COMMIT DROP;
 TRUNCATE staged_document
 """
@@ -41,7 +41,7 @@ FROM STDIN
 """
 
 # Without statistics the planner assumes a handful of rows and uses nested loops.
-ANALYZE = "ANALYZE staged_document (position, referential_id, superclass_id, wave)"
+ANALYZE = "ANALYZE staged_document (position, referential_id, superclass_id, pass_number)"
 
 # Locks the people of new documents whose authorization paths are computed after `WRITE`, against concurrent changes of
 # these paths. `documents_join_paths` takes the same locks; taking them before the first row is written prevents
@@ -61,16 +61,16 @@ SELECT s.position, target FROM staged_document s CROSS JOIN unnest(s.targets) AS
  WHERE target IN (SELECT target FROM missing)
 """
 
-TAKEN = """
+DUPLICATES = """
 SELECT s.position FROM staged_document s JOIN alias above ON above.referential_id = s.superclass_id
  WHERE NOT EXISTS (SELECT FROM alias own WHERE own.referential_id = s.referential_id)
 """
 
-# Rows of wave 0 are never written.
-SET_WAVES = """
-UPDATE staged_document s SET wave = judged.wave
-  FROM unnest(%(positions)s::integer[], %(waves)s::integer[]) AS judged (position, wave)
- WHERE s.position = judged.position
+# Rows of pass 0 are never written.
+SET_PASSES = """
+UPDATE staged_document s SET pass_number = assigned.pass_number
+  FROM unnest(%(positions)s::integer[], %(passes)s::integer[]) AS assigned (position, pass_number)
+ WHERE s.position = assigned.position
 """
 
 WRITE = f"""
@@ -79,10 +79,11 @@ WITH existing AS (
       FROM staged_document s
       JOIN alias a ON a.referential_id = s.referential_id
       JOIN document d ON d.id = a.document_id
-     WHERE s.wave = %(wave)s
+     WHERE s.pass_number = %(pass_number)s
 ), to_write AS MATERIALIZED (
     SELECT s.* FROM staged_document s
-     WHERE s.wave = %(wave)s AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position AND e.is_same_body)
+     WHERE s.pass_number = %(pass_number)s
+       AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position AND e.is_same_body)
 ), linked AS MATERIALIZED (
     SELECT a.referential_id, d.resource_type_id, d.document_uuid
       FROM alias a JOIN document d ON d.id = a.document_id

@@ -17,7 +17,7 @@ from edfi_api.documents import descriptor_casing, store
 from edfi_api.documents.bulk import statements
 from edfi_api.documents.bulk.batches import Batch
 from edfi_api.documents.bulk.candidates import REFUSALS, Candidate, Refusal
-from edfi_api.documents.bulk.judgement import Judge, Judgement, judge
+from edfi_api.documents.bulk.conflicts import Conflicts, Resolve, resolve
 from edfi_api.documents.bulk.preparation import Prepared, StoredUris
 from edfi_api.documents.exceptions import IdentityConflict
 from edfi_api.documents.incoming import IncomingDocument, Preparer
@@ -27,7 +27,7 @@ from references import resolution
 
 Results = dict[int, Outcome | Refusal]
 
-_WRITTEN_IN_NO_WAVE = 0
+_IN_NO_PASS = 0
 _ATTEMPTS = 3
 _CONCURRENT = (errors.DeadlockDetected, errors.SerializationFailure)
 
@@ -49,37 +49,37 @@ class BatchWriter:
         stored = descriptor_casing.uris_by_id({id_ for id_, _ in prepared.descriptors}, self._using)
         return {id_: stored[id_] for id_, used in prepared.descriptors if stored.get(id_, used) != used}
 
-    def write(self, batch: Batch, prepared: Prepared, judge: Judge = judge) -> Results:
+    def write(self, batch: Batch, prepared: Prepared, resolve: Resolve = resolve) -> Results:
         """The result of each candidate by its position, as if they were written one by one."""
-        judgement, outcomes = self._write_at_once(prepared, judge)
-        results: Results = {**prepared.refusals, **outcomes, **dict(self._refusals(batch, judgement))}
+        conflicts, outcomes = self._write_at_once(prepared, resolve)
+        results: Results = {**prepared.refusals, **outcomes, **dict(self._refusals(batch, conflicts))}
         if len(results) < len(batch):
             for position in sorted(prepared.aliases.keys() - results.keys()):
                 results[position] = self._write_alone(batch[position])
         return results
 
-    def _write_at_once(self, prepared: Prepared, judge: Judge) -> tuple[Judgement, dict[int, Outcome]]:
+    def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
         for _ in range(_ATTEMPTS if prepared.aliases else 0):
             try:
                 with _one_transaction(self._using) as cursor:
-                    return _write_rows(cursor, prepared, judge, self._client)
+                    return _write_rows(cursor, prepared, resolve, self._client)
             except _MetConcurrentWrites:
                 continue
-        return Judgement(), {}
+        return Conflicts(), {}
 
-    def _refusals(self, batch: Batch, judgement: Judgement) -> Iterator[tuple[int, Refusal]]:
-        for position in judgement.taken:
+    def _refusals(self, batch: Batch, conflicts: Conflicts) -> Iterator[tuple[int, Refusal]]:
+        for position in conflicts.duplicates:
             incoming = self._incoming(batch[position])
             yield position, IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         stored = _Stored(self._using)
         incoming_by_position = {
             position: self._preparer(batch[position].resource).prepare_new_without_database(batch[position].body, {})
-            for position in judgement.missing
+            for position in conflicts.missing
         }
         key_descriptors = chain.from_iterable(each.key_descriptors for each in incoming_by_position.values())
         missing_descriptors = resolution.missing((each.referential_id for each in key_descriptors), self._using)
         for position, incoming in incoming_by_position.items():
-            missing = {UUID(bytes=id_) for id_ in judgement.missing[position]} | missing_descriptors
+            missing = {UUID(bytes=id_) for id_ in conflicts.missing[position]} | missing_descriptors
             yield position, store.unresolved(incoming, missing, stored.among)
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
@@ -132,17 +132,17 @@ def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
 
 
 def _write_rows(
-    cursor: Cursor[TupleRow], prepared: Prepared, judge: Judge, client: int | None
-) -> tuple[Judgement, dict[int, Outcome]]:
+    cursor: Cursor[TupleRow], prepared: Prepared, resolve: Resolve, client: int | None
+) -> tuple[Conflicts, dict[int, Outcome]]:
     _stage(cursor, prepared.lines)
-    judgement = _judged(cursor, prepared.aliases, judge)
+    conflicts = _conflicts(cursor, prepared.aliases, resolve)
     outcomes: dict[int, Outcome] = {}
-    for wave, size in enumerate(judgement.wave_sizes(len(prepared.aliases)), start=1):
-        written = _written(cursor, wave, client)
+    for pass_number, size in enumerate(conflicts.pass_sizes(len(prepared.aliases)), start=1):
+        written = _written(cursor, pass_number, client)
         outcomes |= written
         if len(written) < size:
-            break  # A document that changed concurrently is written alone, and its duplicates must be written after it.
-    return judgement, outcomes
+            break  # A document that changed concurrently is written alone, and further rows for it have to follow.
+    return conflicts, outcomes
 
 
 def _stage(cursor: Cursor[TupleRow], lines: bytes) -> None:
@@ -153,28 +153,29 @@ def _stage(cursor: Cursor[TupleRow], lines: bytes) -> None:
     _run(cursor, statements.LOCK_PEOPLE)
 
 
-def _judged(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], judge: Judge) -> Judgement:
+def _conflicts(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], resolve: Resolve) -> Conflicts:
     not_stored: dict[int, set[bytes]] = {}
     for position, target in _rows(cursor, statements.NOT_STORED):
         not_stored.setdefault(position, set()).add(target.bytes)
     have_superclass = any(len(ids) > 1 for ids in aliases.values())
-    taken = {position for (position,) in _rows(cursor, statements.TAKEN)} if have_superclass else set()
-    judgement = judge(aliases, not_stored, taken)
-    _set_waves(cursor, judgement)
-    return judgement
+    duplicates = {position for (position,) in _rows(cursor, statements.DUPLICATES)} if have_superclass else set()
+    conflicts = resolve(aliases, not_stored, duplicates)
+    _set_passes(cursor, conflicts)
+    return conflicts
 
 
-def _set_waves(cursor: Cursor[TupleRow], judgement: Judgement) -> None:
-    waves = judgement.later | dict.fromkeys([*judgement.taken, *judgement.missing], _WRITTEN_IN_NO_WAVE)
-    if waves:
-        _run(cursor, statements.SET_WAVES, {"positions": list(waves), "waves": list(waves.values())})
+def _set_passes(cursor: Cursor[TupleRow], conflicts: Conflicts) -> None:
+    passes = conflicts.later | dict.fromkeys([*conflicts.duplicates, *conflicts.missing], _IN_NO_PASS)
+    if passes:
+        _run(cursor, statements.SET_PASSES, {"positions": list(passes), "passes": list(passes.values())})
 
 
-def _written(cursor: Cursor[TupleRow], wave: int, client: int | None) -> dict[int, Outcome]:
+def _written(cursor: Cursor[TupleRow], pass_number: int, client: int | None) -> dict[int, Outcome]:
     """Outcomes by position; rows that were changed concurrently are missing."""
     found: dict[int, Outcome] = {}
     _run(cursor, statements.PATHS_LATER)
-    for outcome, positions, ids_about_people in _rows(cursor, statements.WRITE, {"wave": wave, "client": client}):
+    parameters = {"pass_number": pass_number, "client": client}
+    for outcome, positions, ids_about_people in _rows(cursor, statements.WRITE, parameters):
         found |= dict.fromkeys(positions, Outcome(outcome))
         if ids_about_people:
             _run(cursor, statements.JOIN_PATHS, {"ids": ids_about_people})
