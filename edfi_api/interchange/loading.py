@@ -15,7 +15,7 @@ from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
 from edfi_api.documents.bulk import BulkWriter, Candidate, Written, bulk_writer, write_documents
-from edfi_api.documents.bulk.expectations import Expectations
+from edfi_api.documents.bulk.deferred_references import DeferredReferences
 from edfi_api.documents.store import Outcome
 from edfi_api.interchange.document_reader import DocumentReader
 from edfi_api.interchange.entities import Entities
@@ -143,7 +143,7 @@ class _Writing:
     def __post_init__(self) -> None:
         self._resources = self.entities.surface.resources
         self._resolver = Resolver(self.entities, self.spool, self.using)
-        self._expectations = Expectations(self._resources)
+        self._deferred_references = DeferredReferences(self._resources)
 
     def write(self) -> None:
         with bulk_writer(self.using) as writer:
@@ -159,7 +159,7 @@ class _Writing:
     def _round(self, writer: BulkWriter, queue: Iterable[Waiting]) -> None:
         """One resource after the other, so that look-ups find what stands before in load order."""
         self._waiting = {}
-        self._expectations.begin_round()
+        self._deferred_references.begin_round()
         for _, of_resource in groupby(queue, key=attrgetter("rank")):
             for written in writer.write(self._candidates(of_resource)):
                 self._take_result(written.candidate.origin, written)
@@ -183,14 +183,14 @@ class _Writing:
             return
         reason = refusal_reason(written, written.result)
         refused = Refused(str(self.files[waiting.file]), waiting.line, resource.name, reason)
-        if self._expectations.may_still_come(waiting.rank, written.result):
+        if self._deferred_references.may_resolve_later(waiting.rank, written.result):
             self._wait(waiting, refused)
         else:
             self._refuse(resource, refused)
 
     def _wait(self, waiting: Waiting, refused: Refused) -> None:
         self._waiting[waiting.rank, waiting.number] = refused
-        self._expectations.wait(waiting.rank)
+        self._deferred_references.defer(waiting.rank)
 
     def _refuse(self, resource: Resource, refused: Refused) -> None:
         self.result.count(resource.name, REFUSED)

@@ -13,7 +13,7 @@ from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
 from edfi_api.documents.bulk import BulkWriter, Candidate, Written, bulk_writer
-from edfi_api.documents.bulk.expectations import Expectations
+from edfi_api.documents.bulk.deferred_references import DeferredReferences
 from edfi_api.documents.store import Outcome
 from edfi_api.interchange.results import LoadResult, refusal_reason
 from edfi_api.json_lines.reading import OnRefusal, SourceReader, Told
@@ -98,7 +98,7 @@ class _Loading:
 
     def _round(self, lines_at: LinesAt) -> Spool:
         """Write all lines; those whose targets may still come are left."""
-        turn = _Round(self._reader, self._writer, self._result, Expectations(self._resources))
+        turn = _Round(self._reader, self._writer, self._result, DeferredReferences(self._resources))
         with tqdm(unit=" documents", disable=None) as progress:
             for rank, numbers in sorted(self._places.items()):
                 progress.set_description_str(self._resources[rank].endpoint)
@@ -115,7 +115,7 @@ class _Round:
     reader: SourceReader
     writer: BulkWriter
     result: LoadResult
-    expectations: Expectations
+    deferred_references: DeferredReferences
     waiting: Spool = field(default_factory=Spool)
     _waits: dict[bytes, list[Line]] = field(default_factory=lambda: defaultdict(list))
 
@@ -132,8 +132,8 @@ class _Round:
                 self._refuse_older(written)
             return
         reason = refusal_reason(written, written.result)
-        if written.referential_id and self.expectations.may_still_come(line.rank, written.result):
-            self.expectations.wait(line.rank)
+        if written.referential_id and self.deferred_references.may_resolve_later(line.rank, written.result):
+            self.deferred_references.defer(line.rank)
             self.waiting.add(line, reason)
             self._waits[written.referential_id].append(line)
         else:

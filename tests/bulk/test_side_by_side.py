@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 
 from edfi_api.documents.bulk import Candidate, batches, bulk_writer, pipeline, write_documents
-from edfi_api.documents.bulk.order import footprint
+from edfi_api.documents.bulk.write_set import write_set
 from edfi_api.documents.integrity import disagreements
 from edfi_api.documents.store import Outcome
 from tests.bulk.both_ways import stored
@@ -42,7 +42,7 @@ def empty_the_database():
 
 
 def of(*candidates, ids=()):
-    return footprint([candidate.resource for candidate in candidates], [ids])
+    return write_set([candidate.resource for candidate in candidates], [ids])
 
 
 def test_documents_of_one_kind_do_not_wait_for_each_other(district):
@@ -57,7 +57,7 @@ def test_what_refers_waits_for_what_is_referred_to_and_the_other_way_round(distr
 
 
 def test_a_reference_to_the_superclass_means_its_subclasses_too(district, resource_named):
-    courses = footprint([resource_named("Course")], [])
+    courses = write_set([resource_named("Course")], [])
 
     assert not courses.is_independent_of(of(district.school(1)))
 

@@ -21,9 +21,9 @@ from edfi_api.documents.bulk import preparation
 from edfi_api.documents.bulk.batches import MOST_DOCUMENTS, Batch, batches
 from edfi_api.documents.bulk.candidates import Candidate, Origin, Written
 from edfi_api.documents.bulk.conflicts import resolve_together
-from edfi_api.documents.bulk.order import Footprint, footprint
 from edfi_api.documents.bulk.preparation import Part, Preparation, Prepared, StoredUris, Work
 from edfi_api.documents.bulk.sessions import WritingThreads, bulk_session
+from edfi_api.documents.bulk.write_set import WriteSet, write_set
 from edfi_api.documents.bulk.writing import BatchWriter, Results
 from edfi_api.documents.processes import process_pool
 
@@ -47,9 +47,9 @@ class _UnderWay:
     written: Callable[[], Results] = dict
 
     @cached_property
-    def footprint(self) -> Footprint:
+    def write_set(self) -> WriteSet:
         """Waits until the batch has been prepared."""
-        return footprint([part.resource for part in self.work.parts], self.prepared.result().aliases.values())
+        return write_set([part.resource for part in self.work.parts], self.prepared.result().aliases.values())
 
 
 class BulkWriter:
@@ -116,7 +116,7 @@ class BulkWriter:
 
     def _write(self, under_way: _UnderWay, earlier: Sequence[_UnderWay]) -> Results:
         for other in earlier:
-            if not under_way.footprint.is_independent_of(other.footprint):
+            if not under_way.write_set.is_independent_of(other.write_set):
                 other.written()
         prepared = self._normalised(under_way.work, under_way.prepared.result())
         return self._writer.write(under_way.batch, prepared)

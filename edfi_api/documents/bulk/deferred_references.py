@@ -13,27 +13,27 @@ from edfi_api.surface.resource import Resource
 from references.exceptions import UnresolvedReference
 
 
-class Expectations:
+class DeferredReferences:
     """The resources of which documents may still be loaded in this round; `rank` is the position in load order."""
 
     def __init__(self, resources: Sequence[Resource]) -> None:
         self._resources = resources
         self._not_before = _names_not_before(resources)
-        self._awaited: set[str] = set()
+        self._deferred: set[str] = set()
 
     def begin_round(self) -> None:
-        self._awaited = set()
+        self._deferred = set()
 
-    def may_still_come(self, rank: int, result: Outcome | Refusal) -> bool:
+    def may_resolve_later(self, rank: int, result: Outcome | Refusal) -> bool:
         """Whether a document was refused only for targets whose resources follow or have deferred documents."""
         if not isinstance(result, UnresolvedReference):
             return False
         missing = {target.resource for target in (*result.documents, *result.descriptors)}
-        return missing <= self._not_before[rank] | self._awaited
+        return missing <= self._not_before[rank] | self._deferred
 
-    def wait(self, rank: int) -> None:
+    def defer(self, rank: int) -> None:
         """Record that a document of this resource is deferred."""
-        self._awaited |= _names(self._resources[rank])
+        self._deferred |= _names(self._resources[rank])
 
 
 def _names_not_before(resources: Sequence[Resource]) -> list[set[str]]:

@@ -12,14 +12,14 @@ from edfi_api.surface.resource import Resource, ResourceName
 
 
 @dataclass(frozen=True, slots=True)
-class Footprint:
+class WriteSet:
     """The resource names under which a batch's documents can be referenced, those they refer to, and their ids."""
 
     provided: frozenset[ResourceName]
     referred: frozenset[ResourceName]
     ids: frozenset[bytes]
 
-    def is_independent_of(self, other: "Footprint") -> bool:
+    def is_independent_of(self, other: "WriteSet") -> bool:
         return (
             self.referred.isdisjoint(other.provided)
             and self.provided.isdisjoint(other.referred)
@@ -27,9 +27,9 @@ class Footprint:
         )
 
 
-def footprint(resources: Sequence[Resource], aliases: Iterable[Iterable[bytes]]) -> Footprint:
-    """The footprint of a batch with documents of these resources and these referential ids."""
-    return Footprint(
+def write_set(resources: Sequence[Resource], aliases: Iterable[Iterable[bytes]]) -> WriteSet:
+    """The write set of a batch with documents of these resources and these referential ids."""
+    return WriteSet(
         provided=frozenset(chain.from_iterable(_names(resource) for resource in resources)),
         referred=frozenset(chain.from_iterable(_targets(resource) for resource in resources)),
         ids=frozenset(chain.from_iterable(aliases)),
