@@ -15,7 +15,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from edfi_api.change_stream.changes import Change
 from edfi_api.change_stream.consumer import Consumer
 from edfi_api.change_stream.exceptions import UnknownHandler
-from edfi_api.change_stream.following import follow, through_outages
+from edfi_api.change_stream.following import follow, retry_on_outage
 from edfi_api.change_stream.handlers import Handler
 from edfi_api.change_stream.models import DeadLetter
 from edfi_api.change_stream.reading import ChangeReader, Newest
@@ -42,7 +42,7 @@ def deliver_for_ever(handlers: Iterable[Handler], using: str = DEFAULT_DB_ALIAS)
         with _deliveries(handlers, using) as deliveries:
             follow(deliveries, using)
 
-    through_outages(run, using)
+    retry_on_outage(run, using)
 
 
 def deliver_again(letter: DeadLetter, handlers: Iterable[Handler]) -> bool:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
+from edfi_api.change_stream.listening import ChangeListener
 from edfi_api.change_stream.reading import Newest
-from edfi_api.change_stream.waking import Alarm
 from edfi_api.documents.exceptions import is_outage
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Worker(Protocol):
 
 def follow(worker: Worker, using: str = DEFAULT_DB_ALIAS) -> None:
     """Process changes, wait for more, and so on. Ends only by an exception."""
-    alarm = Alarm(using)
+    listener = ChangeListener(using)
     while True:
         while worker.has_work(newest := worker.newest()):
             worker.work(newest)
@@ -46,19 +46,19 @@ def follow(worker: Worker, using: str = DEFAULT_DB_ALIAS) -> None:
         if seconds is not None:
             time.sleep(min(seconds, _LAST_LOOK_SECONDS))  # Short enough to poll instead of listening.
             continue
-        with alarm.set():
-            _sleep_until_work(worker, alarm)
+        with listener.listening():
+            _wait_for_work(worker, listener)
 
 
-def _sleep_until_work(worker: Worker, alarm: Alarm) -> None:
+def _wait_for_work(worker: Worker, listener: ChangeListener) -> None:
     """Wait for a notification. Writers that were active before the listener do not notify, so poll until they end."""
     look = _FIRST_LOOK_SECONDS
     while not worker.has_work(newest := worker.newest()):
-        alarm.sleep() if newest.is_quiet else alarm.sleep(look)
+        listener.wait() if newest.is_quiet else listener.wait(look)
         look = min(2 * look, _LAST_LOOK_SECONDS)
 
 
-def through_outages(run: Callable[[], None], using: str = DEFAULT_DB_ALIAS) -> None:
+def retry_on_outage(run: Callable[[], None], using: str = DEFAULT_DB_ALIAS) -> None:
     """Run, and run again with growing pauses if it fails because of an outage of the database."""
     pause = _FIRST_LOOK_SECONDS
     while True:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.change_stream.consumer import Consumer
-from edfi_api.change_stream.following import follow, through_outages
+from edfi_api.change_stream.following import follow, retry_on_outage
 from edfi_api.change_stream.reading import ChangeReader, Newest
 from edfi_api.change_stream.sinks.sink import Sink
 from edfi_api.surface.resource import Resource
@@ -41,7 +41,7 @@ def stream_for_ever(streamed: Streamed, start: int | None = None) -> None:
         with Consumer(streamed.consumer, streamed.using) as consumer:
             follow(_Stream(streamed, consumer, next(starts, None)), streamed.using)
 
-    through_outages(run, streamed.using)
+    retry_on_outage(run, streamed.using)
 
 
 class _Stream:

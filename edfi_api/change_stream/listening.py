@@ -14,32 +14,32 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Connection
 
 _LISTEN = "LISTEN document_change"
-_WAITS = "SELECT pg_advisory_lock_shared(change_version_lock()::integer, 0)"
-_WAITS_NO_MORE = "SELECT pg_advisory_unlock_shared(change_version_lock()::integer, 0)"
+_ANNOUNCE = "SELECT pg_advisory_lock_shared(change_version_lock()::integer, 0)"
+_WITHDRAW = "SELECT pg_advisory_unlock_shared(change_version_lock()::integer, 0)"
 
 # A connection that was dropped silently, for example by a firewall, is detected after at most this time.
-_LONGEST_SLEEP_SECONDS = 30.0
+_LONGEST_WAIT_SECONDS = 30.0
 
 
-class Alarm:
+class ChangeListener:
     """Listens for changes. Needs a session of its own: does not work with PgBouncer in transaction mode."""
 
     def __init__(self, using: str = DEFAULT_DB_ALIAS) -> None:
         self._using = using
 
     @contextmanager
-    def set(self) -> Iterator[None]:
+    def listening(self) -> Iterator[None]:
         """Within the context, every commit with changes notifies this session, except those of transactions that had
         started writing before."""
         self._run(_LISTEN)
-        self._run(_WAITS)
+        self._run(_ANNOUNCE)
         try:
             yield
         finally:
             if not self._connection.closed:
-                self._run(_WAITS_NO_MORE)
+                self._run(_WITHDRAW)
 
-    def sleep(self, seconds: float = _LONGEST_SLEEP_SECONDS) -> None:
+    def wait(self, seconds: float = _LONGEST_WAIT_SECONDS) -> None:
         """Wait for a notification, at most this long. Raises django.db.OperationalError if the connection is lost."""
         if self._take_notifications():
             return
