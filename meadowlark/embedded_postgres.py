@@ -306,7 +306,7 @@ def _restrict_connections(data: Path) -> None:
         name = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         raise EmbeddedPostgresError(
-            f"The account {os.geteuid()} has no name on this machine, without which PostgreSQL lets nobody in."
+            f"The account {os.geteuid()} has no name on this machine, which PostgreSQL's peer authentication needs."
         ) from None
     database_lines = [f"local {database} all peer map=owner" for database in ("all", "replication")]
     _replace(data / "pg_hba.conf", [_WRITTEN_HERE, *database_lines], data)
@@ -334,7 +334,7 @@ def _make_socket_folder(folder: Path, data: Path) -> None:
     found = folder.lstat()
     if found.st_uid != owner.st_uid or found.st_mode & 0o077:
         raise EmbeddedPostgresError(
-            f"{folder} belongs to somebody else; PostgreSQL's socket cannot be kept safe there."
+            f"{folder} belongs to another account; PostgreSQL's socket cannot be kept safe there."
         )
 
 

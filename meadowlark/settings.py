@@ -36,7 +36,7 @@ env.declare("MEADOWLARK_THREADS", 8, "threads in each of them; each keeps a data
 env.declare(
     "MEADOWLARK_REQUEST_SECONDS",
     60,
-    "in which a request has to arrive, and a client has to take some of a large answer; nobody waits for the rest",
+    "seconds for a request to arrive, and for a client to read some of a large answer, until its connection is closed",
 )
 env.declare(
     "MEADOWLARK_KEEPALIVE_SECONDS",
@@ -76,7 +76,7 @@ if behind_proxy:
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool(
     "MEADOWLARK_HTTPS",
     default=False,
-    meaning="for production: clients come by HTTPS alone. Others are sent there, and browsers are told to remember it",
+    meaning="for production: requests by HTTP are redirected to HTTPS, which browsers remember",
 )
 hsts_seconds = env.int("MEADOWLARK_HSTS_SECONDS", default=31_536_000, meaning="for how long browsers remember it")
 if SECURE_SSL_REDIRECT:
@@ -180,7 +180,7 @@ TEMPLATES = [
 # Without DATABASE_URL, the embedded server in MEADOWLARK_HOME, which `make run` starts and stops.
 DATABASES = {"default": database or env.db_url_config(embedded_postgres.url(HOME))}
 DATABASES["default"]["CONN_MAX_AGE"] = env.int(
-    "MEADOWLARK_CONNECTION_MAX_AGE", default=600, meaning="seconds after which a database connection is opened anew"
+    "MEADOWLARK_CONNECTION_MAX_AGE", default=600, meaning="seconds after which a database connection is replaced"
 )
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env.bool(
