@@ -35,7 +35,8 @@ class KeyForm:
         """`NK#courseCode=1234#educationOrganizationReference.educationOrganizationId=122`.
 
         Different identities always give different texts: if a value could be read as a further element, the lengths
-        of all values are appended after `#!`.
+        of all values are appended after `#!`. No published key has such a value, so keys stay the same as in
+        the original Meadowlark.
         """
         text = self._template % tuple(values)
         if text.count("=") > self._equal_signs and self._is_ambiguous(values):

@@ -51,7 +51,7 @@ class DeadLetterAdmin(RemovableAdmin):
 
     @admin.action(description="Deliver again", permissions=["delete"])
     def deliver_again(self, request: HttpRequest, letters: QuerySet[DeadLetter]) -> None:
-        """In the order of the changes."""
+        """Delivers the selected dead letters in the order of their changes."""
         handlers = handlers_in(api_settings.CHANGE_HANDLERS, current_surface())
         chosen, delivered = list(letters.order_by("change_version")), 0
         for letter in chosen:

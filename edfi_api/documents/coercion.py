@@ -40,7 +40,7 @@ def compile_coercion(schema: dict[str, Any]) -> Coercion:
 
     def coerce_body(body: Any) -> Any:
         coerced = coerce_object(body)
-        return {name: value for name, value in coerced.items() if type(value) is not list or not _says_nothing(value)}
+        return {name: value for name, value in coerced.items() if type(value) is not list or not _is_empty(value)}
 
     return coerce_body
 
@@ -51,7 +51,7 @@ def trim_descriptor(body: dict[str, Any]) -> dict[str, Any]:
     return body | trimmed
 
 
-def _says_nothing(items: list[Any]) -> bool:
+def _is_empty(items: list[Any]) -> bool:
     """Whether an array at the root counts as absent: `[]`, `[{}]`."""
     return not any(item != {} for item in items)
 

@@ -26,11 +26,11 @@ from references.models import Alias
 _BATCH = 1000
 
 _OTHER_ANCESTORS = """
-WITH told AS (
+WITH computed AS (
     SELECT * FROM organization_ancestors(ARRAY(SELECT hierarchy[1] FROM document WHERE hierarchy IS NOT NULL))
 )
-SELECT descendant_id FROM ((TABLE told EXCEPT TABLE organization_closure) UNION
-                           (TABLE organization_closure EXCEPT TABLE told)) difference
+SELECT descendant_id FROM ((TABLE computed EXCEPT TABLE organization_closure) UNION
+                           (TABLE organization_closure EXCEPT TABLE computed)) difference
  GROUP BY descendant_id ORDER BY descendant_id
 """
 
@@ -139,9 +139,9 @@ def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iter
         return
     if understood.identity.natural_key != stored.natural_key:
         yield f"the body's natural key is {understood.identity.natural_key}"
-    for name, meant, column in zip(COLUMNS, understood.securables, stored.securables, strict=True):
-        if meant != column:
-            yield f"the column {name} is {column} instead of the body's {meant}"
+    for name, expected, column in zip(COLUMNS, understood.securables, stored.securables, strict=True):
+        if expected != column:
+            yield f"the column {name} is {column} instead of the body's {expected}"
     if set(understood.identity.aliases) != set(stored.aliases) - {None}:
         yield "its aliases are not those of its identity"
     targets, references = set(understood.targets), set(stored.references) - {None}

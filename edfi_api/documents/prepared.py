@@ -1,8 +1,8 @@
 """Statements with named parameters, prepared per connection and executed through psycopg's libpq wrapper.
 
-A psycopg cursor selects dumpers and loaders and checks its statement cache at each execution, which is half of the
-time of a GET by id. Here a statement is compiled once and values are passed as text; only the types that the store's
-statements use are supported.
+A psycopg cursor selects dumpers and loaders and checks its statement cache at each execution, which would take about as
+long as the rest of a GET by id. Here a statement is compiled once and values are passed as text; only the types that
+the store's statements use are supported.
 """
 
 import re
@@ -27,7 +27,7 @@ Row = tuple[Any, ...]
 # The number of distinct query-by-example statements is unbounded; the least recently used are deallocated.
 _MOST_PREPARED = 200
 _SUCCEEDED = (int(ExecStatus.TUPLES_OK), int(ExecStatus.COMMAND_OK))
-_LAST_WORDS = (b"FATAL", b"PANIC")
+_FATAL_SEVERITIES = (b"FATAL", b"PANIC")
 _NAMED_PARAMETER = re.compile(r"%\((\w+)\)s")
 
 # Column number and the function that reads its text, for each column of a result.
@@ -121,7 +121,7 @@ def _checked(result: PGresult, pgconn: PGconn) -> PGresult:
     if result.status in _SUCCEEDED:
         return result
     state = result.error_field(DiagnosticField.SQLSTATE)
-    if state is None or result.error_field(DiagnosticField.SEVERITY_NONLOCALIZED) in _LAST_WORDS:
+    if state is None or result.error_field(DiagnosticField.SEVERITY_NONLOCALIZED) in _FATAL_SEVERITIES:
         pgconn.finish()  # The server has closed the session, even if libpq does not report that yet.
     if state is None:
         raise OperationalError(result.get_error_message())  # the error is libpq's, not the server's

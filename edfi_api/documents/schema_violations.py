@@ -19,7 +19,7 @@ from edfi_api.documents.violations import Violation
 
 # Keywords that do not constrain the node itself: they apply to its children or are annotations. Members that a schema
 # does not define are dropped before validation.
-_NOT_OF_THE_VALUE = ("properties", "items", "additionalProperties", "title", "description", "deprecated", "$schema")
+_NOT_CONSTRAINTS = ("properties", "items", "additionalProperties", "title", "description", "deprecated", "$schema")
 _JSON_TYPES: dict[type, str] = {
     str: "string",
     int: "integer",
@@ -64,7 +64,7 @@ class SchemaPlace:
 
     @cached_property
     def _validator(self) -> Draft202012Validator:
-        own = {keyword: value for keyword, value in self._schema.items() if keyword not in _NOT_OF_THE_VALUE}
+        own = {keyword: value for keyword, value in self._schema.items() if keyword not in _NOT_CONSTRAINTS}
         return _compiled(json.dumps(own, sort_keys=True))
 
     @cached_property

@@ -88,7 +88,7 @@ def upsert(
             return WrittenDocument(*rows[0]), Outcome.UNCHANGED
         rows = execute(statements.VERSION_BY_ALIAS, parameters, using) if condition.is_given else []
         expected = condition.expected_version(_only_value(rows)) if condition.is_given else None
-        return _write_or_tell_why(statement, parameters | {"expected_version": expected}, incoming, using)
+        return _write_or_explain(statement, parameters | {"expected_version": expected}, incoming, using)
 
     inquiry = _inquiry(guard, statements.QUESTIONS_BY_ALIAS, parameters, using)
     written = _at_once_or_in_turn(_guard_first(attempt, inquiry, incoming), statements.LOCK_BY_ALIAS, parameters, using)
@@ -162,7 +162,7 @@ def restore(
         if execute(statements.VERSION_BY_ALIAS, parameters, using):
             raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         with transaction.atomic(using):
-            stored, _ = _write_or_tell_why(
+            stored, _ = _write_or_explain(
                 statements.upsert(None), parameters | {"expected_version": NO_DOCUMENT}, incoming, using
             )
             execute(statements.KEEP_CREATION, parameters, using)
@@ -374,7 +374,7 @@ def _write(
     return WrittenDocument(*written), Outcome(outcome)
 
 
-def _write_or_tell_why(
+def _write_or_explain(
     statement: str, parameters: Mapping[str, Any], incoming: IncomingDocument, using: str
 ) -> tuple[WrittenDocument, Outcome]:
     """As `_write`; if nothing was written, raises UnresolvedReference if a reference does not resolve."""

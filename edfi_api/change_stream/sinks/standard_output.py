@@ -25,7 +25,7 @@ class StandardOutput:
         except BrokenPipeError as error:
             # Otherwise Python flushes the rest of the buffer at exit, and fails again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._file.fileno())
-            raise SinkFailed("nobody reads standard output any more") from error
+            raise SinkFailed("the reader of standard output has closed the pipe") from error
 
     def close(self) -> None:
         pass

@@ -30,7 +30,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{options['name']} publishes {', '.join(TABLES)}.")
         if wal_level != "logical":
             self.stdout.write(
-                f"Nobody can follow it yet: set wal_level = logical (it is {wal_level}) and restart PostgreSQL."
+                f"It cannot be used yet: set wal_level = logical (it is {wal_level}) and restart PostgreSQL."
             )
 
 
