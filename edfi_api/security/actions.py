@@ -1,4 +1,4 @@
-"""What a claim set may allow to do with a resource. See
+"""The actions that a claim set can grant on a resource. See
 meadowlark/docs/authorization.md#claim-sets-and-actions."""
 
 from django.db.models import TextChoices
@@ -7,7 +7,7 @@ from django.db.models import TextChoices
 class Action(TextChoices):
     """Ed-Fi's actions, in the order in which token introspection lists them.
 
-    POST is Create, also where it turns into an update, unless `UPSERT_ASKS_UPDATE` is on.
+    POST is authorized as Create, also when it updates an existing document, unless `UPSERT_ASKS_UPDATE` is on.
     """
 
     CREATE = "Create", "Create"

@@ -1,7 +1,7 @@
-"""Who may call the API, and what they may do, in the admin: vendors, applications, API clients and claim sets.
+"""Admin pages for vendors, applications, API clients, claim sets and access tokens.
 
-A secret is shown once, on the page that answers the making of a client or of a new secret. The toolkit's admin
-registers `ApiClientAdmin`, by its setting `APPLICATION_ADMIN_CLASS`.
+A secret is shown once, on the page that follows the creation of a client or the rotation of its secret.
+django-oauth-toolkit registers `ApiClientAdmin`, through its setting `APPLICATION_ADMIN_CLASS`.
 """
 
 from typing import Any
@@ -43,20 +43,20 @@ admin.site.login_form = ThrottledLoginForm
 
 
 class OneByOneAdmin(admin.ModelAdmin):
-    """Rows go one by one, on a page that says what goes with them, and each is logged."""
+    """No bulk deletion: each row is deleted on a page that lists its dependent rows, and each deletion is logged."""
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
 
 
 def remark(request: HttpRequest, application: Application) -> None:
-    """Shows on the next page what should be known of the application's claim set."""
+    """Show the remarks about the application's claim set as warnings on the next page."""
     for text in remarks(application):
         messages.warning(request, f"{application}: {text}")
 
 
 class StrategiesField(forms.MultipleChoiceField):
-    """Ed-Fi's strategies to choose from, and whatever others are stored already."""
+    """Choices are Ed-Fi's strategies and any others that are already stored."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options | {"choices": _strategy_choices, "widget": forms.SelectMultiple(attrs={"size": 6})})
@@ -73,7 +73,7 @@ def _strategy_choices() -> list[tuple[str, str]]:
 
 
 class StrategiesForm(forms.ModelForm):
-    """An action and how it is authorized."""
+    """The strategies of one action."""
 
     strategies = StrategiesField(
         required=False,
@@ -103,21 +103,21 @@ class StrategiesInline(admin.TabularInline):
 
 
 class DefaultStrategiesInline(StrategiesInline):
-    """Of a resource claim."""
+    """The default strategies of a resource claim."""
 
     model = DefaultStrategies
     verbose_name_plural = "Default strategies of this claim and of all below it; the nearest to a resource count"
 
 
 class OverridingStrategiesInline(StrategiesInline):
-    """Of a grant."""
+    """The strategies that a grant uses in place of the defaults."""
 
     model = OverridingStrategies
     verbose_name_plural = "Strategies in place of the defaults"
 
 
 class GrantForm(forms.ModelForm):
-    """The actions of a grant, to be ticked."""
+    """The actions of a grant, as checkboxes."""
 
     actions = forms.MultipleChoiceField(choices=Action.choices, widget=forms.CheckboxSelectMultiple)
 
@@ -148,7 +148,7 @@ class GrantInline(admin.TabularInline):
 
 @admin.register(ClaimSet)
 class ClaimSetAdmin(OneByOneAdmin):
-    """What a claim set grants, and who has it."""
+    """A claim set with its grants and the applications that use it."""
 
     list_display = ["name", "description", "number_of_applications"]
     ordering = ["name"]
@@ -172,7 +172,7 @@ class ClaimSetAdmin(OneByOneAdmin):
 
 @admin.register(Grant)
 class GrantAdmin(OneByOneAdmin):
-    """One grant of a claim set; reached from there."""
+    """One grant of a claim set; linked from the page of the claim set, absent from the index."""
 
     form = GrantForm
     list_display = ["resource_claim", "claim_set", "actions"]
@@ -185,7 +185,7 @@ class GrantAdmin(OneByOneAdmin):
 
 @admin.register(ResourceClaim)
 class ResourceClaimAdmin(OneByOneAdmin):
-    """A resource, service or domain, where it lies, and how its actions are authorized unless a grant differs."""
+    """A resource, service or domain with its parent and the default strategies of its actions."""
 
     list_display = ["name", "parent"]
     list_select_related = ["parent"]
@@ -237,7 +237,7 @@ class VendorAdmin(OneByOneAdmin):
 
 
 class ApiClientInline(admin.TabularInline):
-    """The clients of an application; made and changed on their own pages, where their secrets are."""
+    """The clients of an application, read-only: their own pages create and change them, and handle the secrets."""
 
     model = ApiClient
     fields = readonly_fields = ["name", "client_id", "is_active", "expires_at"]
@@ -253,7 +253,7 @@ class ApiClientInline(admin.TabularInline):
 
 @admin.register(Application)
 class ApplicationAdmin(OneByOneAdmin):
-    """An application of a vendor: what its clients may do."""
+    """An application of a vendor, with the claim set and organizations of its clients."""
 
     list_display = ["name", "vendor", "claim_set", "education_organization_ids"]
     list_select_related = ["vendor", "claim_set"]
@@ -269,7 +269,7 @@ class ApplicationAdmin(OneByOneAdmin):
 
 
 class ApiClientAdmin(OneByOneAdmin):
-    """A client: found by anything that is known of it, made, shut out, given a new secret."""
+    """API clients: search by all of their attributes, creation, deactivation and rotation of the secret."""
 
     list_display = [
         "name",
@@ -301,14 +301,14 @@ class ApiClientAdmin(OneByOneAdmin):
     view_on_site = False
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """The hash of a secret is not shown, and cannot be found out letter by letter."""
+        """Refuse lookups by the hash of the secret: a filter would reveal it character by character."""
         return not lookup.startswith("client_secret") and super().lookup_allowed(lookup, value, request)
 
     def get_fields(self, request: HttpRequest, obj: ApiClient | None = None) -> list[str]:
         return self.fields if obj is None else [*self.fields, *self.readonly_fields]
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
-        """Documents remember who made them; a client that is not needed any more is made inactive."""
+        """Documents keep the id of the client that created them, so clients are made inactive instead of deleted."""
         return False
 
     def get_urls(self) -> list[URLPattern]:
@@ -326,7 +326,7 @@ class ApiClientAdmin(OneByOneAdmin):
         return self._shown_once(request, obj, request.new_credentials)
 
     def rotate_secret(self, request: HttpRequest, client_pk: int) -> HttpResponse:
-        """Asks on GET, does it on POST."""
+        """Show a confirmation page on GET; rotate the secret on POST."""
         client = get_object_or_404(ApiClient, pk=client_pk)
         if not self.has_change_permission(request, client):
             raise PermissionDenied
@@ -370,7 +370,7 @@ class ApiClientAdmin(OneByOneAdmin):
 
 
 class AccessTokenAdmin(admin.ModelAdmin):
-    """Tokens that were obtained: to look at, and to remove, which revokes them."""
+    """Issued tokens, read-only; deleting one revokes it."""
 
     list_display = ["application", "created", "expires"]
     list_display_links = ["created"]
@@ -388,7 +388,7 @@ class AccessTokenAdmin(admin.ModelAdmin):
 
 
 class UnusedAdmin(admin.ModelAdmin):
-    """For what the toolkit has for people who sign in through a browser, which nobody does here: shown to no one."""
+    """Hides the toolkit's models for browser-based grants, which this server does not offer."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return False

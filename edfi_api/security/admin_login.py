@@ -1,4 +1,4 @@
-"""Logging in to the admin: as often as somebody mistypes, not as often as somebody guesses; and all of it logged."""
+"""Login to the admin: rate limits against password guessing, and the audit log of logins and changes."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from .rate_limits import seconds_to_wait
 
 
 class ThrottledLoginForm(AdminAuthenticationForm):
-    """Asks about a password only as often as the limits allow, for an address and for a user name from anywhere."""
+    """Checks a password only within the rate limits: one per address, and one per user name from all addresses."""
 
     def clean(self) -> dict[str, Any]:
         address = subscriber(remote_address(self.request))
@@ -35,14 +35,14 @@ class ThrottledLoginForm(AdminAuthenticationForm):
 
 
 def connect_audit_log() -> None:
-    """Whatever Django notes of the admin, and who comes in or does not, goes to the audit log."""
+    """Write Django's admin log entries, logins and failed logins to the audit log."""
     post_save.connect(_log_change, sender=LogEntry, dispatch_uid="audit changes in the admin")
     user_logged_in.connect(_log_login, dispatch_uid="audit logins")
     user_login_failed.connect(_log_failure, dispatch_uid="audit failed logins")
 
 
 def _log_change(instance: LogEntry, using: str, **_: Any) -> None:
-    """Once it is committed: Django notes what it is about to remove, which may then be refused."""
+    """Log on commit: Django writes the entry of a deletion before the deletion, which can still be refused."""
     facts = {
         "model": instance.content_type.model if instance.content_type else None,
         **_names(instance),
@@ -54,7 +54,7 @@ def _log_change(instance: LogEntry, using: str, **_: Any) -> None:
 
 
 def _names(entry: LogEntry) -> dict[str, object]:
-    """What the row says that it is to be called in the log; otherwise what people call it."""
+    """The row's `audit_facts` if its model has them, otherwise its display name."""
     model = entry.content_type.model_class() if entry.content_type else None
     row = model._base_manager.filter(pk=entry.object_id).first() if hasattr(model, "audit_facts") else None
     return row.audit_facts if row else {"object": entry.object_repr}
@@ -73,7 +73,7 @@ def _log_failure(credentials: dict[str, Any], request: HttpRequest | None = None
 
 
 def _known(username: str) -> str:
-    """Somebody may have typed a password where the name belongs."""
+    """The user name if such a user exists: anything else could be a password typed into the wrong field."""
     model = get_user_model()
     is_known = "\0" not in username and model.objects.filter(**{f"{model.USERNAME_FIELD}__iexact": username}).exists()
     return username if is_known else "unknown"

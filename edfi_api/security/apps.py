@@ -1,4 +1,4 @@
-"""The Django app that knows who may call the API."""
+"""The Django app of API clients, claim sets and authorization."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class SecurityConfig(AppConfig):
 
 
 def _fill_claims(*, using: str, **_: Any) -> None:
-    """Receiver of `post_migrate`, which is sent too when the tables have just been taken away."""
+    """Receiver of `post_migrate`, which Django also sends after migrating backwards, when the tables are gone."""
     from edfi_api.security import bundled_claims  # noqa: PLC0415  Django fills the app registry before this runs
     from edfi_api.security.models import ClaimSet  # noqa: PLC0415
     from edfi_api.startup import current_surface  # noqa: PLC0415

@@ -17,7 +17,7 @@ _BEARER_TOKEN = re.compile(r"[\w.~+/-]+=*", re.ASCII)
 class BearerTokenAuthentication(BaseAuthentication):
     """Makes the `AuthenticatedClient` the user of a request, and its token `request.auth`.
 
-    A route without a caller has no meaning here, so a missing header is refused too; public views say
+    A missing header is refused too, because every route needs a client by default; public views set
     `authentication_classes = []`.
     """
 

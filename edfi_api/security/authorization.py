@@ -1,7 +1,7 @@
-"""Client, resource, action → the guard over rows: the strategies of the client's claim set, put together.
+"""Client, resource, action → the guard over rows: the combined strategies of the client's claim set.
 
-All strategies must allow, but of those that look at relationships one is enough. Their SQL is the same for all
-clients of a resource, so that statements stay prepared; what a client claims are parameters. See
+All strategies must allow, except that one of the relationship strategies is sufficient. Their SQL is the same for all
+clients of a resource, so that prepared statements are reused; the client's claims are parameters. See
 meadowlark/docs/authorization.md#strategies.
 """
 
@@ -28,7 +28,7 @@ from .tokens import AuthenticatedClient
 def guard(
     client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str = "default"
 ) -> Guard | None:
-    """What the client's claim set demands of rows; None if nothing.
+    """The row conditions of the client's claim set; None if it sets none.
 
     Raises what `claims.strategies` does, UnknownStrategies and StrategyNotApplicable.
     """
@@ -40,7 +40,7 @@ def guard(
 
 
 class Rules:
-    """The strategies for one resource, those that must all allow in their order, ownership last.
+    """The strategies for one resource. Those that must all allow are in configured order, with ownership last.
 
     Raises UnknownStrategies for names without a strategy and StrategyNotApplicable.
     """
@@ -63,7 +63,7 @@ class Rules:
 
     @cached_property
     def strategies(self) -> tuple[Strategy, ...]:
-        """All, those that must each allow first."""
+        """All strategies: first those that must all allow, then the relationship strategies."""
         return (*self.all_of, *self.relationships)
 
     @cached_property
@@ -76,12 +76,12 @@ class Rules:
 
     @cached_property
     def stored_for_some(self) -> str:
-        """For those that other conditions have found."""
+        """The condition for rows that other conditions have already narrowed down."""
         return self._for_many(is_alone=False)
 
     @cached_property
     def stored_for_all(self) -> str:
-        """For all of the resource."""
+        """The condition for all rows of the resource."""
         return self._for_many(is_alone=True)
 
     def _for_many(self, is_alone: bool) -> str:
@@ -100,8 +100,8 @@ class Rules:
 
     @cached_property
     def candidates(self) -> Candidates | None:
-        """By the first of the strategies that must allow which knows a way; where relationships may, by all of them
-        together."""
+        """The candidates of all relationship strategies together; if there are none, those of the first other strategy
+        that has candidates."""
         if self.relationships:
             ways = [strategy.candidates() for strategy in self.relationships]
         else:
@@ -115,7 +115,7 @@ class Rules:
         )
 
     def _remaining(self, ways: list[Candidates]) -> str | None:
-        """Of what one strategy leads to nothing has to be asked twice; where there are several, everything."""
+        """The condition still to be checked on candidates: of a single strategy its remaining one, of several all."""
         if self.relationships and not self.all_of and all(way.remaining is None for way in ways):
             return None
         if len(self.relationships) + len(self.all_of) > 1:
@@ -126,7 +126,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class StrategiesGuard:
-    """The rules, asked for one client."""
+    """The rules applied to one client."""
 
     rules: Rules
     client: AuthenticatedClient
@@ -162,7 +162,7 @@ class StrategiesGuard:
         return self._merged(failures, values) if failures else None
 
     def _merged(self, failures: list[RelationshipFailure], values: Values) -> Exception:
-        """One message for all; values that are not there come before those that nothing leads to."""
+        """One error for all failures; missing values take precedence over missing relationships."""
         without_value = [failure for failure in failures if failure.without_value]
         hints = _distinct(hint for failure in without_value or failures for hint in failure.hints)
         elements = _distinct(name for failure in without_value for name in failure.without_value)
@@ -177,7 +177,7 @@ class StrategiesGuard:
         )
 
     def condition(self) -> Condition:
-        """Raises what makes that a collection could only be empty."""
+        """Raises the refusal of a strategy that can allow this client no document at all."""
         rules = self.rules
         for strategy in rules.all_of:
             if refusal := strategy.precondition(self.client):
@@ -185,15 +185,15 @@ class StrategiesGuard:
         return Condition(rules.stored, rules.stored_for_some, self.parameters, rules.stored_for_all, rules.candidates)
 
     def fault(self, error: Exception) -> Exception | None:
-        """A view that was there when the rules were made may have gone since."""
+        """UnknownStrategies if the error came from a custom view that was dropped after these rules were made."""
         if not isinstance(error, ProgrammingError):
             return None
         unknown = _unknown(self.rules.names, self.rules.subject, self.using)
         return UnknownStrategies(unknown) if unknown else None
 
 
-# By resource, strategies and whether they are about changes. A resource is told by its name and, where there are
-# several surfaces, by itself.
+# By resource, strategies and whether they are for changes. A resource is identified by its name and, where there are
+# several surfaces, by the object itself.
 _known_rules: dict[tuple[object, ...], Rules] = {}
 
 

@@ -1,8 +1,8 @@
-"""The claims that a new database begins with: those that come along, and one for every resource of the surface.
+"""The initial claims of a new database: the bundled ones, and one for every other resource of the surface.
 
-What comes along, in `claim_sets/`, is loaded into a database that has no resource claim; from then on the operator's
-word counts, and `load_claim_sets --bundled` tells or undoes the difference. A resource that has no claim, of an
-extension for example, gets one in the domain that its securable elements speak for.
+The bundled claims, in `claim_sets/`, are loaded into a database that has no resource claim. After that they are the
+operator's to change; `load_claim_sets --bundled` restores them, and with `--dry-run` prints the difference. A resource
+without a claim, of an extension for example, gets one in the domain that fits its securable elements.
 """
 
 from pathlib import Path
@@ -23,12 +23,12 @@ DESCRIPTORS = "domains/systemDescriptors"
 ORGANIZATIONS = "domains/educationOrganizations"
 RELATIONSHIPS = "domains/relationshipBasedData"
 NAMESPACES = "domains/namespaceBasedData"
-# No strategy could tell its documents apart, so only claim sets that say how to authorize them reach these.
+# These resources have no securable elements, so only claim sets with overriding strategies give access to them.
 UNSECURED = "domains/unsecuredData"
 
 
 def bundled_claims(surface: Surface) -> Claims:
-    """What comes along, and claims for all other resources of the surface."""
+    """The bundled claims, and claims for all other resources of the surface."""
     read = read_claims((_FOLDER / "resource_claims.json").read_bytes())
     claim_sets = read_claims((_FOLDER / "claim_sets.json").read_bytes())
     return Claims(claims_of_resources(surface)).and_also(read).and_also(claim_sets)
@@ -36,7 +36,7 @@ def bundled_claims(surface: Surface) -> Claims:
 
 @transaction.atomic
 def fill_claims(surface: Surface) -> None:
-    """Give a new database its claims, and every resource that has none its own."""
+    """Load the bundled claims into a new database, and add a claim for every resource that has none."""
     if not ResourceClaim.objects.exists():
         load(bundled_claims(surface), by="migrate")
         return
@@ -51,7 +51,7 @@ def fill_claims(surface: Surface) -> None:
 
 
 def claims_of_resources(surface: Surface) -> dict[str, ResourceClaimValue]:
-    """A claim for each resource in its domain of last resort."""
+    """A claim for each resource, in the domain that fits its securable elements."""
     return {claim_name(each): ResourceClaimValue(_domain(each, surface), None) for each in surface.resources}
 
 

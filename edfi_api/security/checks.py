@@ -1,5 +1,5 @@
-"""System check of the database: can every resource be granted, are there the strategies that authorize it, and does it
-have what these look at?
+"""System checks of the claims in the database: every resource has a claim, the configured strategies exist, and the
+resource has the elements that they need.
 
 Runs with `migrate` and with `manage.py check --database default`.
 """
@@ -23,7 +23,7 @@ from .strategy_faults import is_applicable, unknown_for, unknown_in
 
 @register(Tags.database)
 def resources_have_claims(databases: Iterable[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """A warning for what no claim set can grant, and for what only claim sets with strategies of their own reach."""
+    """Warn of resources that no claim set can grant, and of those that only claim sets with overrides can grant."""
     if "default" not in (databases or ()) or not _has_tables():
         return []
     parents = dict(ResourceClaim.objects.values_list("name", "parent__name"))
@@ -44,14 +44,14 @@ def resources_have_claims(databases: Iterable[str] | None = None, **_: Any) -> l
 
 
 def _not_applicable(surface: Surface) -> list[str]:
-    """As after a change of the data standard, when a resource has lost its namespace."""
+    """Resources without the elements of their default strategies, for example after a change of the data standard."""
     defaults = all_defaults()
     resources = ((claim_name(each), each) for each in surface.resources)
     return sorted(name for name, each in resources if _actions_without_elements(each, defaults.get(name, {}), surface))
 
 
 def _not_applicable_in_claim_sets(surface: Surface) -> list[str]:
-    """Where a claim set names strategies, for a domain as a rule, that not all of its resources have elements for."""
+    """Grants with overriding strategies, usually on a domain, that need elements not all of its resources have."""
     defaults = all_defaults()
     found = []
     for claim_set in ClaimSet.objects.all():

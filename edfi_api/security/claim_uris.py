@@ -1,7 +1,7 @@
-"""How resources, domains and services are named in claim sets. See
+"""Names of resources, domains and services in claim sets. See
 meadowlark/docs/authorization.md#claim-sets-and-actions.
 
-A claim's name is its URI without the beginning that all of them share: `ed-fi/studentSchoolAssociation`,
+A claim's name is its URI without the common prefix: `ed-fi/studentSchoolAssociation`,
 `domains/people`, `services/identity`.
 """
 

@@ -1,9 +1,9 @@
 """Claim set, resource, action → authorization strategies, or the refusal. See
 meadowlark/docs/authorization.md#from-a-claim-set-to-strategies.
 
-A claim set is compiled once per process into plain dictionaries. Each token that is looked up brings along the version
-that all claims have in the database (`tokens`), and a claim set compiled from an older one is compiled anew: so a
-change is noticed as a revoked token is, within `TOKEN_CACHE_SECONDS`, and no request asks for it.
+A claim set is compiled once per process into plain dictionaries. Each lookup of a token also reads the version of all
+claims (`tokens`), and a claim set compiled from an older version is compiled again. A change therefore takes effect
+within `TOKEN_CACHE_SECONDS`, like the revocation of a token, without a query per request.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _ByAction = dict[str, Strategies]
 
 
 def strategies(client: AuthenticatedClient, resource: Resource, action: Action) -> Strategies:
-    """By which strategies `action` on documents of `resource` is authorized for `client`; never none.
+    """The strategies that authorize `action` on documents of `resource` for `client`; never empty.
 
     Raises `ResourceAccessDenied`, `ActionAccessDenied`, `StrategiesNotDefined` or `ClaimSetVanished`.
     """
@@ -42,12 +42,12 @@ def strategies(client: AuthenticatedClient, resource: Resource, action: Action) 
 
 
 def operations(client: AuthenticatedClient) -> Operations:
-    """The granted actions of every claim that is covered, by the claim's name, in the order of `Action`."""
+    """The granted actions of every covered claim, by the claim's name, in the order of `Action`."""
     return {name: [action for action in Action if action in actions] for name, actions in _granted_to(client).items()}
 
 
 def inherited_defaults(name: str) -> dict[str, tuple[Strategies, str]]:
-    """The default strategies that count for a claim, by action, each with the claim that defines them."""
+    """The default strategies in effect for a claim, by action, each with the claim that defines them."""
     lineage, defaults = list(_Tree.read().lineage(name)), _read_defaults()
     defining = {
         action: next((each for each in lineage if action in defaults.get(each, ())), None) for action in Action.values
@@ -56,7 +56,7 @@ def inherited_defaults(name: str) -> dict[str, tuple[Strategies, str]]:
 
 
 def all_defaults() -> dict[str, _ByAction]:
-    """The default strategies that count for every claim."""
+    """The default strategies in effect for every claim, by claim and action."""
     tree, defaults = _Tree.read(), _read_defaults()
     return {
         name: {action: _nearest_default(list(tree.lineage(name)), defaults, action) for action in Action.values}
@@ -65,7 +65,7 @@ def all_defaults() -> dict[str, _ByAction]:
 
 
 def granted_strategies(claim_set: ClaimSet) -> dict[str, _ByAction]:
-    """What a claim set grants now: by claim and action, the strategies that authorize it."""
+    """The strategies that authorize each action a claim set grants, by claim and action, read from the database."""
     return {
         name: {action: granted.strategies for action, granted in actions.items()}
         for name, actions in _claims_of(claim_set.pk).items()
@@ -73,13 +73,13 @@ def granted_strategies(claim_set: ClaimSet) -> dict[str, _ByAction]:
 
 
 def forget() -> None:
-    """Compile anew whatever is asked for next."""
+    """Clear the compiled claim sets."""
     _compiled.clear()
 
 
 @dataclass(frozen=True, slots=True)
 class _Granted:
-    """An action that is granted on the claim `on`, and what authorizes it; no strategies if none are defined."""
+    """An action granted on the claim `on`, with its strategies; empty if none are defined."""
 
     on: str
     strategies: Strategies
@@ -94,7 +94,7 @@ class _CompiledClaimSet:
     claims: dict[str, _Actions]
 
 
-# As many as there are claim sets; compiling one twice at the same time does no harm.
+# Bounded by the number of claim sets; two threads compiling the same one concurrently is harmless.
 _compiled: dict[int, _CompiledClaimSet] = {}
 
 
@@ -106,7 +106,7 @@ def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:
 
 
 def _compile(client: AuthenticatedClient) -> _CompiledClaimSet:
-    # The version first: what changes after it is read leads to another compilation, never to a missed change.
+    # Read the version first: a change after this read leads to another compilation, never to a missed change.
     version = ClaimsVersion.objects.values_list("version", flat=True).get()
     if not ClaimSet.objects.filter(pk=client.claim_set_id).exists():
         raise ClaimSetVanished(client.claim_set_name)
@@ -121,7 +121,7 @@ def _claims_of(claim_set_id: int) -> dict[str, _Actions]:
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """The name of every claim, with that of the domain it lies in."""
+    """The name of every claim, with that of its parent."""
 
     parents: dict[str, str | None]
 
@@ -160,7 +160,7 @@ def _read_grants(claim_set_id: int) -> dict[str, _ByAction]:
 
 
 def _actions(lineage: list[str], defaults: dict[str, _ByAction], grants: dict[str, _ByAction]) -> _Actions | None:
-    """What is granted on the first claim of `lineage`; None if the claim set concerns none of them."""
+    """The actions granted on the first claim of `lineage`; None if the claim set has a grant on none of them."""
     if not any(name in grants for name in lineage):
         return None
     granting = {

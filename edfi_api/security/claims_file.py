@@ -1,4 +1,4 @@
-"""JSON text → resource claims and claim sets, as plain values; the same values are read from the database.
+"""JSON text → resource claims and claim sets as plain values, the same types that `claims_store` reads.
 
 A file holds either of these members, or both:
 
@@ -14,8 +14,8 @@ A file holds either of these members, or both:
     }
 
 Names of claims may be written as full URIs. `defaults` and `strategies` are lists of strategies for all actions, or
-objects that say them by action; a grant without `strategies` follows the defaults. A claim that stands alone, as a
-string, lies in the claim around it and keeps the defaults that it has.
+objects with lists by action; a grant without `strategies` uses the defaults. A claim given as a string is a child of
+the enclosing claim and keeps its stored defaults.
 """
 
 from collections import Counter
@@ -30,17 +30,17 @@ from .claim_uris import BEGINNING
 from .names import NAME
 
 Strategies = tuple[str, ...]
-# Strategies by action; in a grant, an empty tuple where the defaults count.
+# Strategies by action; in a grant, an empty tuple means the defaults.
 ByAction = dict[str, Strategies]
 
 
 class UnusableClaimsFile(Exception):
-    """The text is not of the form above; says where and why."""
+    """The text does not have the form above; the message has the place and the reason."""
 
 
 @dataclass(frozen=True)
 class ResourceClaimValue:
-    """A resource claim with the one it lies in; `defaults` of None are left as they are."""
+    """A resource claim with its parent; `defaults` of None leave the stored ones unchanged."""
 
     parent: str | None
     defaults: ByAction | None
@@ -48,7 +48,7 @@ class ResourceClaimValue:
 
 @dataclass(frozen=True)
 class ClaimSetValue:
-    """What a claim set grants: by name of the claim, then by action."""
+    """The grants of a claim set: by name of the claim, then by action."""
 
     description: str
     grants: dict[str, ByAction]
@@ -62,12 +62,12 @@ class Claims:
     claim_sets: dict[str, ClaimSetValue] = field(default_factory=dict)
 
     def and_also(self, others: "Claims") -> "Claims":
-        """Both; `others` win."""
+        """The union of both; `others` take precedence."""
         return Claims(self.resource_claims | others.resource_claims, self.claim_sets | others.claim_sets)
 
 
 def read_claims(text: bytes) -> Claims:
-    """What the text says; `UnusableClaimsFile` if it cannot be understood or says something twice."""
+    """Parse the text; `UnusableClaimsFile` if it has another form or names something twice."""
     try:
         read = _decoder.decode(text)
     except msgspec.MsgspecError as error:
@@ -130,7 +130,7 @@ def _granted(grant: _Grant) -> ByAction:
 
 
 def _by_action(strategies: _StrategyList | dict[Action, _StrategyList], actions: Iterable[Action]) -> ByAction:
-    """By action as a plain string, as the database has it; an empty list says nothing."""
+    """By action as a plain string, as in the database; an action with an empty list is left out."""
     if isinstance(strategies, list):
         strategies = dict.fromkeys(actions, strategies)
     if unknown := sorted(set(strategies) - set(actions)):

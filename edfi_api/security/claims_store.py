@@ -1,7 +1,7 @@
-"""Resource claims and claim sets in the database: read as values, compared with others, made like those.
+"""Resource claims and claim sets in the database: read as values, compare with wanted ones, write the difference.
 
-What a change would do is told before it is done, one line for each thing. Claims and claim sets that are not
-mentioned stay as they are.
+A change is described before it is written, one line per item. Claims and claim sets that are not mentioned are left
+unchanged.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from .models import ClaimSet, ClaimsVersion, DefaultStrategies, Grant, Overridin
 
 
 class UnknownClaims(Exception):
-    """Grants name domains or services that are nowhere."""
+    """Grants name domains or services that do not exist."""
 
     def __init__(self, names: Iterable[str]) -> None:
         super().__init__(f"there is no such resource claim: {', '.join(sorted(names))}")
@@ -25,7 +25,7 @@ class UnknownClaims(Exception):
 
 @dataclass(frozen=True)
 class Change:
-    """What has to be written to have `claims`, in words and in values; `left_out` are grants on unknown resources."""
+    """What to write, as `lines` for people and as `claims`; `left_out` are grants on unknown resources."""
 
     lines: tuple[str, ...]
     claims: Claims
@@ -34,17 +34,17 @@ class Change:
 
 @transaction.atomic
 def load(wanted: Claims, by: str, *, is_rehearsal: bool = False) -> Change:
-    """Make the database say what `wanted` says, unless it is only to be told what would change.
+    """Write what differs from `wanted`; a rehearsal only computes the change.
 
-    `by` names who does it, for the audit log.
+    `by` names the user or command in the audit log.
     """
-    # Nobody else changes claims until this is done.
+    # Blocks concurrent changes of claims until this transaction ends.
     ClaimsVersion.objects.select_for_update().first()
     present = stored_claims()
     change = difference(present, wanted)
     if change.lines and not is_rehearsal:
         _write(change.claims)
-        # Those that come along with a new database are the same everywhere.
+        # The log line of a new database leaves out the names: the bundled claim sets are the same everywhere.
         names = ", ".join(change.claims.claim_sets) if present.claim_sets else None
         audit.administered("claims changed", changes=len(change.lines), claim_sets=names or None, by=by)
     return change
@@ -72,9 +72,9 @@ def stored_claims() -> Claims:
 
 
 def difference(present: Claims, wanted: Claims) -> Change:
-    """What of `wanted` the database does not say yet. `UnknownClaims` names domains and services that are missing.
+    """The part of `wanted` that differs from `present`. Raises `UnknownClaims` for missing domains and services.
 
-    Resources come and go with standards and extensions, so a grant on one that has no claim is left out.
+    Resources vary by data standard and extension, so a grant on one without a claim is left out instead.
     """
     known = present.resource_claims.keys() | wanted.resource_claims.keys()
     unknown = {name for each in wanted.claim_sets.values() for name in each.grants if name not in known}

@@ -1,7 +1,7 @@
-"""API clients as the operator makes them and as the token endpoint recognises them.
+"""Creating, changing and authenticating API clients.
 
-A secret is known in the one moment it is made; what is stored is its hash. `by` names who does it, for the audit log;
-None leaves the line to the admin, of which everything that it notes gets one.
+A secret is returned once, when it is generated; only its hash is stored. `by` names the user or command in the audit
+log; None writes no line, because the admin logs its own changes.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ COMMAND = "command"
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a client shows to get a token."""
+    """The key and secret that a client presents to get a token."""
 
     key: str
     secret: str = field(repr=False)
@@ -42,9 +42,9 @@ def create_client(
     expires_at: datetime | None = None,
     by: str = COMMAND,
 ) -> Credentials:
-    """Store a new client of a new application of its own name. A vendor is made too, unless one has that name.
+    """Store a new client with an application of the same name. The vendor is created unless one of that name exists.
 
-    Raises Django's `ValidationError` with everything that is wrong, names and keys that are taken included.
+    Raises Django's `ValidationError` with all problems, including names and keys that are already in use.
     """
     vendor = Vendor.objects.filter(name=vendor_name or name).first()
     problems = _Problems()
@@ -79,7 +79,7 @@ def add_client(
     expires_at: datetime | None = None,
     by: str = COMMAND,
 ) -> Credentials:
-    """Store one more client of an application; raises Django's `ValidationError` with everything that is wrong."""
+    """Store another client of an application; raises Django's `ValidationError` with all problems."""
     client = ApiClient(name=name, client_id=key or generate_client_id(), expires_at=expires_at)
     client.full_clean(exclude={"application"})
     return _add(client, application, by)
@@ -87,7 +87,7 @@ def add_client(
 
 @transaction.atomic
 def rotate_secret(client: ApiClient, by: str | None = COMMAND) -> Credentials:
-    """Give `client` a new secret. The old one, and the tokens it obtained, are void."""
+    """Replace the secret of `client` and revoke its tokens."""
     credentials = new_secret(client)
     client.save(update_fields=["client_secret", "updated"])
     get_access_token_model().objects.filter(application=client).delete()
@@ -98,7 +98,7 @@ def rotate_secret(client: ApiClient, by: str | None = COMMAND) -> Credentials:
 
 @transaction.atomic
 def disable_client(client: ApiClient, by: str | None = COMMAND) -> None:
-    """Give `client` no more tokens, and void those it has."""
+    """Make `client` inactive, so that it gets no token, and revoke its tokens."""
     client.is_active = False
     client.save(update_fields=["is_active", "updated"])
     get_access_token_model().objects.filter(application=client).delete()
@@ -107,19 +107,19 @@ def disable_client(client: ApiClient, by: str | None = COMMAND) -> None:
 
 
 def new_secret(client: ApiClient) -> Credentials:
-    """Give `client` a secret; saving it is left to the caller."""
+    """Set a new secret on `client`, which the caller saves."""
     credentials = Credentials(client.client_id, generate_client_secret())
     client.client_secret = ClientSecretHasher().hash(credentials.secret)
     return credentials
 
 
-# So that a key that nobody has takes as long to refuse as a wrong secret.
+# Verified for unknown keys, so that refusing them takes as long as refusing a wrong secret.
 _NOBODYS_SECRET = ClientSecretHasher().hash(generate_client_secret())
 
 
 def recognise_client(credentials: Credentials) -> ApiClient | None:
-    """The client these credentials belong to, if it may be used; or None, after the same work for all reasons."""
-    # PostgreSQL cannot even be asked for a text with a NUL in it.
+    """The usable client with these credentials; otherwise None, after the same amount of work for every reason."""
+    # PostgreSQL refuses text parameters that contain NUL.
     key = credentials.key.replace("\0", "\ufffd")
     client = ApiClient.objects.select_related("application").filter(client_id=key).first()
     is_right = ClientSecretHasher().verify(credentials.secret, client.client_secret if client else _NOBODYS_SECRET)
@@ -127,7 +127,7 @@ def recognise_client(credentials: Credentials) -> ApiClient | None:
 
 
 def is_still_as_recognised(client: ApiClient) -> bool:
-    """Whether it has the same secret and may be used; until the end of the transaction nobody changes that."""
+    """Whether it still has the same secret and is active; locks the row until the end of the transaction."""
     same = ApiClient.objects.select_for_update(no_key=True).filter(
         pk=client.pk, client_secret=client.client_secret, is_active=True
     )
@@ -148,7 +148,7 @@ def _unknown_claim_set(name: str) -> str:
 
 
 class _Problems:
-    """What is wrong with several rows, by the names of their fields."""
+    """Collects the validation errors of several rows, by field name."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[str]] = {}
@@ -159,7 +159,7 @@ class _Problems:
             messages.append(message)
 
     def of(self, row: Model, exclude: set[str] = frozenset()) -> None:
-        """Whatever `row` itself says is wrong with it."""
+        """Add the errors of `row.full_clean()`."""
         try:
             row.full_clean(exclude=exclude)
         except ValidationError as error:

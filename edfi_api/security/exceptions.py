@@ -1,10 +1,10 @@
-"""What security refuses, as facts; `problem_details` words the answers."""
+"""Exceptions of authentication and authorization, with the facts that `problem_details` puts into words."""
 
 from dataclasses import dataclass
 
 
 class AuthenticationFailed(Exception):
-    """The caller did not show a valid token. `reason` is the sentence that the Ed-Fi API gives for it."""
+    """The request has no valid token. `reason` is the sentence that the Ed-Fi API uses for it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -12,7 +12,7 @@ class AuthenticationFailed(Exception):
 
 
 class UnusableToken(Exception):
-    """The token to be looked into is missing, or is not the caller's own. `reason` is the Ed-Fi API's sentence."""
+    """The token to introspect is missing, or is not the caller's own. `reason` is the Ed-Fi API's sentence."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -21,7 +21,7 @@ class UnusableToken(Exception):
 
 @dataclass
 class ResourceAccessDenied(Exception):
-    """Nothing in the client's claim set concerns the resource."""
+    """The client's claim set has no grant that covers the resource."""
 
     claim_set_name: str
     resource_name: str
@@ -29,7 +29,7 @@ class ResourceAccessDenied(Exception):
 
 @dataclass
 class ActionAccessDenied(Exception):
-    """The claim set concerns the resource, and does not grant the action."""
+    """The claim set covers the resource but does not grant the action."""
 
     claim_set_name: str
     resource_name: str
@@ -38,7 +38,7 @@ class ActionAccessDenied(Exception):
 
 @dataclass
 class StrategiesNotDefined(Exception):
-    """The action is granted, but neither the grant nor the hierarchy says by which strategies: the operator's fault."""
+    """The action is granted without strategies from the grant or the claim hierarchy: a configuration error."""
 
     action: str
     resource_claim_uri: str
@@ -47,32 +47,32 @@ class StrategiesNotDefined(Exception):
 
 @dataclass
 class ClaimSetVanished(Exception):
-    """The client's claim set is no longer there: the operator's fault."""
+    """The client's claim set was deleted: a configuration error."""
 
     claim_set_name: str
 
 
 class ClaimSetNotFound(Exception):
-    """The claim set of the client who asks about itself is no longer there."""
+    """Token introspection finds that the client's claim set was deleted."""
 
 
 @dataclass
 class TooManyRequests(Exception):
-    """The caller asks too often, and may come back after so many seconds."""
+    """A rate limit is exceeded; `retry_after` is in seconds."""
 
     retry_after: int
 
 
 @dataclass
 class UnknownStrategies(Exception):
-    """Strategies are named that there are none of, or none for the action: the operator's fault."""
+    """Configured strategies do not exist, or not for the action: a configuration error."""
 
     names: tuple[str, ...]
 
 
 @dataclass
 class StrategyNotApplicable(Exception):
-    """The documents of the resource have nothing that the strategy could look at: the operator's fault."""
+    """The resource lacks the elements that the strategy needs: a configuration error."""
 
     resource_name: str
     strategy: str
@@ -81,7 +81,7 @@ class StrategyNotApplicable(Exception):
 
 @dataclass
 class ElementUninitialized(Exception):
-    """Stored values by which relationship strategies decide are not there."""
+    """Stored values that relationship strategies need are missing."""
 
     elements: tuple[str, ...]
     strategies: tuple[str, ...]
@@ -90,7 +90,7 @@ class ElementUninitialized(Exception):
 
 @dataclass
 class ElementRequired(Exception):
-    """Proposed values by which relationship strategies decide are not there, or refer to nothing."""
+    """Proposed values that relationship strategies need are missing, or are in unresolved references."""
 
     elements: tuple[str, ...]
     hints: tuple[str, ...]
@@ -98,7 +98,7 @@ class ElementRequired(Exception):
 
 @dataclass
 class NoRelationship(Exception):
-    """Nothing leads from the client's education organizations to these elements of the document."""
+    """No relationship connects the client's education organizations with these elements of the document."""
 
     education_organization_ids: tuple[int, ...]
     elements: tuple[str, ...]
@@ -107,7 +107,7 @@ class NoRelationship(Exception):
 
 @dataclass
 class ViewElementUninitialized(Exception):
-    """A stored reference by which a custom view decides is not there."""
+    """A stored reference that a custom view needs is missing."""
 
     elements: tuple[str, ...]
     strategy: str
@@ -116,7 +116,7 @@ class ViewElementUninitialized(Exception):
 
 @dataclass
 class ViewElementRequired(Exception):
-    """A proposed reference by which a custom view decides is not there, or refers to nothing."""
+    """A proposed reference that a custom view needs is missing or does not resolve."""
 
     elements: tuple[str, ...]
     hints: tuple[str, ...]
@@ -132,7 +132,7 @@ class NotInView(Exception):
 
 
 class NoNamespacePrefixes(Exception):
-    """Namespaces decide, and the client has no prefixes to compare them with."""
+    """The strategy compares namespaces, and the client has no namespace prefixes."""
 
 
 class NamespaceUninitialized(Exception):
@@ -152,14 +152,14 @@ class NamespaceMismatch(Exception):
 
 
 class OwnershipUninitialized(Exception):
-    """Nobody is known to have created the document."""
+    """The document has no recorded creator."""
 
 
 class OwnershipMismatch(Exception):
-    """Another client has created the document."""
+    """Another client created the document."""
 
 
-# Why an action on a resource cannot be authorized at all, whatever the document.
+# Reasons why an action on a resource cannot be authorized for any document.
 UNAUTHORIZABLE = (
     ActionAccessDenied,
     ResourceAccessDenied,

@@ -1,4 +1,4 @@
-"""What a token stands for, told to its own bearer. See
+"""Token introspection for the bearer of the token. See
 meadowlark/docs/authorization.md#token-introspection."""
 
 from urllib.parse import parse_qsl
@@ -37,7 +37,7 @@ class TokenInfoView(APIView):
 
 
 def _token(request: HttpRequest) -> str | None:
-    """The member `token` in any case; whether JSON or a form is sent shows in the body itself."""
+    """The member `token`, case-insensitively; the body itself, not its content type, decides between JSON and form."""
     try:
         body = read_body(request, _LONGEST_BODY)
     except (BodyTooLong, BodyIncomplete):

@@ -1,12 +1,12 @@
-"""Who calls the API, and what they may do.
+"""Vendors, applications, API clients, resource claims and claim sets.
 
-A vendor makes applications; each of its API clients is a running copy of one of them, with a key and a secret. The
-vendor says which namespaces they work with, the application which claim set and education organizations they have.
-Claim sets grant actions on resource claims, which form a tree: resources are its leaves, domains gather them. Any
-change of these tables counts up `claims_version` (sql/0002_claim_sets.sql), by which processes notice it.
+A vendor has applications; an API client is an installation of one of them, with a key and a secret. The vendor has
+the namespace prefixes of its clients, the application their claim set and education organizations. Claim sets grant
+actions on resource claims, which form a tree with resources as leaves and domains as inner nodes. Triggers increment
+`claims_version` with any change of these tables (sql/0002_claim_sets.sql), so that processes notice it.
 
-An `ApiClient` is django-oauth-toolkit's application, swapped: the tokens of that library point at it. Whatever the
-library offers for people who sign in through a browser (redirects, OpenID) stays at its defaults and is never used.
+`ApiClient` is the swapped application model of django-oauth-toolkit, to which the library's tokens refer. The fields
+of the library for browser-based grants (redirects, OpenID) keep their defaults and are not used.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -28,7 +28,7 @@ _safe_in_basic_header = RegexValidator(
 
 
 class Vendor(models.Model):
-    """Who makes applications. Whatever its clients write belongs to namespaces that begin as it is allowed to."""
+    """A maker of applications, with the namespace prefixes of its clients."""
 
     name = models.CharField(max_length=255, unique=True, validators=[validate_name])
     namespace_prefixes = ArrayField(
@@ -52,7 +52,7 @@ class Vendor(models.Model):
 
 
 class Application(models.Model):
-    """An application of a vendor as it is used here: what its clients may do, and for whom."""
+    """An application of a vendor, with the claim set and education organizations of its clients."""
 
     vendor = models.ForeignKey(Vendor, on_delete=models.PROTECT, related_name="applications")
     name = models.CharField(max_length=255, validators=[validate_name])
@@ -82,7 +82,7 @@ class Application(models.Model):
 
 
 class ApiClient(AbstractApplication):
-    """A system with a key and a secret, of which only the hash is kept: a running copy of an application."""
+    """A system with a key and a secret: an installation of an application. Only the hash of the secret is stored."""
 
     name = models.CharField(max_length=255, unique=True, validators=[validate_name])
     application = models.ForeignKey(
@@ -117,11 +117,11 @@ class ApiClient(AbstractApplication):
 
     @property
     def audit_facts(self) -> dict[str, object]:
-        """What the audit log calls it."""
+        """How the audit log identifies it."""
         return {"client": self.client_id}
 
     def is_usable(self, request: object) -> bool:
-        """The library's question, asked wherever it meets a client."""
+        """Hook of django-oauth-toolkit, called wherever it uses a client."""
         return self.is_active and (self.expires_at is None or self.expires_at > timezone.now())
 
 
@@ -130,7 +130,7 @@ def _strategies(**options: object) -> ArrayField:
 
 
 class ResourceClaim(models.Model):
-    """A resource, a service, or a domain that gathers some: what a claim set can grant actions on."""
+    """A resource, a service, or a domain that contains some: a node on which claim sets can grant actions."""
 
     name = models.CharField(
         max_length=255,
@@ -155,7 +155,7 @@ class ResourceClaim(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Refuses in words what the database would refuse in the end."""
+        """Refuse cycles with a readable message; a trigger enforces this in the database."""
         self.name = self.name.removeprefix(BEGINNING)
         above = self.parent
         while above is not None and above.pk != self.pk:
@@ -165,7 +165,7 @@ class ResourceClaim(models.Model):
 
 
 class DefaultStrategies(models.Model):
-    """By which strategies an action on a resource claim, and on all below it, is authorized unless a grant differs."""
+    """The strategies of one action on a resource claim and all its descendants, unless a grant overrides them."""
 
     resource_claim = models.ForeignKey(ResourceClaim, on_delete=models.CASCADE, related_name="defaults")
     action = models.CharField(max_length=11, choices=Action)
@@ -181,7 +181,7 @@ class DefaultStrategies(models.Model):
 
 
 class ClaimSet(models.Model):
-    """What a group of clients may do, under a name: actions on resource claims."""
+    """A named set of grants, shared by the applications that use it."""
 
     name = models.CharField(max_length=255, unique=True, validators=[validate_name])
     description = models.TextField(blank=True, help_text="For whom it is meant.")
@@ -194,7 +194,7 @@ class ClaimSet(models.Model):
 
 
 class Grant(models.Model):
-    """Actions that a claim set allows on a resource claim and on all below it."""
+    """The actions that a claim set allows on a resource claim and all its descendants."""
 
     claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="grants")
     resource_claim = models.ForeignKey(ResourceClaim, on_delete=models.PROTECT, related_name="grants")
@@ -225,7 +225,7 @@ class OverridingStrategies(models.Model):
 
 
 class ClaimsVersion(models.Model):
-    """One row, counted up by the database with every change of claims and claim sets."""
+    """One row, incremented by triggers with every change of claims and claim sets."""
 
     version = models.BigIntegerField()
 

@@ -1,6 +1,6 @@
-"""What may be a name of a client, a claim set and the like, and what a namespace prefix.
+"""Validation of the names of clients, claim sets and the like, and of namespace prefixes.
 
-Names stand in tables, in logs and on the pages of the admin, so they are single lines.
+Names appear in tables, in logs and on admin pages, so they are single lines.
 """
 
 import re
@@ -13,12 +13,12 @@ _PREFIX = rf"\A(?!\s)[^{_CONTROL}]+(?<!\s)\Z"
 
 
 def validate_name(text: str) -> None:
-    """Raise ValidationError unless it is one line of which something can be seen."""
+    """Raise ValidationError unless it is one line with visible characters."""
     if not re.search(NAME, text):
         raise ValidationError("A name is one line without control characters, and not blank.")
 
 
 def validate_namespace_prefix(text: str) -> None:
-    """Raise ValidationError for what is blank: every namespace begins with the empty text."""
+    """Raise ValidationError for blank text, which would be a prefix of every namespace, and for control characters."""
     if not re.search(_PREFIX, text):
         raise ValidationError("A namespace prefix has no blanks around it and no control characters.")

@@ -1,12 +1,12 @@
 """The token endpoint: key and secret in, bearer token out (OAuth 2.0 client credentials, RFC 6749 §4.4).
 
-`token_request` reads what was sent; oauthlib runs the grant; django-oauth-toolkit stores the token, of which only the
-checksum is kept (`COMPLIANT_BCP_RFC9700_TOKEN_STORAGE`). Whatever is wrong is answered as RFC 6749 §5.2 says, in JSON.
+`token_request` reads the request; oauthlib runs the grant; django-oauth-toolkit stores the token as a checksum only
+(`COMPLIANT_BCP_RFC9700_TOKEN_STORAGE`). Errors are answered in JSON as in RFC 6749 §5.2.
 
 A token takes 3 to 4 ms of processor time, measured through gunicorn on a busy machine; a wrong secret and an unknown
 key take as long. The hash is 0.3 of it.
 
-Tokens that have expired remain in their table until `manage.py cleartokens` removes them; have it run every day.
+Expired tokens remain in their table until `manage.py cleartokens` removes them; run it daily.
 """
 
 import json
@@ -42,16 +42,16 @@ from .token_request import GRANT_TYPE, TokenRequest, read_token_request
 # RFC 6749 §5.1 and §5.2 for every answer; the challenge goes with 401 only.
 _HEADERS = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="Ed-Fi API"'}
-# Compared without regard to case; Ed-Fi's older server spells it so.
+# Token types are case-insensitive; Ed-Fi's older server sends lower case.
 _BEARER = "bearer"
 _EDUCATION_ORGANIZATION_ID = re.compile(r"[0-9]{1,19}")
 
 
 class ClientCredentialsValidator(OAuth2Validator):
-    """What oauthlib asks while it runs the grant. The toolkit answers the rest, and stores the token."""
+    """The callbacks of oauthlib that differ from the toolkit's, which handles the rest and stores the token."""
 
     def authenticate_client(self, request: Request, *args: object, **kwargs: object) -> bool:
-        """What a client may get is counted only after its secret was right: nobody can use it up for another."""
+        """The client's rate limit counts only requests with the right secret, so that others cannot exhaust it."""
         request.client = recognise_client(Credentials(request.client_id, request.client_secret))
         if request.client is not None:
             limit(f"tokens of client {request.client.pk}", api_settings.TOKENS_PER_MINUTE)
@@ -78,10 +78,10 @@ class ClientCredentialsValidator(OAuth2Validator):
         return True
 
     def save_bearer_token(self, token: dict[str, object], request: Request, *args: object, **kwargs: object) -> None:
-        """Store the token, then give the answer, which is the same dictionary, the form Ed-Fi clients know.
+        """Store the token, then turn the same dictionary into the response that Ed-Fi clients expect.
 
-        Whoever disables the client or gives it a new secret voids the tokens that are there, and has to find this one
-        too: it is stored before, or not at all.
+        Disabling a client or rotating its secret revokes the tokens that are stored at that time. Locking the client's
+        row makes sure that this token is either stored before and revoked with them, or not stored at all.
         """
         if request.client.expires_at:
             left = int((request.client.expires_at - timezone.now()).total_seconds())
@@ -96,7 +96,7 @@ class ClientCredentialsValidator(OAuth2Validator):
 
 
 class TokenView(OAuthLibMixin, APIView):
-    """`POST /oauth/token`. Whoever asks too often is told so in problem details, as on all other routes."""
+    """`POST /oauth/token`. Rate limits are answered with problem details, as on all other routes."""
 
     authentication_classes = []
     permission_classes = []
@@ -120,12 +120,12 @@ class TokenView(OAuthLibMixin, APIView):
         asked = read_token_request(request)
         try:
             body, status = self._issue_token(request.path, asked)
-        except TooManyRequests:  # Of tokens, which are counted after the secret was found right.
+        except TooManyRequests:  # The limit per client counts only requests with the right secret.
             request.client_key = asked.credentials.key
             raise
         if status >= 400:
             known = ApiClient.objects.filter(client_id=asked.credentials.key.replace("\0", "\ufffd"))
-            # A key that nobody has might be a secret in the wrong place.
+            # An unknown key is not logged: it could be a secret sent in the wrong field.
             request.client_key = known.values_list("client_id", flat=True).first() or "unknown"
         if status == 401:
             denied = {"client": request.client_key, "path": request.path, "address": address}

@@ -1,6 +1,6 @@
-"""What an authenticated client may do at all: the actions that its claim set grants.
+"""Whether a client's claim set grants the action of a request on the resource.
 
-Which documents it may do them with is decided by `authorization.guard`.
+On which documents it may be done is decided by `authorization.guard`.
 """
 
 from functools import partial
@@ -15,7 +15,7 @@ from .readable import readable
 from .tokens import AuthenticatedClient
 from .upserts import upsert_guard
 
-# By the names that viewsets give to what they do. See meadowlark/docs/authorization.md#claim-sets-and-actions.
+# By the viewsets' names of their actions. See meadowlark/docs/authorization.md#claim-sets-and-actions.
 ACTIONS = {
     "list": Action.READ,
     "retrieve": Action.READ,
@@ -29,10 +29,10 @@ ACTIONS = {
 
 
 class ClaimSetPermission(BasePermission):
-    """Asks the client's claim set about views of a resource; of all others it wants an authenticated client.
+    """Checks the client's claim set for views of a resource; other views only need an authenticated client.
 
-    What it demands of documents becomes the view's `guard`, and whom it lets read what, for names of other documents,
-    its `may_read`. The refusals of `claims.strategies` say more than False, and leave as they are.
+    Sets the view's `guard` to the row conditions, and its `may_read` to the function that limits which other documents
+    errors may name. The exceptions of `claims.strategies` are more specific than False and propagate.
     """
 
     def has_permission(self, request: Request, view: View) -> bool:

@@ -1,7 +1,7 @@
-"""How often somebody may do something, counted in the database: all threads, workers and servers count together.
+"""Rate limits, counted in the database and so shared by all threads, workers and servers.
 
-Each bucket lets through as many happenings at once as the limit allows in a minute, and refills evenly (the generic
-cell rate algorithm). Counting and judging are one statement, so no two callers take the same place.
+Each bucket allows a burst of as many events as the limit allows in a minute, and refills evenly (the generic cell rate
+algorithm). Counting and deciding are one statement, so concurrent callers cannot exceed the limit.
 """
 
 import random
@@ -12,7 +12,7 @@ from django.db import connection
 from .exceptions import TooManyRequests
 
 _SECONDS = 60
-# A bucket that is full again need not be kept; every so many happenings those are removed.
+# Full buckets are redundant; they are removed once in so many events.
 _HAPPENINGS_PER_CLEANING = 1000
 
 _COUNT = """
@@ -32,13 +32,13 @@ _CLEAN = "DELETE FROM rate_limit WHERE full_at < clock_timestamp()"
 
 
 def seconds_to_wait(name: str, per_minute: int) -> int:
-    """Count a happening; 0 if it is allowed. A limit of 0 allows everything and counts nothing."""
+    """Count an event; 0 if it is allowed. A limit of 0 allows everything and counts nothing."""
     if not per_minute:
         return 0
     with connection.cursor() as cursor:
         each = timedelta(seconds=_SECONDS / per_minute)
         cursor.execute(_COUNT, {"name": name, "each": each, "whole": timedelta(seconds=_SECONDS)})
-        # No row where somebody else has made the bucket at this very moment.
+        # No row if a concurrent transaction has just created the bucket.
         wait = (cursor.fetchone() or [1])[0]
         if random.randrange(_HAPPENINGS_PER_CLEANING) == 0:  # noqa: S311  Nothing secret hangs on it.
             cursor.execute(_CLEAN)
@@ -46,6 +46,6 @@ def seconds_to_wait(name: str, per_minute: int) -> int:
 
 
 def limit(name: str, per_minute: int) -> None:
-    """Count a happening; `TooManyRequests` if it is one too many."""
+    """Count an event; `TooManyRequests` if it exceeds the limit."""
     if wait := seconds_to_wait(name, per_minute):
         raise TooManyRequests(wait)

@@ -10,7 +10,7 @@ from django.db import connection
 from edfi_api.documents import resource_types
 from edfi_api.surface.resource import ResourceName, Surface
 
-# The claimed organizations and all below them, with everything above those.
+# The claimed organizations and their descendants, with all ancestors of these.
 _FAMILY = """
 WITH reachable AS (
     SELECT DISTINCT descendant_id AS id FROM organization_closure WHERE ancestor_id = ANY (%s)
@@ -34,7 +34,7 @@ class _Organization:
 
 
 def reachable_organizations(claimed: Sequence[int], surface: Surface) -> list[dict[str, object]]:
-    """In order of their ids. Of a claimed one that is not stored yet, there is nothing but its id."""
+    """In order of their ids. A claimed one that is not stored yet has only its id."""
     family = _family(claimed)
     listed = sorted({id_ for id_, each in family.items() if each.is_reachable} | set(claimed))
     return [_described(id_, family, surface) for id_ in listed]
@@ -57,13 +57,13 @@ def _described(id_: int, family: dict[int, _Organization], surface: Surface) -> 
     own = family[id_]
     described |= {"name_of_institution": own.name, "type": _type(own.type, surface)}
     for above in _upwards(id_, family):
-        # The nearest of a type, where an agency lies in another one.
+        # The nearest of each type: a local education agency can be part of another one.
         described.setdefault(_member(family[above].type), above)
     return described
 
 
 def _upwards(id_: int, family: dict[int, _Organization]) -> Iterator[int]:
-    """The organization itself, then those above it, the nearest first."""
+    """The organization itself, then its ancestors, the nearest first."""
     waiting, seen = [id_], {id_}
     for each in waiting:
         yield each

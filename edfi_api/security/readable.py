@@ -1,6 +1,6 @@
-"""Documents of any resources → those of them that a client may read, as if it asked for each.
+"""Documents of any resources → those of them that a client may read.
 
-For what refusals tell of documents beside the one that was asked for.
+Errors name other documents than the requested one, such as referrers; this limits them to readable ones.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _READABLE = "SELECT d.id FROM document d WHERE d.id = ANY (%(rows)s::bigint[]) A
 
 
 def readable(client: AuthenticatedClient, surface: Surface, documents: Mapping[int, ResourceName]) -> set[int]:
-    """The rows of those that the client may read; of resources that are not served, none."""
+    """The ids of the rows that the client may read; none of resources that are not served."""
     found: set[int] = set()
     for name in set(documents.values()):
         if name not in surface.by_name:
@@ -27,7 +27,7 @@ def readable(client: AuthenticatedClient, surface: Surface, documents: Mapping[i
         try:
             found |= _allowed(rows, guard(client, surface.by_name[name], Action.READ, surface))
         except UNAUTHORIZABLE:
-            continue  # Nothing is told of it; who asks for it itself learns why.
+            continue  # Not readable; the reason is reported when the resource itself is requested.
     return found
 
 

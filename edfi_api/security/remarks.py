@@ -1,4 +1,4 @@
-"""What an operator who makes a client should know of its claim set: access that is wider than it looks."""
+"""Warnings for operators who create a client: access of its claim set that is wider than it looks."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ _RESOURCES_NAMED = 5
 
 
 def remarks(application: Application) -> list[str]:
-    """Whole sentences; none where nothing is remarkable."""
+    """Sentences about the application's claim set; empty if there is nothing to warn of."""
     claim_set = application.claim_set
     granted = granted_strategies(claim_set)
     used = {name for by_action in granted.values() for names in by_action.values() for name in names}
@@ -48,7 +48,7 @@ def _overwriting(claim_set: ClaimSet, names: list[str]) -> str:
 
 
 def _overwritten(granted: dict[str, dict[str, tuple[str, ...]]]) -> Iterator[str]:
-    """Resources of which every document may be created, and not every one updated."""
+    """Resources with unrestricted Create and restricted Update, where a POST can overwrite any document."""
     if api_settings.UPSERT_ASKS_UPDATE:
         return
     for name, by_action in granted.items():

@@ -1,7 +1,6 @@
-"""Claims → what in them names a strategy that there is not, that is not for the action, or that a resource has nothing
-for.
+"""Claims → the unknown strategies in them, and those that do not fit the action or the resource.
 
-Told where claims are written, since a client that meets it is only told that the operator has made a mistake.
+Reported when claims are written: the response that a client gets later only states a configuration error.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +17,7 @@ from .strategies.table import STRATEGIES, unknown_strategies
 
 
 def unknown_for(action: str, names: Iterable[str], surface: Surface) -> tuple[str, ...]:
-    """Of these strategies those that cannot authorize the action."""
+    """Those of the strategies that cannot authorize the action."""
     return unknown_strategies(names, surface, for_changes=action == Action.READ_CHANGES)
 
 
@@ -33,8 +32,7 @@ def unknown_in(claims: Claims, surface: Surface) -> list[str]:
 
 
 def views_without_a_way(claims: Claims, surface: Surface) -> list[str]:
-    """`Read of ed-fi/school by StudentWithPets`, where a custom view is named for a resource that does not lead to its
-    basis."""
+    """`Read of ed-fi/school by StudentWithPets`: custom views for resources that do not refer to the view's basis."""
     resources = {claim_name(resource): resource for resource in surface.resources}
     return [
         f"{action} of {place} by {name}"
@@ -47,7 +45,7 @@ def views_without_a_way(claims: Claims, surface: Surface) -> list[str]:
 
 
 def is_applicable(resource: Resource, action: str, names: Iterable[str], surface: Surface) -> bool:
-    """Whether the documents of the resource have what these known strategies look at."""
+    """Whether the resource has the elements that these known strategies need."""
     try:
         Rules(names, Subject(resource, surface, is_for_changes=action == Action.READ_CHANGES))
     except StrategyNotApplicable:
@@ -56,7 +54,7 @@ def is_applicable(resource: Resource, action: str, names: Iterable[str], surface
 
 
 def _strategies_in(claims: Claims) -> Iterator[tuple[str, str, ByAction]]:
-    """In words where they are named, for which claim, and by action."""
+    """The place for messages, the claim's name, and the strategies by action."""
     for name, resource_claim in claims.resource_claims.items():
         yield name, name, resource_claim.defaults or {}
     for name, claim_set in claims.claim_sets.items():

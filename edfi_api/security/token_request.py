@@ -1,7 +1,7 @@
 """HTTP request to the token endpoint → key, secret and scope.
 
 Clients send their credentials in a Basic header or in the body, and the body as a form or as JSON; the toolkit reads
-forms only. What cannot be read is refused with the OAuth error (RFC 6749 §5.2) that clients of Ed-Fi's servers know.
+forms only. Malformed requests are refused with the OAuth errors (RFC 6749 §5.2) of Ed-Fi's servers.
 """
 
 from base64 import b64decode
@@ -25,7 +25,7 @@ _MOST_FORM_FIELDS = 100
 
 @dataclass(frozen=True)
 class TokenRequest:
-    """What a client asks for. `scope` is empty, or the id of the one education organization the token is meant for."""
+    """A parsed token request. `scope` is empty, or the id of the token's only education organization."""
 
     credentials: Credentials
     scope: str
@@ -39,8 +39,8 @@ class _Body(msgspec.Struct):
 
 
 def read_token_request(request: HttpRequest) -> TokenRequest:
-    """What the request asks for; `OAuth2Error` if it cannot be understood or asks for another grant."""
-    # First the body: one that is left unread would hold up what follows on the same connection.
+    """Parse the request; `OAuth2Error` if it is malformed or requests another grant type."""
+    # Read the body first: an unread body would delay the next request on the same connection.
     body = _read_body(request)
     in_header = _basic_credentials(request.headers.get("Authorization", "").strip())
     credentials = _the_credentials(in_header, body)
@@ -87,7 +87,7 @@ def _decode_form(body: bytes) -> _Body:
     return msgspec.convert(fields, _Body)
 
 
-# A body that does not say what it is counts as a form, as RFC 6749 wants it.
+# A body without a content type is read as a form, the format of RFC 6749.
 _DECODERS: dict[str, Callable[[bytes], _Body]] = {
     "": _decode_form,
     "application/x-www-form-urlencoded": _decode_form,
@@ -96,10 +96,10 @@ _DECODERS: dict[str, Callable[[bytes], _Body]] = {
 
 
 def _the_credentials(in_header: Credentials | None, body: _Body) -> Credentials:
-    """The pair that was sent, if it was sent once. Beside a header, the body may repeat the key (RFC 6749 §3.2.1)."""
+    """The credentials, which may be sent only once; beside a header, the body may repeat the key (RFC 6749 §3.2.1)."""
     if in_header is None:
         if not body.client_id or not body.client_secret:
-            # RFC 6749 would say invalid_client; Ed-Fi's older server, whose codes clients know, says this.
+            # RFC 6749 specifies invalid_client; this is the code of Ed-Fi's older server, which clients expect.
             raise InvalidRequestError("Client credentials are missing.", status_code=401)
         return Credentials(body.client_id, body.client_secret)
     if body.client_secret or body.client_id not in (None, "", in_header.key):

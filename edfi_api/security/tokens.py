@@ -1,8 +1,8 @@
-"""Bearer token → the client it was issued to, without asking the database every time.
+"""Bearer token → the client it was issued to, with a cache per process.
 
-The database holds the SHA-256 of each token, never the token. A client once found is remembered in this process for
-`TOKEN_CACHE_SECONDS`, though never beyond its token's expiry: that long it can take until a token that was revoked,
-or a client that was changed or made inactive, is noticed. The same holds for a change of claim sets (`claims`).
+The database holds the SHA-256 of each token, never the token. A client is cached for `TOKEN_CACHE_SECONDS`, though
+never beyond its token's expiry. Revoked tokens, changed or deactivated clients and changed claim sets (`claims`)
+therefore take effect after at most that time.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from edfi_api.conf import api_settings
 
 from .models import ClaimsVersion
 
-# An entry takes about a kilobyte; more clients than this at the same moment only cost queries.
+# An entry takes about a kilobyte; with more concurrent clients than this, lookups cost queries again.
 _MOST_REMEMBERED_TOKENS = 4096
 
 
@@ -26,8 +26,8 @@ _MOST_REMEMBERED_TOKENS = 4096
 class AuthenticatedClient:
     """The caller of a request: an API client, as it was when its token was last looked up.
 
-    `row_id` is the primary key of the `ApiClient`, for what is stored about who did something; `claims_version` that of
-    all claims at that time.
+    `row_id` is the primary key of the `ApiClient`, stored as the creator of documents; `claims_version` is the version
+    of all claims at that time.
     """
 
     row_id: int
@@ -39,12 +39,12 @@ class AuthenticatedClient:
     education_organization_ids: tuple[int, ...]
     namespace_prefixes: tuple[str, ...]
     token_expires: datetime
-    # Django REST framework asks this of whatever a request's user is.
+    # Django REST framework reads this attribute of a request's user.
     is_authenticated: bool = True
 
 
 def token_checksum(token: str) -> str:
-    """By what a token is stored and remembered."""
+    """The key under which a token is stored and cached."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -53,7 +53,7 @@ def _now() -> float:
 
 
 def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: float) -> float:
-    """When to look again. Unknown tokens are not remembered: they would drive out the known ones."""
+    """When the entry expires. Unknown tokens are not cached: they would evict the known ones."""
     if client is None:
         return now
     return min(now + api_settings.TOKEN_CACHE_SECONDS, client.token_expires.timestamp())
@@ -61,7 +61,7 @@ def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: f
 
 @cached(TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_remembered_until, timer=_now), key=token_checksum, lock=Lock())
 def client_of_token(token: str) -> AuthenticatedClient | None:
-    """The client that `token` authenticates, or None if the token is unknown, expired or its client inactive."""
+    """The client that `token` authenticates; None if the token is unknown or expired, or its client is inactive."""
     now = timezone.now()
     found = (
         get_access_token_model()
@@ -91,5 +91,5 @@ def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
 
 
 def _within_scope(education_organization_ids: list[int], scope: str) -> tuple[int, ...]:
-    """All organizations of the application, or the one that the token was narrowed to when it was asked for."""
+    """All organizations of the application, or the one to which the token's scope is limited."""
     return tuple(each for each in education_organization_ids if not scope or str(each) == scope)

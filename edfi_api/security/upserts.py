@@ -1,8 +1,7 @@
 """The guard of a POST, which creates a document or replaces one.
 
-As in Ed-Fi's own server, the strategies of Create decide either way. With `UPSERT_ASKS_UPDATE` those of Update decide
-where the document exists. Which of both it is, the statement that writes finds out, so the guard has conditions for
-both.
+As in Ed-Fi's own server, the strategies of Create apply in both cases. With `UPSERT_ASKS_UPDATE` those of Update apply
+if the document exists. Only the writing statement finds out which case it is, so the guard has conditions for both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from .tokens import AuthenticatedClient
 
 
 def upsert_guard(client: AuthenticatedClient, resource: Resource, surface: Surface) -> Guard | None:
-    """What the client's claim set demands of a POST; None if nothing. Raises what `authorization.guard` does."""
+    """The row conditions of a POST; None if the claim set sets none. Raises what `authorization.guard` does."""
     if not api_settings.UPSERT_ASKS_UPDATE:
         return guard(client, resource, Action.CREATE, surface)
     create, update = (_guard_or_refusal(client, resource, action, surface) for action in (Action.CREATE, Action.UPDATE))
@@ -81,7 +80,7 @@ class _Refusal(_NoDemands):
 
 @dataclass(frozen=True)
 class UpsertGuard:
-    """`create` decides about a document that is new, `update` about one that exists."""
+    """`create` applies to a new document, `update` to an existing one."""
 
     create: Guard
     update: Guard

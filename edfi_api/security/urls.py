@@ -1,4 +1,4 @@
-"""The addresses of the token endpoints."""
+"""Routes of the token endpoints."""
 
 from edfi_api import addresses
 from edfi_api.addresses import fixed_path

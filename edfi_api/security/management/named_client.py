@@ -1,4 +1,4 @@
-"""The API client that a command is about."""
+"""Lookup of the API client that a command's argument names."""
 
 from django.core.management.base import CommandError
 from django.db.models import Q
@@ -7,7 +7,7 @@ from edfi_api.security.models import ApiClient
 
 
 def client_named(text: str) -> ApiClient:
-    """By its key or its name; a key goes first."""
+    """The client with this key or name; a key takes precedence."""
     found = ApiClient.objects.filter(Q(client_id=text) | Q(name=text))
     if not found:
         raise CommandError(f'There is no API client with the name or key "{text}".')

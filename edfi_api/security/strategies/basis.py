@@ -1,10 +1,10 @@
-"""From a resource to the basis of a custom view: which of its references lead to documents of that resource.
+"""Paths from a resource to the basis of a custom view: the references that lead to documents of the basis resource.
 
-References in collections do not count. Those of the identity go before other required ones, and these before optional
-ones: the school of a section is that of its course offering, not that of its location. A way may lead through further
-documents, of whose keys the basis is a part: from a grade to its student by the section association. Of several ways
-the shortest counts, and of equally short ones that whose references are named after their targets, without a role. If
-several are left, all of their documents have to be in the view.
+References in collections are ignored. References of the identity take precedence over other required ones, and these
+over optional ones: the school of a section is that of its course offering, not that of its location. A path may pass
+through further documents whose keys contain the basis: from a grade to its student by the section association. The
+shortest path is used, and of equally short ones the one whose references have no role name. If several remain, all of
+their documents have to be in the view.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,38 +17,38 @@ from edfi_api.surface.resource import ALL_ITEMS, JsonPath, ReferencePath, Resour
 
 @dataclass(frozen=True)
 class Basis:
-    """The resource that a custom view is about; an abstract one stands for its subclasses."""
+    """The resource whose documents a custom view lists; an abstract one stands for its subclasses."""
 
     name: ResourceName
     documents: tuple[Resource, ...]
 
     @cached_property
     def names(self) -> frozenset[ResourceName]:
-        """What references to its documents may have as their target."""
+        """The possible targets of references to its documents."""
         return frozenset([self.name, *(each.name for each in self.documents)])
 
 
 @dataclass(frozen=True)
 class KeyValue:
-    """One value of the key: where the subject has it, and where the documents of each basis resource have it."""
+    """One value of the key: its path in the subject, and its path in the documents of each basis resource."""
 
     here: JsonPath
     there: tuple[JsonPath, ...]
 
     @property
     def name(self) -> str:
-        """What refusals call it."""
+        """Its name in error messages."""
         return member_name(self.here)
 
 
 @dataclass(frozen=True)
 class BasisPath:
-    """A way from the subject: the targets of the references on it, in order, the last of them the basis."""
+    """A path from the subject: the targets of its references, in order, the last of them the basis."""
 
     reference: JsonPath
     targets: tuple[ResourceName, ...]
     key: tuple[KeyValue, ...]
-    # Whether none of the documents on the way has other references of that kind, so that the key need not be compared.
+    # Whether no document on the path has another reference to the same target, so that the key need not be compared.
     is_only_one: bool
 
 
@@ -59,14 +59,14 @@ def member_name(path: JsonPath) -> str:
 
 
 def basis_named(strategy: str, surface: Surface) -> Basis | None:
-    """What stands before `With` in the name of a strategy; the longest name of a resource if there are several."""
+    """The resource named before `With` in the strategy's name; the longest name if several match."""
     ends = [index for index in range(1, len(strategy)) if _is_split(strategy, index)]
     bases = (_basis(strategy[:end], surface) for end in reversed(ends))
     return next((basis for basis in bases if basis), None)
 
 
 def paths_to(basis: Basis, subject: Resource, surface: Surface) -> list[BasisPath]:
-    """The ways that count; none if the subject does not lead to the basis."""
+    """The paths to use; empty if the subject does not refer to the basis."""
     references = [reference for reference in subject.references if _is_single(reference)]
     for found in (
         _shortest([each for each in references if each.is_identity], basis, surface),
@@ -80,7 +80,7 @@ def paths_to(basis: Basis, subject: Resource, surface: Surface) -> list[BasisPat
 
 
 def documents_of(name: ResourceName, surface: Surface) -> tuple[Resource, ...]:
-    """The resources whose documents a reference to `name` can mean."""
+    """The resources whose documents a reference to `name` can refer to."""
     if name in surface.by_name:
         return (surface.by_name[name],)
     subclasses = (each.subclasses for each in surface.abstract_resources if each.name == name)
@@ -94,7 +94,7 @@ def _is_split(strategy: str, index: int) -> bool:
 
 def _basis(name: str, surface: Surface) -> Basis | None:
     known = [each.name for each in (*surface.resources, *surface.abstract_resources) if each.name.resource == name]
-    # Where extensions have the name too, the core project's is meant.
+    # The core project takes precedence over extensions with a resource of the same name.
     known.sort(key=lambda each: each.project != surface.core_project.name)
     documents = documents_of(known[0], surface) if known else ()
     return Basis(known[0], documents) if documents and not documents[0].is_descriptor else None
@@ -106,8 +106,7 @@ def _is_single(reference: ReferencePath) -> bool:
 
 @dataclass(frozen=True)
 class _Way:
-    """References one behind the other; `pairs` say where the last target has the values of its key, and where the
-    subject has them."""
+    """A chain of references; `pairs` maps the paths of the last target's key to the paths in the subject."""
 
     before: tuple[ReferencePath, ...]
     last: ReferencePath
@@ -122,7 +121,7 @@ class _Way:
         return (*self.before, self.last)
 
     def longer(self, surface: Surface) -> Iterator["_Way"]:
-        """One reference further, where the subject repeats its key: so where it is part of the target's identity."""
+        """Chains with one more reference, of those in the target's identity: only their keys repeat in the subject."""
         for target in documents_of(self.target, surface)[:1]:
             for reference in target.references:
                 pairs = {pair.there: self.pairs[pair.here] for pair in reference.identity if pair.here in self.pairs}
@@ -146,7 +145,7 @@ class _Way:
 
 
 def _shortest(references: Iterable[ReferencePath], basis: Basis, surface: Surface) -> list[_Way]:
-    """Of the ways that begin with these references."""
+    """The shortest chains that begin with these references."""
     found = [_Way((), reference, {pair.there: pair.here for pair in reference.identity}) for reference in references]
     seen: set[ResourceName] = set()
     while found:
@@ -163,7 +162,7 @@ def _place(value: KeyValue) -> JsonPath:
 
 
 def _counted(resource: Resource, meant: tuple[Resource, ...], surface: Surface) -> int:
-    """How many of the resource's references may mean documents of these."""
+    """The number of the resource's references that can refer to documents of these resources."""
     return sum(
         any(document in meant for document in documents_of(reference.target, surface))
         for reference in resource.references
@@ -175,7 +174,7 @@ def _has_role(reference: ReferencePath) -> bool:
 
 
 def _in_documents(there: JsonPath, target: ResourceName, basis: Basis) -> tuple[JsonPath, ...]:
-    """Where the documents themselves have what a reference to their superclass calls `there`."""
+    """The paths, in the documents themselves, of the value that a reference to their superclass has at `there`."""
     found = [
         next(
             (

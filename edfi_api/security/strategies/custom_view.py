@@ -1,9 +1,9 @@
-"""Custom views: documents whose basis document is listed in a view that the operator made.
+"""Custom views: documents whose basis document is listed in a view that the operator created.
 
-The strategy `StudentWithCTECourseEnrollments` is about the documents that refer to a student (its basis), and allows
-those whose student's id is in `auth.StudentWithCTECourseEnrollments (document_uuid)`. The name is written without
-quotes, so PostgreSQL has it in lower case. What the view costs is the operator's affair; it is asked about one document
-at a time where few are looked at, and read as a whole where all of a resource are.
+The strategy `StudentWithCTECourseEnrollments` applies to documents that refer to a student (its basis), and allows
+those whose student's id is in `auth.StudentWithCTECourseEnrollments (document_uuid)`. The name is not quoted, so
+PostgreSQL folds it to lower case. The operator is responsible for the cost of the view: single documents are looked up
+in it one at a time, and a condition over all documents of a resource reads it as a whole.
 """
 
 import re
@@ -24,7 +24,7 @@ from .strategy import Subject, Unresolved
 
 SCHEMA = "auth"
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*With[A-Z0-9][A-Za-z0-9]*", re.ASCII)
-# PostgreSQL cuts longer names off.
+# PostgreSQL truncates longer names.
 _LONGEST_NAME = 63
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z]+|\d+")
 
@@ -38,12 +38,12 @@ SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnames
 
 
 def is_custom_view(name: str) -> bool:
-    """Whether a strategy is named like one."""
+    """Whether the name has the form of a custom view strategy."""
     return bool(_NAME.fullmatch(name)) and len(name) <= _LONGEST_NAME
 
 
 def unusable(names: Iterable[str], surface: Surface, using: str = "default") -> list[str]:
-    """Of the names of custom views those whose basis is no resource, and those that the database does not have."""
+    """The custom views among the names that have no resource as their basis or do not exist in the database."""
     named = list(names)
     if not named:
         return []
@@ -54,8 +54,8 @@ def unusable(names: Iterable[str], surface: Surface, using: str = "default") -> 
 
 @dataclass(frozen=True)
 class CustomView:
-    """One view, for one resource; without `paths` the resource is the basis itself. `targets` are the resources on the
-    paths, each with those whose documents it stands for."""
+    """One view for one resource; without `paths` the resource is the basis itself. `targets` are the resources on the
+    paths, each with the resources whose documents a reference to it can refer to."""
 
     name: str
     basis: Basis
@@ -65,7 +65,7 @@ class CustomView:
 
     @classmethod
     def of(cls, name: str, subject: Subject) -> "CustomView":
-        """Raises StrategyNotApplicable if nothing leads from the documents of the resource to the basis."""
+        """Raises StrategyNotApplicable if the resource does not refer to the basis."""
         resource, surface = subject.resource, subject.surface
         basis = basis_named(name, surface)
         if basis is None:
@@ -94,7 +94,7 @@ class CustomView:
         return " AND ".join(self._is_listed_by(path, values) for path in self.paths)
 
     def sql_for_many(self, values: Values, is_alone: bool) -> str:
-        """From the view to the documents: it is read once."""
+        """From the view to the documents, so that the view is read once."""
         if not self.paths:
             return f"d.document_uuid IN (SELECT listed.document_uuid FROM {self._view} listed)"
         return " AND ".join(self._is_among_referrers(path) for path in self.paths)
@@ -158,7 +158,7 @@ class CustomView:
         return f"EXISTS (SELECT FROM {_steps(path, values)} WHERE {' AND '.join(conditions)} OFFSET 0)"
 
     def _is_listed_by_key(self, path: BasisPath, values: KeptValues) -> str:
-        """Of a document that is no more, nothing but the key is left."""
+        """For deleted documents, of which only the key is kept."""
         return "({})".format(
             " OR ".join(
                 f"""EXISTS (
@@ -173,7 +173,7 @@ class CustomView:
         )
 
     def _is_among_referrers(self, path: BasisPath) -> str:
-        """From the view, in which ids may repeat, back along the references; OFFSET keeps this order."""
+        """From the view, in which ids may repeat, back along the references; OFFSET fences this join order."""
         reached = f"""
             SELECT t.id FROM (SELECT DISTINCT document_uuid FROM {self._view} OFFSET 0) listed
               JOIN document t ON t.document_uuid = listed.document_uuid
@@ -190,7 +190,7 @@ class CustomView:
 
 
 def _kept(path: BasisPath, resource: Resource) -> BasisPath | None:
-    """The path in terms of the key values that are kept of documents; None if these have not all of the key."""
+    """The path in terms of the key values kept of deleted documents; None if these lack part of the key."""
     places = {place: kept for field, kept in resource.key_fields for place in field.paths}
     if not all(value.here in places for value in path.key):
         return None
@@ -210,8 +210,8 @@ def _is_of(type_: str, name: ResourceName) -> str:
 
 
 def _steps(path: BasisPath, values: Values) -> str:
-    """Types and ids of what the subject refers to, of what these refer to, and so on: `l1`, `l2`, … OFFSET keeps the
-    planner from looking for other orders than that of the references."""
+    """Types and ids of the subject's referenced documents (`l1`), of theirs (`l2`), and so on. OFFSET keeps the planner
+    from considering other join orders than that of the references."""
     if isinstance(values, RowValues):
         steps = f"unnest({values.alias}.linked_types, {values.alias}.linked_ids) l1 (type, id)"
     else:
@@ -230,7 +230,7 @@ def _steps(path: BasisPath, values: Values) -> str:
 
 
 def _has_key(document_uuid: str, path: BasisPath, values: Values) -> str:
-    """Whether a document of the basis is the one whose key the subject has there."""
+    """Whether a document of the basis has the key that the subject has at the end of the path."""
     row = RowValues("t")
     key = (
         f"coalesce({', '.join(map(row.member, dict.fromkeys(value.there)))}) = {values.member(value.here)}"
@@ -240,7 +240,7 @@ def _has_key(document_uuid: str, path: BasisPath, values: Values) -> str:
 
 
 def _example(key: Sequence[KeyValue], position: int, values: KeptValues) -> str:
-    """SQL for the smallest body with the key, as a document of the basis resource at this position has it."""
+    """SQL for the minimal body that has the key, in the form of the basis resource at this position."""
     tree: dict[str, Any] = {}
     for value in key:
         *above, last = value.there[position].steps

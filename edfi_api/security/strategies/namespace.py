@@ -24,7 +24,7 @@ NAMESPACE_BASED = "NamespaceBased"
 
 _BEGINS = "EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS prefix WHERE starts_with({value}, prefix))"
 
-# From one namespace to the next along the index, so that not every row has to be looked at to know them all.
+# A loose index scan: from one distinct namespace to the next, without reading every row.
 _NAMESPACES = f"""
 WITH RECURSIVE namespaces AS (
     (SELECT d.namespace FROM document d
@@ -47,7 +47,7 @@ SELECT d.id FROM ({_NAMESPACES}) n CROSS JOIN LATERAL (
 
 @dataclass(frozen=True, slots=True)
 class NamespaceBased:
-    """All namespaces of a document must begin so; there is one, unless an extension has others."""
+    """All namespaces of a document must match; there is one, unless an extension adds others."""
 
     groups: tuple[Group, ...]
 

@@ -1,4 +1,4 @@
-"""OwnershipBased: whoever created a document may read, change and delete it. See
+"""OwnershipBased: the client that created a document may read, change and delete it. See
 meadowlark/docs/authorization.md#ownership."""
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ SELECT d.id FROM document d
 
 @dataclass(frozen=True, slots=True)
 class OwnershipBased:
-    """Asks about what is stored only: a new document becomes its creator's own."""
+    """Checks stored documents only: the client that creates a document owns it."""
 
     @classmethod
     def of(cls, name: str, subject: Subject) -> "OwnershipBased":

@@ -1,10 +1,10 @@
-"""The relationship strategies: the organizations and people of a document can be reached from the client's
+"""The relationship strategies: the organizations and people of a document are reachable from the client's
 organizations.
 
 An organization is reached downwards through the closure of the hierarchy (upwards by the inverted strategies), a
-person through an association that brings it under such an organization. Associations are documents like others, so a
-path begins and ends with them at once. Of single documents it is asked whether there is a path; pages go to where paths
-end, which a table keeps (sql/0006_reached_documents.sql). See
+person through an association with such an organization. Associations are documents, so paths appear and disappear
+with them in the same transaction. For single documents the condition checks whether a path exists; pages start from
+the ends of the paths, which a table stores (sql/0006_reached_documents.sql). See
 meadowlark/docs/authorization.md#people.
 """
 
@@ -31,9 +31,9 @@ SELECT c.descendant_id FROM organization_closure c WHERE c.ancestor_id = ANY (%(
 _ABOVE = """
 SELECT c.ancestor_id FROM organization_closure c WHERE c.descendant_id = ANY (%(claims)s::bigint[])
 """
-# They need not be stored.
+# Claimed organizations need not exist as documents.
 _CLAIMED = "SELECT unnest(%(claims)s::bigint[])"
-# Associations that are, and those that were.
+# Existing associations, and both existing and deleted ones.
 _PRESENT = "document"
 _PRESENT_AND_PAST = """(
 SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM document UNION ALL
@@ -41,7 +41,7 @@ SELECT opens_pathway, resource_type_id, organization, student, contact, staff FR
 SELECT opens_pathway, resource_type_id, organization, student, contact, staff FROM key_change
 )"""
 
-# The first documents of an organization `o`, and those of the people whom associations bring under it.
+# The first documents of an organization `o`, and those of the people associated with it.
 _OF_ORGANIZATION = """
 SELECT d.id FROM document d
  WHERE d.resource_type_id = %(type)s AND d.organization = o.id AND d.id BETWEEN %(first)s AND %(last)s
@@ -55,8 +55,8 @@ SELECT r.id FROM unnest(%({pathway})s::smallint[]) association (type) CROSS JOIN
      ORDER BY r.document_id LIMIT %(looked_at)s
 ) r
 """
-# Documents of one organization mostly lie together: if the one that comes first fills the page, others are looked at
-# only as far as theirs lie between.
+# Documents of one organization are mostly adjacent in page order: once the first organization fills the page, the
+# others are read only up to its last document.
 _OF_EACH = """
 WITH branch AS MATERIALIZED (
     SELECT o.id, d.id AS first_id FROM ({organizations}) o (id) CROSS JOIN LATERAL ({first}) d
@@ -76,13 +76,13 @@ _DOCUMENTS_OF_PEOPLE = f"""
 SELECT r.document_id FROM ({_BELOW}) o (id) JOIN reached_document r ON r.organization = o.id
  WHERE r.resource_type_id = %(type)s AND r.association_type_id = ANY (%({{pathway}})s::smallint[])
 """
-# In so many organizations the first documents are found as quickly as an unguarded page.
+# Up to this many organizations, finding the first documents is as fast as an unguarded page.
 _FEW = 32
 
 
 class Pathway(Enum):
-    """How a person is brought under an organization: the name in the surface, and of the parameter with the numbers
-    of the associations."""
+    """The associations of one kind of person with organizations: their name in the surface, and the name of the
+    parameter with their resource type numbers."""
 
     STUDENT = ("StudentSchoolAssociationAuthorization", "student_pathway")
     RESPONSIBILITY = (
@@ -103,7 +103,7 @@ class Pathway(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Which elements a strategy looks at and how they are reached."""
+    """The elements that a strategy checks, and how they are reached."""
 
     organizations: bool = False
     students: Pathway | None = None
@@ -136,8 +136,8 @@ REACHES = {
 
 @dataclass(frozen=True, slots=True)
 class RelationshipFailure:
-    """What is wrong with the elements of one strategy: those without a value, or those that nothing leads to. The
-    hints are about the former, if there are any."""
+    """The failing elements of one strategy: those without a value, and those without a relationship. The hints are
+    about the former, if there are any."""
 
     strategy: str
     without_value: tuple[str, ...]
@@ -147,8 +147,8 @@ class RelationshipFailure:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """One of the strategies above, for one resource: `groups` are all of its elements, `opens` the pathways that its
-    documents open."""
+    """One of the strategies above for one resource: `groups` are all of its elements, `opens` the pathways of which its
+    documents are the associations."""
 
     name: str
     reach: Reach
@@ -169,7 +169,7 @@ class Relationship:
 
     @property
     def checked(self) -> list[Group]:
-        """The elements that have to be reached, organizations before people."""
+        """The elements that have to be reachable, organizations before people."""
         wanted = {
             SecurableKind.ORGANIZATION: self.reach.organizations,
             SecurableKind.STUDENT: self.reach.students is not None,
@@ -183,7 +183,7 @@ class Relationship:
         return " AND ".join(self._is_reached(group, values) for group in asked)
 
     def sql_for_many(self, values: Values, is_alone: bool) -> str:
-        """By OFFSET all people that are reached are worked out once, instead of looked for at each document."""
+        """OFFSET makes the planner compute all reachable people once, instead of probing for each document."""
         once = " OFFSET 0" if is_alone else ""
 
         def is_among(value: str, reached: str) -> str:
@@ -204,7 +204,7 @@ class Relationship:
         return asked
 
     def failure(self, answers: Sequence[bool], unresolved: Unresolved) -> RelationshipFailure | None:
-        """Elements whose reference leads nowhere have no value."""
+        """Elements in an unresolved reference count as missing."""
         missing: list[str] = []
         without_value: list[Group] = []
         unrelated: list[Group] = []
@@ -222,8 +222,8 @@ class Relationship:
         return RelationshipFailure(self.name, tuple(missing), names, tuple(hints))
 
     def candidates(self) -> Candidates:
-        """By organization: its documents, or those of its people. Where a document has an organization that is not
-        asked for, no index leads from people to it: all of the resource are held against them, but in an index."""
+        """By organization: its documents, or those of its people. If a document has an organization that this strategy
+        does not check, no index leads from people to it: all documents of the resource are compared, in an index."""
         kind = self.checked[0][0].kind
         if kind is SecurableKind.ORGANIZATION:
             return self._of_each(self._all_reached, _OF_ORGANIZATION)
@@ -247,13 +247,13 @@ class Relationship:
 
     @property
     def _has_organization(self) -> bool:
-        """Whether its documents are found by their organization, not by their people."""
+        """Whether its documents are indexed by their organization rather than by their people."""
         return any(group[0].kind is SecurableKind.ORGANIZATION for group in self.groups)
 
     @property
     def _asked(self) -> list[Group]:
-        """Those that have to be reached, but for the contact of a stored association that leads from its student to its
-        contact: whoever reaches the one reaches the other."""
+        """The elements to check in stored documents: all, except the contact of an association that opens the pathway
+        from its student to its contact, because reaching the student means reaching the contact."""
         if Pathway.CONTACT.surface_name not in self.opens:
             return self.checked
         student, contact = (
@@ -269,7 +269,7 @@ class Relationship:
         value = self._value(group, values)
         match group[0].kind:
             case SecurableKind.ORGANIZATION:
-                # A claimed organization need not exist: its client may be about to create it.
+                # A claimed organization need not exist: the client may be creating it.
                 direction = _UPWARDS if self.reach.is_inverted else _DOWNWARDS
                 return f"({value} = ANY (%(claims)s::bigint[]) OR {_is_under_claims(value, direction)})"
             case SecurableKind.CONTACT:
@@ -283,7 +283,7 @@ class Relationship:
         return _exists(f"{self._associations} p", f"p.{kind} = {value}", _opens(pathway, "p"), organization)
 
     def _reached(self, kind: SecurableKind) -> str:
-        """All organizations or people that are reached, some of them more than once."""
+        """All reachable organizations or people, possibly with duplicates."""
         match kind:
             case SecurableKind.ORGANIZATION:
                 return f"{self._all_reached} UNION {_CLAIMED}"
@@ -344,8 +344,8 @@ def _is_under_claims(organization: str, direction: tuple[str, str]) -> str:
 
 
 def _exists(table: str, *conditions: str) -> str:
-    """OFFSET keeps the planner from looking up all that is reached where one value is asked about, and on the way that
-    leads from this value."""
+    """OFFSET keeps the planner from turning this into a semi-join: it probes from the one value instead of computing
+    everything reachable."""
     return f"EXISTS (SELECT FROM {table} WHERE {' AND '.join(conditions)} OFFSET 0)"
 
 
@@ -382,7 +382,7 @@ _PATHWAYS = [
 
 
 def _associations(using: str) -> Mapping[str, list[int]]:
-    """For each pathway the numbers of the associations that open it, those of other standards too."""
+    """For each pathway the type numbers of its associations, including those of other data standards."""
     numbers = resource_types.numbers(using)
     found: dict[str, list[int]] = {pathway.parameter: [] for pathway in Pathway}
     for name, parameter in _PATHWAYS:

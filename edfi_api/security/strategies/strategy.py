@@ -1,4 +1,4 @@
-"""What an authorization strategy is: conditions on values in SQL, and the words for values that break them."""
+"""The interface of authorization strategies: conditions on values in SQL, and the refusals of values that fail."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -18,7 +18,7 @@ Unresolved = AbstractSet[JsonPath]
 
 @dataclass(frozen=True)
 class Subject:
-    """What a strategy is made for: the documents of a resource, or what is kept of those that were."""
+    """The subject of a strategy: the documents of a resource, or the key values kept of deleted ones."""
 
     resource: Resource
     surface: Surface
@@ -30,35 +30,35 @@ class Subject:
 
 
 class Strategy(Protocol):
-    """Frozen, made for one resource, and the same for all clients: what differs are parameters of the SQL."""
+    """Frozen, made for one resource, and the same for all clients, which differ only in parameters of the SQL."""
 
     def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
-        """What the SQL refers to. No two strategies give a name another meaning."""
+        """The parameters of the SQL. A name has the same meaning in all strategies."""
 
     def precondition(self, client: AuthenticatedClient) -> Exception | None:
-        """Why no document at all can be allowed to the client; None if some may be."""
+        """The refusal if the strategy can allow this client no document at all, otherwise None."""
 
     def sql(self, values: Values) -> str:
-        """True where it allows; quick for one row."""
+        """The condition that is true where the strategy allows, optimized for one row."""
 
     def sql_for_many(self, values: Values, is_alone: bool) -> str:
-        """The same, quick for many rows: for all of a resource if it `is_alone`, otherwise for those that are found by
-        other conditions."""
+        """The same, optimized for many rows: for all of a resource if it `is_alone`, otherwise for rows that other
+        conditions narrow down."""
 
     def candidates(self) -> Candidates | None:
-        """The way to all that it may allow; None where no index leads there."""
+        """An index path to all rows that it may allow; None if there is none."""
 
     def questions(self, values: Values) -> list[str]:
-        """True for each thing that is in order."""
+        """SQL conditions, one for each check; true where the check passes."""
 
     def refusal(
         self, answers: Sequence[bool], values: Values, unresolved: Unresolved, client: AuthenticatedClient
     ) -> Exception | None:
-        """What these answers mean for the client; None if nothing is wrong."""
+        """The refusal that follows from the results of `questions`; None if all checks pass."""
 
 
 def value_of(group: Group, resource_groups: Sequence[Group], values: Values) -> str:
-    """The value of elements that are always equal: a column, or for what no column has room for, the body's."""
+    """The value of elements that are always equal: from a column, or from the body where there is no column."""
     kind = group[0].kind
     first = next(each for each in resource_groups if each[0].kind is kind)
     if group == first:
@@ -67,5 +67,5 @@ def value_of(group: Group, resource_groups: Sequence[Group], values: Values) -> 
     text = found[0] if len(found) == 1 else f"coalesce({', '.join(found)})"
     if kind is not SecurableKind.ORGANIZATION:
         return text
-    # Ids that no column can hold are nobody's, as in the columns.
+    # Ids beyond bigint count as missing, as in the columns.
     return f"(CASE WHEN abs({text}::numeric) < {2**63} THEN {text}::bigint END)"

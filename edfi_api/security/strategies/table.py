@@ -1,7 +1,7 @@
 """The authorization strategies by name: how each is made for a resource, and which actions it can authorize.
 
-A new strategy is a module beside this one and a row here: what claims may name, what the admin offers and what checks
-know follows from the table.
+A new strategy is a module beside this one and a row here; the names allowed in claims, the choices in the admin and the
+system checks derive from the table.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ NO_FURTHER_AUTHORIZATION_REQUIRED = "NoFurtherAuthorizationRequired"
 
 
 class Combination(Enum):
-    """How a strategy is put together with others."""
+    """How a strategy is combined with others."""
 
     ALL = "each of these has to allow, in the order in which they are configured"
     ALL_AFTER_OTHERS = "so has each of these, which are asked behind all others"
@@ -29,9 +29,9 @@ class Combination(Enum):
 
 @dataclass(frozen=True)
 class Row:
-    """`make` gives the strategy for a resource, or None if it demands nothing, and raises StrategyNotApplicable.
+    """`make` returns the strategy for a resource, or None if it sets no condition, and raises StrategyNotApplicable.
 
-    Create, Read, Update and Delete look at documents, ReadChanges at what is kept of those that were.
+    Create, Read, Update and Delete apply to documents, ReadChanges to the key values kept of deleted ones.
     """
 
     make: Callable[[str, Subject], Strategy | None]
@@ -58,14 +58,14 @@ _CUSTOM_VIEW = Row(CustomView.of, for_changes=True)
 
 
 def row(name: str) -> Row | None:
-    """That of a strategy; None if there is none of this name."""
+    """The row of a strategy; None if the name is unknown."""
     return STRATEGIES.get(name) or (_CUSTOM_VIEW if is_custom_view(name) else None)
 
 
 def unknown_strategies(
     names: Iterable[str], surface: Surface, *, for_changes: bool, using: str = "default"
 ) -> tuple[str, ...]:
-    """Of these strategies those that there are not, or not for that; custom views have to be in the database."""
+    """Those of the strategies that do not exist, or not for this use; custom views have to be in the database."""
     named = list(dict.fromkeys(names))
     rows = {name: found for name in named if (found := row(name))}
     usable = {name for name, found in rows.items() if (found.for_changes if for_changes else found.for_documents)}

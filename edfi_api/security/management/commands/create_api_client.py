@@ -1,13 +1,13 @@
-"""`create_api_client NAME --claim-set X`: make an API client and print its key and secret, once.
+"""`create_api_client NAME --claim-set X`: create an API client and print its key and secret, once.
 
-It becomes the client of an application of its own name, and that of a vendor: of its own name too, unless `--vendor`
-names one. With `--application` it is one more client of an application that is there, and has what that one has.
+It belongs to a new application of the same name, and that to a vendor: of the same name too, unless `--vendor` names
+one. With `--application` it is another client of an existing application, with that application's rights.
 
-A name is given once. If it is taken the command fails and names the key of the client that has it; with
+Names are unique. If the name exists the command fails and prints the key of the client that has it; with
 `--if-exists keep` it reports that client and succeeds, with `--if-exists new-secret` it gives the client a new
 secret. Neither changes anything else about a client that exists.
 
-Key and secret go to standard output; what an operator should know of the claim set goes to standard error.
+Key and secret go to standard output; remarks about the claim set go to standard error.
 """
 
 import json
@@ -110,7 +110,7 @@ def _reuse(client: ApiClient, if_exists: str) -> tuple[str, str | None]:
 
 
 def _in_one_line(error: ValidationError) -> str:
-    """Every field that is wrong, in the words of people."""
+    """All validation errors, with readable field names."""
     return "; ".join(
         f"{_FIELDS.get(name, name.replace('_', ' '))}: {' '.join(messages)}"
         for name, messages in error.message_dict.items()

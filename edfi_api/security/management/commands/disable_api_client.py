@@ -1,7 +1,7 @@
-"""`disable_api_client CLIENT`: no more tokens for an API client, and those it has are void.
+"""`disable_api_client CLIENT`: make an API client inactive and revoke its tokens.
 
-A server may believe a token it has just seen for `MEADOWLARK_TOKEN_CACHE_SECONDS` longer. In the admin the client can
-be made active again.
+A server process can accept a cached token for up to `MEADOWLARK_TOKEN_CACHE_SECONDS` longer. The client can be made
+active again in the admin.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""`list_api_clients`: who may call the API, one line a client; `--format json` for programs."""
+"""`list_api_clients`: list the API clients, one line each; `--format json` for programs."""
 
 import json
 from typing import Any

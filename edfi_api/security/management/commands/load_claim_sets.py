@@ -1,9 +1,9 @@
-"""`load_claim_sets FILE`: make resource claims and claim sets what the files say.
+"""`load_claim_sets FILE`: load resource claims and claim sets from files.
 
-The form of the files stands in `edfi_api/security/claims_file.py`. Claims and claim sets that they do not mention stay
-as they are. Every change is printed; `--dry-run` prints it and changes nothing. Files that name strategies which there
-are not, custom views that the database does not have, or resources that do not lead to the basis of their view, are
-refused whole.
+`edfi_api/security/claims_file.py` describes the file format. Claims and claim sets that the files do not mention are
+left unchanged. Every change is printed; `--dry-run` prints the changes without making them. A file is refused as a
+whole if it names strategies that do not exist, custom views that the database does not have, or custom views for
+resources that do not refer to the view's basis.
 """
 
 from argparse import ArgumentParser

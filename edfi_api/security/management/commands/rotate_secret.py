@@ -1,4 +1,4 @@
-"""`rotate_secret CLIENT`: give an API client a new secret and print it, once. The old one, and its tokens, are void."""
+"""`rotate_secret CLIENT`: give an API client a new secret, print it once, and revoke the old secret and its tokens."""
 
 from typing import Any
 
