@@ -1,9 +1,9 @@
-"""Django's admin, with our front page."""
+"""The app configuration of Django's admin with Meadowlark's admin site."""
 
 from django.contrib.admin.apps import AdminConfig
 
 
 class AdministrationConfig(AdminConfig):
-    """Stands in INSTALLED_APPS where Django's own would."""
+    """Replaces `django.contrib.admin` in INSTALLED_APPS."""
 
     default_site = "edfi_api.administration.site.AdministrationSite"

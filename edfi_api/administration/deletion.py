@@ -1,4 +1,4 @@
-"""Deleting documents in the admin: through the store, and refused with the list of what refers to them."""
+"""Deletion of documents in the admin, through the store; a refusal lists the referrers."""
 
 from typing import Any
 
@@ -18,22 +18,21 @@ from edfi_api.startup import current_surface
 from edfi_api.surface.resource import ResourceName
 from references.exceptions import DependentItemExists
 
-# A transaction that holds the rows of more, and a page that lists them, are no way to delete; the API is.
+# Bounds the rows that one transaction locks and one page lists; larger deletions go through the API.
 MOST_AT_ONCE = 500
 
 
 class NotServed(Exception):
-    """The document's resource is not part of the standard that is served, so its rules are unknown."""
+    """The document's resource is not in the configured data standard, so its rules are unknown."""
 
 
 _REFUSALS = (DependentItemExists, NotServed, TooMuchContention)
 
 
 class DeletionThroughStore(ModelAdmin):
-    """Django's pages and action for deleting, with the store doing it.
+    """Django's deletion pages and action, with deletion by the store.
 
-    The page looks up what refers to a document, to show it; whether it can go is decided by the foreign keys when
-    it goes.
+    The confirmation page looks up referrers only to show them; the foreign keys decide at the time of the deletion.
     """
 
     def get_deleted_objects(
@@ -67,7 +66,7 @@ class DeletionThroughStore(ModelAdmin):
             return self._told(request, refusal)
 
     def _told(self, request: HttpRequest, refusal: Exception) -> HttpResponse:
-        """Back where the user came from, with the reason; nothing was deleted."""
+        """Redirect to the previous page with the reason; nothing was deleted."""
         self.message_user(request, _reason(refusal), messages.ERROR)
         return HttpResponseRedirect(request.get_full_path().replace("/delete/", "/change/"))
 
@@ -83,7 +82,7 @@ def _reason(refusal: Exception) -> str:
 
 
 def _delete(documents: list[Document], user: str) -> None:
-    """All or none. Some may refer to others of them, so those that nothing refers to any longer go first."""
+    """Delete all or none. They may refer to each other, so passes repeat over those that still have referrers."""
     remaining = documents
     with transaction.atomic():
         while remaining:

@@ -1,12 +1,12 @@
-"""What somebody types to find documents → the documents that have it in their natural key.
+"""The search text of the document list → the documents with matching natural keys.
 
     604822                                          in any member of the key
     studentUniqueId=604822                          in the member of this name
     NK#entryDate=2025-08-20#studentReference.studentUniqueId=604822     all of these: a natural key, or parts of it
     uri://ed-fi.org/GradeLevelDescriptor#Ninth grade                    a descriptor
 
-The values are compared whole, by the index over the bodies: no document has to be read to find out that it is not
-meant. Of each resource only so many are looked for, so the cost of a search has a bound.
+Values are compared whole, through the GIN index over the bodies, so documents that do not match are not read. The
+number of results per resource is limited, which bounds the cost of a search.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,11 +31,11 @@ HELP = (
     "the URI of a descriptor, or an id"
 )
 
-# Documents looked for in one resource: where it was chosen, and where all are searched.
+# Most documents per resource: when the filter selects a single resource, and when all are searched.
 FOUND_IN_ONE = 1_000
 FOUND_IN_EACH = 50
 
-# Ways in which the elements may fall on the members of one key; more than people can mean.
+# Most assignments of the elements to the members of one key; a realistic search has fewer.
 _MOST_EXAMPLES = 20
 
 _FIND = """
@@ -43,20 +43,20 @@ _FIND = """
   WHERE resource_type_id = %s AND scoped_body(resource_type_id, body) @> %s::jsonb LIMIT %s)
 """
 
-# The number of a resource, and what its documents contain.
+# The number of a resource type, and what its documents contain.
 Example = tuple[int, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Rows of documents; `has_more` if there may be others."""
+    """The ids of the found rows; `has_more` if there may be others."""
 
     rows: list[int]
     has_more: bool
 
 
 def as_uuid(text: str) -> UUID | None:
-    """The id that the text is; None for any other text."""
+    """The text as a UUID; None for any other text."""
     try:
         return UUID(text)
     except ValueError:
@@ -64,7 +64,7 @@ def as_uuid(text: str) -> UUID | None:
 
 
 def find(text: str, surface: Surface, numbers: Collection[int]) -> Found:
-    """The documents of the resources with these numbers that the text means."""
+    """The documents that match the text, of the resource types with these numbers."""
     names = {number: name for number, name in resource_types.names().items() if number in numbers}
     resources = {number: found for number, name in names.items() if (found := surface.by_name.get(name))}
     most = FOUND_IN_ONE if len(resources) == 1 else FOUND_IN_EACH
@@ -74,7 +74,7 @@ def find(text: str, surface: Surface, numbers: Collection[int]) -> Found:
 
 
 def _rows_like(examples: Iterable[Example], most: int) -> list[int]:
-    """Rows of documents that contain one of the examples, of each so many."""
+    """Ids of documents that contain one of the examples, at most `most` for each."""
     arguments = [argument for number, body in examples for argument in (number, json_text.dumps(body).decode(), most)]
     if not arguments:
         return []
@@ -84,14 +84,14 @@ def _rows_like(examples: Iterable[Example], most: int) -> list[int]:
 
 
 def _examples_of_all(resources: Mapping[int, Resource], elements: Sequence[Element]) -> Iterator[Example]:
-    """Resource numbers and bodies below them, as the index has them."""
+    """Resource type numbers with example bodies, in the form of the index."""
     for number, resource in resources.items():
         for body in _examples(resource, elements):
             yield number, {str(number): body}
 
 
 def _examples(resource: Resource, elements: Sequence[Element]) -> Iterator[dict[str, Any]]:
-    """Bodies with every element somewhere in the key, each way of placing them once."""
+    """Example bodies with every element in a member of the key, one for each distinct assignment."""
     types = {path: field.type for field in resource.query_fields for path in field.paths}
     placements = product(*(list(_places(element, resource, types)) for element in elements))
     for placement in islice(placements, _MOST_EXAMPLES):
@@ -101,7 +101,7 @@ def _examples(resource: Resource, elements: Sequence[Element]) -> Iterator[dict[
 def _places(
     element: Element, resource: Resource, types: Mapping[JsonPath, QueryType]
 ) -> Iterator[tuple[JsonPath, Any]]:
-    """Where in the key of this resource the value may stand, and in which form."""
+    """The paths in the key of this resource where the value can be, each with the value in its stored form."""
     for path in resource.identity:
         value = _stored(element.value, types.get(path, QueryType.STRING))
         if value is not None and (element.name is None or _is_name_of(path, element.name)):
@@ -119,7 +119,7 @@ def _with(body: dict[str, Any], placed: tuple[JsonPath, Any]) -> dict[str, Any]:
 
 
 def _stored(text: str, type_: QueryType) -> Any:
-    """The text in the form that stored bodies have; None if it is no value of this type."""
+    """The text as a value of stored bodies; None if it is no value of this type."""
     match type_:
         case QueryType.NUMBER:
             number = coerce_number(text)
@@ -133,7 +133,7 @@ def _stored(text: str, type_: QueryType) -> Any:
 
 
 def _descriptors(uri: str, resources: Iterable[Resource]) -> list[int]:
-    """By URI, in any spelling: a document for each type that has it."""
+    """Ids of the descriptors with this URI, case-insensitively: one for each type that has it."""
     types = [resource.name for resource in resources if resource.is_descriptor] if "#" in uri else []
     ids = [descriptor_id(name, uri) for name in types]
     return list(Alias.objects.filter(pk__in=ids).values_list("document_id", flat=True))

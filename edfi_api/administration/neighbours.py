@@ -1,4 +1,4 @@
-"""What a document refers to and what refers to it, as links for a page. Both lists have a bound."""
+"""The targets and the referrers of a document, as links for a page. Both lists are bounded."""
 
 from collections.abc import Sequence
 
@@ -11,18 +11,18 @@ from edfi_api.administration.natural_keys import abridged
 from edfi_api.models import Document
 from references.models import Reference
 
-# A school is referred to by everything its students have.
+# A school can have millions of referrers.
 SHOWN = 50
 
 
 def targets(document: Document) -> SafeString:
-    """The documents and descriptors that it refers to."""
+    """The documents and descriptors to which it refers."""
     references = Reference.objects.filter(document=document).annotate(neighbour=F("alias__document_id"))
     return as_list(_items(references, _all_that("referred_to_by", document)))
 
 
 def referrers(documents: Sequence[Document]) -> list[SafeString]:
-    """The documents that refer to any of these and are none of them, as links, the last one to all of them."""
+    """Links to the documents that refer to any of these and are not among them; the last one to the whole list."""
     rows = [document.pk for document in documents]
     references = Reference.objects.filter(alias__document_id__in=rows).exclude(document_id__in=rows)
     rest = _all_that("refers_to", documents[0]) if len(documents) == 1 else SafeString("and more")
@@ -30,7 +30,7 @@ def referrers(documents: Sequence[Document]) -> list[SafeString]:
 
 
 def as_list(items: list[SafeString]) -> SafeString:
-    """One below the other; a dash for none."""
+    """An HTML list; a dash if it is empty."""
     if not items:
         return SafeString("-")
     lines = format_html_join("", "<li>{}</li>", ((item,) for item in items))
@@ -38,7 +38,7 @@ def as_list(items: list[SafeString]) -> SafeString:
 
 
 def _items(references: QuerySet[Reference], rest: SafeString) -> list[SafeString]:
-    """One more than is shown is read; a referrer to a school as such and as an organization comes twice."""
+    """Reads one more row than is shown. A referrer to a school, by its own and its superclass identity, comes twice."""
     rows = list(references.values_list("neighbour", flat=True)[: SHOWN + 1])
     neighbours = Document.objects.filter(pk__in=rows[:SHOWN]).values_list("pk", "resource_type__name", "natural_key")
     items = [_link(*neighbour) for neighbour in neighbours.order_by("resource_type__name", "natural_key")]
@@ -46,7 +46,7 @@ def _items(references: QuerySet[Reference], rest: SafeString) -> list[SafeString
 
 
 def _all_that(parameter: str, document: Document) -> SafeString:
-    """To the list of documents, filtered as `reference_filters` can."""
+    """A link to the list of documents with one of the `reference_filters`."""
     return format_html(
         '<a href="{}?{}={}">and more: list them all</a>',
         reverse("admin:edfi_api_document_changelist"),

@@ -1,4 +1,4 @@
-"""What is stored, at a glance: documents per resource, and the latest changes. Quick at any number of documents."""
+"""Document counts per resource and the latest changes, at a bounded cost for any number of documents."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,12 +9,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 from edfi_api.administration.natural_keys import abridged
 from edfi_api.models import Document, ResourceType
 
-# Up to here the documents of a resource are counted, which takes 15 ms for so many; beyond, PostgreSQL's statistics
-# estimate them.
+# Up to this number the documents of a resource are counted, which takes 15 ms; above it, PostgreSQL's statistics give
+# an estimate.
 COUNTED = 100_000
 _CHANGES_SHOWN = 15
 
-# The statistics tell how many of all rows have one of the most common values, here: resources.
+# pg_stats has the frequencies of the most common values of a column, here the resource types.
 _COUNTS = """
 WITH estimate AS (
     SELECT number, share * greatest(c.reltuples, 0) AS documents
@@ -27,7 +27,7 @@ SELECT t.id, t.name, counted.documents, coalesce(estimate.documents, 0)
   FROM resource_type t
   LEFT JOIN estimate ON estimate.number = t.id
   CROSS JOIN LATERAL (
-      -- Where there are many for sure, it is enough to know that there are any.
+      -- Above the limit the estimate is shown, so it suffices to know that there are any.
       SELECT count(*) AS documents
         FROM (
             SELECT FROM document d WHERE d.resource_type_id = t.id
@@ -38,7 +38,7 @@ SELECT t.id, t.name, counted.documents, coalesce(estimate.documents, 0)
  ORDER BY t.name, t.project
 """
 
-# The newest of each resource are at the end of its part of the index; the newest of these are the newest of all.
+# The index ends with the newest of each resource; the newest overall are among these.
 _LATEST_CHANGES = """
 SELECT newest.id, t.name, newest.natural_key, newest.last_modified_at
   FROM resource_type t
@@ -74,7 +74,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A document as it was last written."""
+    """A document with the time of its last change."""
 
     row: int
     resource: str
@@ -87,20 +87,20 @@ class Change:
 
 
 def counts() -> list[Count]:
-    """Of every resource that has documents, by name."""
+    """The counts of all resources that have documents, by name."""
     with connection.cursor() as cursor:
         rows = cursor.execute(_COUNTS, {"counted": COUNTED}).fetchall()
     return [Count(*row) for row in rows]
 
 
 def latest_changes() -> list[Change]:
-    """The documents written last, the latest first."""
+    """The most recently written documents, the latest first."""
     with connection.cursor() as cursor:
         rows = cursor.execute(_LATEST_CHANGES, {"shown": _CHANGES_SHOWN}).fetchall()
     return [Change(*row) for row in rows]
 
 
 def resources_with_documents() -> QuerySet[ResourceType]:
-    """One look into an index for each resource."""
+    """The resource types that have documents: one index probe each."""
     documents = Document.objects.filter(resource_type=OuterRef("pk"))
     return ResourceType.objects.filter(Exists(documents)).order_by("name", "project")

@@ -1,4 +1,4 @@
-"""Rows to look at and leave alone, in tables of any length."""
+"""Read-only admin pages whose cost does not grow with the table."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
-# What is counted, and can be paged through: counting so many takes some 15 ms.
+# Most rows that are counted and can be paged through: counting them takes some 15 ms.
 ROWS_COUNTED = 100_000
 
 
 class BoundedPaginator(Paginator):
-    """Counts to a bound: counting millions of rows for a heading would take longer than the page.
+    """Counts up to a bound: counting millions of rows for a heading would take longer than the page.
 
-    The keys of a page are looked up first, in an index where there is one; then the rows, with what is annotated,
-    among `rows`. In one statement PostgreSQL would compute annotations for the rows of all earlier pages too.
+    The keys of a page are selected first, from an index if possible; then its rows, with annotations, from `rows`. In
+    a single statement PostgreSQL would also compute the annotations of all earlier pages.
     """
 
     rows: QuerySet[Any]
@@ -46,13 +46,13 @@ class BoundedPaginator(Paginator):
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
-    """Looks at rows and leaves them alone."""
+    """Shows rows without adding, changing or deleting."""
 
     paginator = BoundedPaginator
     show_full_result_count = False
-    # A click on a heading would sort the whole table.
+    # Sorting by a column would sort the whole table.
     sortable_by = ()
-    # So would counting for each choice of a filter.
+    # Facets would count the whole table for each choice of a filter.
     show_facets = admin.ShowFacets.NEVER
 
     def get_paginator(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **options: Any) -> Paginator:

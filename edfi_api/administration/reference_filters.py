@@ -1,7 +1,7 @@
 """Filters of the list of documents by their references, in both directions: `?refers_to=17`, `?referred_to_by=17`.
 
-The page of a document leads to them where it cannot show all of its neighbours. Only the document that was chosen is
-offered as a choice, so a filter appears once it is in the address and can be taken away again.
+The page of a document links to them where it cannot show all targets or referrers. The selected document is the only
+choice, so a filter appears only when it is in the URL, and can be cleared.
 """
 
 from django.contrib import admin
@@ -19,7 +19,7 @@ CHOSEN_RESOURCE = "resource_type__id__exact"
 
 
 def row_in(text: str) -> int:
-    """The number of a row that an address has; for any other text -1, which is no row's."""
+    """The row id in a URL parameter; -1, which no row has, for any other text."""
     return int(text) if text.isdecimal() and len(text) < len(str(2**63)) else -1
 
 
@@ -49,7 +49,7 @@ class RefersToFilter(_ReferenceFilter):
         if CHOSEN_RESOURCE in request.GET:
             referrers = referrers.filter(resource_type=row_in(request.GET[CHOSEN_RESOURCE]))
         if not request.GET.get(SEARCH_VAR):
-            # A descriptor has millions of referrers, and no page shows more; a search finds few documents by itself.
+            # A descriptor can have millions of referrers, and no page shows more; a search is selective by itself.
             referrers = referrers[: ROWS_COUNTED + 1]
         return queryset.filter(pk__in=referrers.values("document_id"))
 

@@ -1,6 +1,6 @@
-"""The front page of the admin: beside the list of tables, how many documents there are, and which changed last.
+"""The admin site: its index page also shows document counts and the latest changes.
 
-Whatever is removed through one of its pages, Django's own for users and groups too, is noted by itself.
+Each deletion has a log entry of its own, also on Django's pages for users and groups.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,8 +22,8 @@ from edfi_api.remote_address import remote_address
 
 
 class OneEntryEach(ModelAdmin):
-    """Django notes the removal of several rows without a signal, so that nothing would reach the audit log; and it
-    believes that only its own forms say which rows are meant."""
+    """Logs deletions one by one: Django inserts the entries of several rows without signals, which the audit log needs.
+    Also validates the selected primary keys, which Django takes from the request unchecked."""
 
     def log_deletions(self, request: HttpRequest, queryset: Iterable[Model]) -> None:
         for each in queryset:
@@ -40,7 +40,7 @@ class OneEntryEach(ModelAdmin):
 
 
 class AdministrationSite(AdminSite):
-    """Django's, for those who look after documents."""
+    """Django's admin site with Meadowlark's index page, NUL checks and audit log."""
 
     site_header = "Meadowlark"
     site_title = "Meadowlark"
@@ -57,8 +57,7 @@ class AdministrationSite(AdminSite):
         super().register(model_or_iterable, type(pages.__name__, (OneEntryEach, pages), {}), **options)
 
     def admin_view(self, view: Callable[..., HttpResponse], cacheable: bool = False) -> Callable[..., HttpResponse]:
-        """PostgreSQL cannot be asked for a text with a NUL in it, and no page of ours leads to one. Users who
-        ask for what they may not are noted in the audit log."""
+        """Refuse URLs with NUL, which PostgreSQL does not accept in text, and write denied requests to the audit log."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
