@@ -1,4 +1,4 @@
-"""What ends a loading command, as the one line that its user reads."""
+"""Translates the errors that end a load as a whole into one-line command errors."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from edfi_api.printable import printable
 
 @contextmanager
 def as_command_errors() -> Iterator[None]:
-    """Translate what stops a load as a whole into CommandError."""
+    """Raise CommandError in place of the errors that stop a load as a whole."""
     try:
         yield
     except NoSuchPath as error:

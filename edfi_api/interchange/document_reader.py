@@ -1,7 +1,7 @@
-"""An XML document → a fragment: every element put in its place in the body, as the surface says.
+"""An XML document → a fragment: every element is mapped to its place in the body by the surface.
 
-Values stay text; bringing them into their type's form and validating them is the business of `documents.incoming`, as
-for any client. Outer blanks of a value, which editors add, are not part of it, and an empty element says nothing.
+Values remain text; `documents.incoming` coerces and validates them, as for the API. White space around a value, which
+editors add, is removed, and empty elements are ignored.
 All problems of a document are collected.
 """
 
@@ -23,9 +23,9 @@ _SCHOOL_YEAR = re.compile(r"\d{4}-(\d{4})")
 
 @dataclass(frozen=True, slots=True)
 class ReadElement:
-    """What one element below the root turned out to be.
+    """The result of reading one element below the root.
 
-    `document` is None for a reference that only lends its `id` to others; `named` are the things with an `id`.
+    `document` is None for a reference that only defines an `id` for others; `named` are the elements with an `id`.
     """
 
     document: Fragment | None
@@ -39,10 +39,10 @@ class DocumentReader:
         self._entities = entities
 
     def read(self, element: XmlElement) -> ReadElement:
-        """Understand an element that stands directly below the root.
+        """Read an element directly below the root.
 
-        Raises UnknownElement if no document is written in such an element, UnreadableDocument if this one is not to be
-        understood.
+        Raises UnknownElement if the element is not one of a resource, UnreadableDocument if its content cannot be
+        interpreted.
         """
         reading = _Reading(self._entities)
         document = None
@@ -58,7 +58,7 @@ class DocumentReader:
 
 @dataclass(slots=True)
 class _Reading:
-    """One document being read, with what has been found in it so far."""
+    """The state of reading one document: problems and elements with an `id` so far."""
 
     entities: Entities
     named: dict[str, Named] = field(default_factory=dict)
@@ -71,11 +71,11 @@ class _Reading:
         return fragment
 
     def template(self, element: XmlElement, target: Entity) -> None:
-        """A reference below the root belongs to no document: others mean it by its `id`."""
+        """A reference below the root belongs to no document: other references use it through its `id`."""
         self._named(element, target)
 
     def raise_problems(self) -> None:
-        """One exception for all problems, at the line of the first."""
+        """Raise one exception for all problems, at the line of the first."""
         if self.problems:
             first = self.problems[0][0]
             problems = dict.fromkeys(self.problems)
@@ -90,7 +90,7 @@ class _Reading:
     def _fill(
         self, fragment: Fragment, children: Iterable[XmlElement], elements: Elements, body: dict[str, Any], at: Place
     ) -> None:
-        """Put what the children hold into the object `body`, which stands at `at` in the fragment."""
+        """Put the children's content into the object `body`, which is at `at` in the fragment."""
         for child in children:
             meaning = elements.get(child.name)
             if meaning is None:
@@ -141,7 +141,7 @@ class _Reading:
             return {}
 
     def _named(self, element: XmlElement, target: Entity) -> Named | None:
-        """What a reference element says about its target: an identity counts more than a look-up."""
+        """The target of a reference element; an identity takes precedence over a look-up."""
         named = self._parts(element, target)
         if named is None and "ref" in element.attributes:
             named = IdReference(element.attributes["ref"])
@@ -181,11 +181,11 @@ class _Reading:
 
 
 class _PlaceTaken(Exception):
-    """There is a value already, and the place is for one only."""
+    """A second value for a place that holds a single one."""
 
 
 def _place_value(container: Any, steps: tuple[str, ...], value: Any) -> Place:
-    """Put a value where the steps lead, making room on the way, and say where that is; every array gets a new item."""
+    """Put a value at the path, creating objects and a new item in each array on it; returns the resulting place."""
     step, rest = steps[0], steps[1:]
     inner = value if not rest else [] if rest[0] == ALL_ITEMS else {}
     if step == ALL_ITEMS:
@@ -199,13 +199,13 @@ def _place_value(container: Any, steps: tuple[str, ...], value: Any) -> Place:
 
 
 def _school_year(text: str) -> int | str:
-    """A school year is the year in which it ends: `2021-2022` is 2022."""
+    """A school year is identified by the year in which it ends: `2021-2022` is 2022."""
     years = _SCHOOL_YEAR.fullmatch(text)
     return int(years[1]) if years else text
 
 
 def _identity_of(document: Fragment, entity: Entity) -> Fragment:
-    """What others need to refer to the document."""
+    """The part of the document that references to it need."""
     return Fragment(
         document.name,
         {name: value for name, value in document.body.items() if name in entity.identity_members},

@@ -1,4 +1,4 @@
-"""The surface's interchange elements, ready for looking names up: what a reader of documents asks at every element."""
+"""The surface's interchange elements, indexed by name for the document reader."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ Elements = Mapping[str, "Element"]
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An `InterchangeElement` with those inside it by name."""
+    """An `InterchangeElement` with its child elements by name."""
 
     kind: InterchangeKind
     steps: tuple[str, ...]
@@ -31,10 +31,10 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """What may stand inside an element of this name: of a document, of its identity, of a look-up.
+    """The elements allowed in a document of this name, in its identity, and in a look-up of it.
 
-    An identity names the values of inline commons without the element around them, as well as with it. A look-up
-    may call things as the superclass does.
+    An identity has the values of inline commons with or without the element around them. A look-up can use the
+    superclass's element names.
     """
 
     name: ResourceName
@@ -45,7 +45,7 @@ class Entity:
 
 
 class Entities:
-    """All entities of a surface, by name and by the element they are written in."""
+    """All entities of a surface, by name and by element name."""
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
@@ -58,12 +58,12 @@ class Entities:
             self._by_element.setdefault(name.resource, entity)
 
     def document_in(self, element_name: str) -> Entity | None:
-        """The entity whose documents are written in this element; None for an abstract one."""
+        """The entity of the documents with this element name; None for an abstract or unknown one."""
         entity = self._by_element.get(element_name)
         return entity if entity is not None and entity.name in self.surface.by_name else None
 
     def target_of(self, element_name: str) -> Entity | None:
-        """What a reference below the root refers to; there it has no role."""
+        """The target of a reference below the root, where references have no role name."""
         target_name, suffix, rest = element_name.rpartition(REFERENCE_SUFFIX)
         return self._by_element.get(target_name) if suffix and not rest else None
 
@@ -72,7 +72,7 @@ class Entities:
         return self.surface.by_name.get(name)
 
     def concrete(self, name: ResourceName) -> list[Resource]:
-        """The resources whose documents a reference to this name can mean."""
+        """The resources whose documents a reference to this name can refer to."""
         if name in self.surface.by_name:
             return [self.surface.by_name[name]]
         return [r for r in self.surface.resources if r.superclass is not None and r.superclass.name == name]
@@ -88,7 +88,7 @@ class Entities:
         )
 
     def _superclass_elements(self, name: ResourceName) -> Iterator[InterchangeElement]:
-        """The superclass's words for what this subclass has under other names: `EducationOrganizationId`."""
+        """The superclass's elements for values that this subclass renames: `EducationOrganizationId`."""
         superclass = self.surface.by_name[name].superclass if name in self.surface.by_name else None
         if superclass is not None:
             own_paths = {pair.there: pair.here for pair in superclass.identity}
@@ -115,7 +115,7 @@ def _without_inline(elements: tuple[InterchangeElement, ...]) -> Iterator[Interc
 
 
 def identity_value_path(entities: Entities, found: ResourceName, asked_as: ResourceName, there: JsonPath) -> JsonPath:
-    """Where a document of `found` has what stands at `there` in the terms of `asked_as`, itself or its superclass."""
+    """The path in documents of `found` for the path `there` of `asked_as`, which is `found` or its superclass."""
     resource = entities.resource(found)
     if found == asked_as or resource is None or resource.superclass is None:
         return there

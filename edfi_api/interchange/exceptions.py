@@ -1,4 +1,4 @@
-"""What can go wrong between a file and a document: facts about the text, with the line they stand in."""
+"""Errors between a file and a document, with the facts and the line of the text."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass
 class NoSuchPath(Exception):
-    """A path that the operator named does not exist."""
+    """A path in the command's arguments does not exist."""
 
     path: Path
 
@@ -21,7 +21,7 @@ class NothingFound(Exception):
 
 @dataclass
 class UnreadableFile(Exception):
-    """The file cannot be read any further: it is not XML, no interchange, or may not be opened."""
+    """The file cannot be read any further: it is not XML, not an interchange, or cannot be opened."""
 
     line: int
     reason: str
@@ -29,7 +29,7 @@ class UnreadableFile(Exception):
 
 @dataclass
 class UnreadableDocument(Exception):
-    """One document of a file cannot be understood; the next one may be fine. `line` is that of the first problem."""
+    """One document of a file cannot be interpreted; the following ones still can. `line` is that of the first problem."""
 
     line: int
     reason: str
@@ -37,13 +37,13 @@ class UnreadableDocument(Exception):
 
 @dataclass
 class UnknownElement(UnreadableDocument):
-    """The document is one of a resource that there is not. `name` is its element."""
+    """The document is of an unknown resource. `name` is its element."""
 
     name: str
 
 
 @dataclass
 class StoppedAtRefusal(Exception):
-    """The operator wants no document without the others: the first refusal ended the load."""
+    """The first refusal ended the load, because the command runs with `--strict`."""
 
     refusal: str

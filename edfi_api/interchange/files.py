@@ -1,4 +1,4 @@
-"""The files that an operator means by naming files and folders, and what is said of one that cannot be used."""
+"""The files at the paths of a command's arguments, and errors that name the file."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -10,7 +10,7 @@ from edfi_api.interchange.exceptions import NoSuchPath, NothingFound
 
 
 def interchange_files(paths: Iterable[Path]) -> list[Path]:
-    """Files as named, folders as the `.xml` files in and below them by name; each file once.
+    """The named files, and the `.xml` files in and below named folders, sorted by name; each file once.
 
     Raises NoSuchPath, or NothingFound if there is no file at all.
     """
@@ -22,9 +22,9 @@ def interchange_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def files_at(path: Path, is_wanted: Callable[[str], object]) -> list[Path]:
-    """The file itself, whatever its name; of a folder those in and below it whose names are wanted, sorted.
+    """The file itself, whatever its name; for a folder, the wanted files in and below it, sorted.
 
-    Raises NoSuchPath, or OSError if a folder may not be looked into: what is in it would be missed in silence.
+    Raises NoSuchPath, or OSError for an unreadable folder, whose files would otherwise be skipped silently.
     """
     if path.is_dir():
         return sorted(
@@ -40,7 +40,7 @@ def files_at(path: Path, is_wanted: Callable[[str], object]) -> list[Path]:
 
 @contextmanager
 def named_in_errors(file: object) -> Iterator[None]:
-    """An OSError about this file says so: those of reading and writing have no name of their own."""
+    """Add the file's name to an OSError: those of read and write have none."""
     try:
         yield
     except OSError as error:

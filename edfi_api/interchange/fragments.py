@@ -1,8 +1,8 @@
-"""What has been read of a document before all its references are resolved, in a form that can wait on disk.
+"""A document with unresolved references, in a form that can be spooled to disk.
 
-A reference says in one of three ways which document it means: by (parts of) the target's body, which is what an
-`Identity` element holds; by the `id` of an element of the same file; by a look-up. What a file alone can settle is
-settled when it is read and leaves no trace here.
+A reference identifies its target in one of three ways: by (parts of) the target's body, which an `Identity` element
+holds; by the `id` of an element of the same file; by a look-up. References that the file alone can resolve are resolved
+when it is read and do not appear here.
 """
 
 from typing import Any
@@ -11,12 +11,12 @@ import msgspec
 
 from edfi_api.surface.resource import KeyPair, ResourceName
 
-# Members and indexes that lead to one place in one body.
+# Member names and array indexes of one place in a body.
 Place = tuple[str | int, ...]
 
 
 class Fragment(msgspec.Struct, frozen=True, tag="fragment"):
-    """A body, or part of one, without its open references."""
+    """A body, or part of one, without its unresolved references."""
 
     name: ResourceName
     body: dict[str, Any]
@@ -24,13 +24,13 @@ class Fragment(msgspec.Struct, frozen=True, tag="fragment"):
 
 
 class IdReference(msgspec.Struct, frozen=True, tag="id"):
-    """`ref="..."`: the element of this file with that `id`."""
+    """`ref="..."`: refers to the element of the same file with that `id`."""
 
     id: str
 
 
 class LookUp(msgspec.Struct, frozen=True, tag="look-up"):
-    """The one document that contains an example; there is an example for each resource that can be meant."""
+    """Refers to the one document that contains an example; there is an example for each possible resource."""
 
     examples: list[Fragment]
 
@@ -39,7 +39,7 @@ Named = Fragment | IdReference | LookUp
 
 
 class OpenReference(msgspec.Struct, frozen=True):
-    """A reference object still to be put at `place`; `identity` says which values of the target it is made of."""
+    """An unresolved reference, whose object belongs at `place`; `identity` maps the target's values to its members."""
 
     place: Place
     target: ResourceName

@@ -1,4 +1,4 @@
-"""The reference object that means a document, made of the target's identity values."""
+"""Builds reference objects from the identity values of their targets."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ def reference_object(
 ) -> dict[str, Any]:
     """The members of a reference to `target`.
 
-    Where the model has merged several values of the target into one member, the XML may repeat it: a section's school
-    stands in its course offering and again in the session of that. UnreadableDocument if they differ; what is not
-    given is left to the validation.
+    Where the model merges several values of the target into one member, the XML can repeat the value: a section's
+    school is in its course offering and again in the session of that. UnreadableDocument if they differ; missing values
+    are left to the validation.
     """
     members: dict[str, Any] = {}
     for pair in identity:
@@ -33,7 +33,7 @@ def reference_object(
 
 
 def _value_at(body: Any, steps: tuple[str, ...]) -> Any:
-    """None if there is no value; no array stands on the way to an identity."""
+    """The value, or None; paths of identity values contain no arrays."""
     for step in steps:
         body = body.get(step) if isinstance(body, dict) else None
     return body

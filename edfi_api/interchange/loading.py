@@ -1,8 +1,7 @@
-"""Interchange files into the database: read everything, then write it in load order, as any client would write it.
+"""Loading interchange files: read everything, then write it in load order, with the same rules as the API.
 
-Nothing that is wrong with one document or one file stops the others. Memory is bounded by one document, the spool's
-cache, the counts, and the documents that wait for another of their own round (see `_Writing`); how many documents the
-files hold does not matter.
+Errors in one document or one file do not stop the others. Memory is bounded by one document, the spool's cache, the
+counts, and the documents that wait for the next round (see `_Writing`); it does not depend on the number of documents.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,10 +36,10 @@ def load_interchange(
     *,
     kind: str = "resource",
 ) -> LoadResult:
-    """Load the documents of these files that the surface has a resource for.
+    """Load the documents of these files whose resources the surface has.
 
-    `on_refusal` is told of each refusal as it happens; what it raises ends the load. On a terminal, progress is shown.
-    `kind` is what refusals call the resources of the surface.
+    `on_refusal` is called with each refusal; an exception from it ends the load. Progress is shown on a terminal.
+    `kind` is the word for the surface's resources in refusals.
     """
     result = LoadResult()
     entities = Entities(surface)
@@ -51,7 +50,7 @@ def load_interchange(
 
 
 def load_candidates(candidates: Iterable[Candidate[str]], result: LoadResult, on_refusal: OnRefusal) -> None:
-    """Write documents that are there as bodies, and count what became of them; their origins are for people."""
+    """Write documents given as bodies and count the outcomes; refusals show their origins as places."""
     for written in write_documents(candidates):
         name = written.candidate.resource.name
         if isinstance(written.result, Outcome):
@@ -128,8 +127,8 @@ class _Reading:
 class _Writing:
     """The second half: spool → database, in rounds.
 
-    A document waits for the next round if what it refers to may still come; the round takes place if the one before
-    has written anything.
+    A document waits for the next round if its missing target can still be written. Rounds repeat as long as the number
+    of waiting documents decreases.
     """
 
     entities: Entities
@@ -157,7 +156,7 @@ class _Writing:
             self._refuse(self._resources[rank], refused)
 
     def _round(self, writer: BulkWriter, queue: Iterable[Waiting]) -> None:
-        """One resource after the other, so that look-ups find what stands before in load order."""
+        """Writes resource by resource, so that look-ups find the documents that precede them in load order."""
         self._waiting = {}
         self._deferred_references.begin_round()
         for _, of_resource in groupby(queue, key=attrgetter("rank")):
@@ -165,7 +164,7 @@ class _Writing:
                 self._take_result(written.candidate.origin, written)
 
     def _candidates(self, queue: Iterable[Waiting]) -> Iterator[Candidate[Waiting]]:
-        """Those whose references mean something."""
+        """The documents whose references can be resolved; the others are refused."""
         for waiting in queue:
             resource = self._resources[waiting.rank]
             file = str(self.files[waiting.file])

@@ -1,4 +1,4 @@
-"""How many refusals a load may have and still succeed: `--max-refused` of the commands that load."""
+"""The number of refusals with which a load still succeeds: `--max-refused` of the loading commands."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ _HELP = "load all that can be, then fail if more was refused: a number, or a per
 
 @dataclass(frozen=True, slots=True)
 class RefusalLimit:
-    """A number of documents, or a percentage of all that were sent."""
+    """A number of documents, or a percentage of all documents in the input."""
 
     given: str
     number: float
@@ -29,7 +29,7 @@ def refusal_limit(given: str) -> RefusalLimit:
 
 
 def add_strict_and_max_refused(parser: ArgumentParser) -> None:
-    """One or the other, or neither."""
+    """Add both options; they exclude each other."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--strict", action="store_true", help="stop at the first refusal")
     group.add_argument(
@@ -41,5 +41,5 @@ def add_strict_and_max_refused(parser: ArgumentParser) -> None:
 
 
 def add_max_refused(parser: ArgumentParser) -> None:
-    """For what should have no refusals."""
+    """Add `--max-refused` alone, with a default of 0, to commands that should have no refusals."""
     parser.add_argument("--max-refused", type=refusal_limit, default="0", metavar="N", help=f"{_HELP}; default: 0")

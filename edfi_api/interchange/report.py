@@ -1,5 +1,4 @@
-"""A load told to people and to programs: refusals as they come, a table per resource, all of it as JSON, and whether it
-failed.
+"""Reports of a load: refusals on the screen, a table by resource, the JSON report, and the failure of the command.
 """
 
 from collections import Counter
@@ -27,11 +26,11 @@ _UNKNOWN = "(unknown)"
 
 
 class RefusalLog:
-    """Records each refusal: shows the first ones on the screen, and stops the load if it is strict. Documents that are
-    refused for the same reason are counted, one line for all of them at the end.
+    """Called with each refusal: shows the first ones on the screen, and stops a strict load. Documents that are refused
+    for the same reason are counted and shown in one line at the end.
 
-    The JSON report is written refusal by refusal, so that not all need be held in memory, and is whole when the log is
-    closed; without a summary where the load was stopped.
+    The JSON report is written refusal by refusal, to bound memory, and is complete when the log is closed; it has no
+    summary if the load was stopped.
     """
 
     def __init__(self, screen: TextIO, report: Path | None = None, *, is_strict: bool = False) -> None:
@@ -60,7 +59,7 @@ class RefusalLog:
             self._screen.write(f"{refused}\n")
 
     def summarise(self, result: LoadResult) -> None:
-        """What the report says in the end."""
+        """Set the summary at the end of the report."""
         self._summary = {
             "resources": [_counts(name, counter) for name, counter in result.counts.items()],
             "total": {column: result.total(outcome) for column, outcome in COLUMNS.items()},
@@ -79,8 +78,8 @@ class RefusalLog:
                 self._report.close()
 
     def _is_counted_with_others(self, refused: Refused) -> bool:
-        """Whether a line at the end has this refusal, so that it is not listed. The first of each reason is listed; of
-        a resource that does not exist, none is, but for one resource too many: any text can be the name of one."""
+        """Whether a summary line at the end includes this refusal, so that it is not listed. The first of each reason is
+        listed. Refusals of unknown resources are not, up to a number of resources: their names are arbitrary text."""
         if refused.is_of_no_resource:
             return _counted(self._left_out, refused.reason, refused, _RESOURCES_SHOWN) > 0
         return _counted(self._alike, (refused.resource, refused.reason), refused, _MOST_REASONS) > 1
@@ -135,7 +134,7 @@ def raise_failure(result: LoadResult, files: int, limit: RefusalLimit | None) ->
 
 
 def counts(result: LoadResult) -> str:
-    """All resources together, in a line."""
+    """The totals of all resources, in one line."""
     return ", ".join(f"{result.total(outcome)} {column}" for column, outcome in COLUMNS.items())
 
 

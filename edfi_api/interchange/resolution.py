@@ -1,6 +1,6 @@
-"""Fragment → body: the references that waited for other elements of the file, or for documents in the database.
+"""Fragment → body: resolves references to other elements of the file and to documents in the database.
 
-Called when everything that may be meant has been written, just before the document itself is.
+Runs just before the document is written, when all possible targets that load order allows are written.
 """
 
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Resolver:
     _coercions: dict[ResourceName, Coercion] = field(default_factory=dict)
 
     def body(self, fragment: Fragment, file: int) -> dict[str, Any]:
-        """The fragment's body with every reference in it; UnreadableDocument if one means nothing."""
+        """The fragment's body with all references; UnreadableDocument if one cannot be resolved."""
         return self._resolved(fragment, file, frozenset()).body
 
     def _resolved(self, fragment: Fragment, file: int, passed: frozenset[str]) -> Fragment:
@@ -72,14 +72,14 @@ class Resolver:
         return found[0]
 
     def _matches(self, example: Fragment) -> list[Fragment]:
-        """Up to two documents that contain the example."""
+        """Up to two documents that contain the example: enough to detect an ambiguous look-up."""
         documents = Document.objects.using(self.using).filter(
             resource_type_id=resource_types.numbers(self.using)[example.name], body__contains=self._coerced(example)
         )
         return [Fragment(example.name, body) for body in documents.values_list("body", flat=True)[:2]]
 
     def _coerced(self, example: Fragment) -> dict[str, Any]:
-        """Few resources are ever looked up, so what brings values into form is compiled when first needed."""
+        """The example with coerced values; coercions are compiled on first use, as few resources have look-ups."""
         if example.name not in self._coercions:
             schema = self.entities.surface.by_name[example.name].json_schema
             self._coercions[example.name] = compile_coercion(schema)

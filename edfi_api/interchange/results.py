@@ -1,4 +1,4 @@
-"""What became of a load: counts per resource, and each refusal with its reason in words."""
+"""The result of a load: counts by resource and outcome, and refusals with their reasons."""
 
 import re
 from collections import Counter, defaultdict
@@ -23,10 +23,10 @@ _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A document that was not written, or a file that was not read any further.
+    """A document that was not written, or a file that could not be read to its end.
 
-    `resource` is None for a file, and where it is not known what a document was meant to be; `line` is None for a file
-    that could not be opened. Where there is no such resource, the reason is the same for all its documents.
+    `resource` is None for a file, and for a document of an unknown resource; `line` is None for a file that could not
+    be opened. All documents of one unknown resource have the same reason.
     """
 
     file: str
@@ -60,7 +60,7 @@ class LoadResult:
 
     @property
     def sent(self) -> int:
-        """All documents, whatever became of them."""
+        """The number of all documents, whatever their outcome."""
         return sum(counter.total() for counter in self.counts.values())
 
 
@@ -71,14 +71,14 @@ def no_such(kind: str, name: str, surface: Surface) -> str:
 
 
 def refusal_reason(written: Written[Any], refusal: Refusal) -> str:
-    """The words a client would get, each message with its path; of a missing target also which one was meant."""
+    """The messages of the API's error response, each with its path; for a missing target also its identity."""
     if not isinstance(refusal, UnresolvedReference):
         return reason_in_words(refusal)
     return reason_in_words(refusal, dict(_targets_meant(written.candidate.body, refusal)))
 
 
 def reason_in_words(error: Exception, meant: Mapping[str, str] | None = None) -> str:
-    """What a client would be told of this error, each message with its path and what was `meant` there."""
+    """The messages of the API's error response, each with its path and the `meant` text for that path."""
     problem = problem_of(error)
     if problem is None:
         return repr(error)

@@ -1,6 +1,6 @@
-"""Where documents wait, in the order they will be written in, until all files are read.
+"""A queue on disk that holds all documents in load order until all files are read.
 
-References need their targets first, and a target may stand in the last file. So everything read goes to disk first.
+Targets are written before their referrers, and a target can be in the last file.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from edfi_api.interchange.temporary_database import TemporaryDatabase
 
 _SCHEMA = """
 CREATE TABLE document (
-    -- Rank of the resource in load order, then the order of reading; the table itself is sorted by both.
+    -- Rank of the resource in load order, then the order of reading; both are the key of the clustered table.
     rank INTEGER, number INTEGER, file INTEGER, line INTEGER, fragment BLOB, PRIMARY KEY (rank, number)
 ) WITHOUT ROWID;
 CREATE TABLE named (file INTEGER, id TEXT, named BLOB, PRIMARY KEY (file, id)) WITHOUT ROWID;
@@ -21,7 +21,7 @@ CREATE TABLE named (file INTEGER, id TEXT, named BLOB, PRIMARY KEY (file, id)) W
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A document that waits: its place in the queue, where it was read, and what was read."""
+    """A queued document: its position in the queue, its place in the files, and its content."""
 
     rank: int
     number: int
@@ -31,7 +31,7 @@ class Waiting:
 
 
 class Spool(TemporaryDatabase):
-    """The queue of documents, and the elements with an `id`, by number of their file."""
+    """The queue of documents, and the elements with an `id`, by the number of their file."""
 
     def __init__(self) -> None:
         super().__init__(_SCHEMA)
@@ -43,7 +43,7 @@ class Spool(TemporaryDatabase):
         self.size += 1
 
     def name(self, file: int, id_: str, named: Named) -> bool:
-        """Remember what has this id; False if something else in the file has it already."""
+        """Store the element with this id; False if the file already has another one with it."""
         row = (file, id_, fragments.encode(named))
         return self._database.execute("INSERT OR IGNORE INTO named VALUES (?, ?, ?)", row).rowcount > 0
 
@@ -52,7 +52,7 @@ class Spool(TemporaryDatabase):
         return fragments.decode_named(row[0]) if row else None
 
     def in_order(self) -> Iterator[Waiting]:
-        """All documents by rank, then as they were read."""
+        """All documents by rank, then in the order of reading."""
         rows = self._database.execute("SELECT rank, number, file, line, fragment FROM document ORDER BY rank, number")
         return (_waiting(*row) for row in rows)
 

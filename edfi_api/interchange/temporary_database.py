@@ -1,4 +1,4 @@
-"""A place on disk for what has been read and must wait: what loading needs of memory does not grow with its files."""
+"""Temporary storage on disk, so that the memory of a load does not grow with its files."""
 
 import sqlite3
 from types import TracebackType
@@ -14,7 +14,7 @@ PRAGMA cache_size = -{_CACHE_KIBIBYTES};
 
 
 class TemporaryDatabase:
-    """A SQLite database of its own, deleted when it is closed, or by the system with the process.
+    """A temporary SQLite database, deleted when it is closed or when the process ends.
 
     It keeps a few megabytes in memory and the rest on disk. `schema` creates its tables.
     """
@@ -31,5 +31,5 @@ class TemporaryDatabase:
         self.close()
 
     def close(self) -> None:
-        """What is in it is gone then."""
+        """Close and delete the database."""
         self._database.close()

@@ -1,9 +1,9 @@
-"""An interchange file → its documents as small trees of elements, one at a time.
+"""An interchange file → its documents as small element trees, one at a time.
 
 Only one document is in memory at any time, however large the file. The parser is expat from the standard library: it
-knows the line of every element (libxml2 guesses beyond line 65,535), and it tells of a document type declaration
-before anything in it is read. Interchange XML has none, and all that makes XML dangerous, entities that expand or that
-name other files, needs one: so it ends the reading.
+has the line of every element (libxml2 does not beyond line 65,535), and it reports a document type declaration before
+it processes the content. Interchange XML has none, and entity expansion and external entities need one, so a
+declaration ends the reading.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _DEEPEST = 100
 
 @dataclass(slots=True)
 class XmlElement:
-    """An element without its namespace. `text` is what stands before the first child."""
+    """An element without its namespace. `text` is the text before the first child."""
 
     name: str
     line: int
@@ -34,7 +34,7 @@ class XmlElement:
 def documents(file: BinaryIO) -> Iterator[XmlElement]:
     """The elements directly below the root, in order.
 
-    Raises UnreadableFile where the text stops being an interchange; what stands before has been handed out by then.
+    Raises UnreadableFile where the text is no valid interchange; the documents before that are yielded first.
     """
     builder = _TreeBuilder()
     while chunk := file.read(_CHUNK_BYTES):
@@ -45,7 +45,7 @@ def documents(file: BinaryIO) -> Iterator[XmlElement]:
 
 
 class _TreeBuilder:
-    """Takes the text in chunks and collects the documents that are complete."""
+    """Parses the text in chunks and collects complete documents."""
 
     def __init__(self) -> None:
         self._open: list[XmlElement] = []
@@ -59,14 +59,14 @@ class _TreeBuilder:
         self._parser.CharacterDataHandler = self._text
 
     def feed(self, chunk: bytes, *, is_last: bool = False) -> list[XmlElement]:
-        """The documents that this chunk completes, those before a failure too."""
+        """The documents that this chunk completes, including those before a failure."""
         try:
             self._parser.Parse(chunk, is_last)
         except expat.ExpatError as error:
             self._failure = UnreadableFile(error.lineno, f"malformed XML: {expat.ErrorString(error.code)}")
         except UnreadableFile as failure:
             self._failure = failure
-        except (LookupError, ValueError) as error:  # An encoding that Python has not, or not for expat.
+        except (LookupError, ValueError) as error:  # An encoding that Python or expat does not support.
             self._failure = self._unreadable(str(error))
         complete, self._complete = self._complete, []
         return complete
