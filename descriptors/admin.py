@@ -1,4 +1,4 @@
-"""Descriptors in the admin: found by namespace, type, code value or description, read, left alone."""
+"""Read-only admin pages of descriptors, with filters and search by namespace, type, code value and description."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _AUTHORITIES_SHOWN = 50
 
 
 class AuthorityFilter(admin.SimpleListFilter):
-    """The part of the namespaces that says whose they are: `uri://ed-fi.org` of `uri://ed-fi.org/SexDescriptor`."""
+    """Filters by the authority of the namespace: `uri://ed-fi.org` of `uri://ed-fi.org/SexDescriptor`."""
 
     title = "namespace"
     parameter_name = "namespace"
@@ -33,7 +33,7 @@ class AuthorityFilter(admin.SimpleListFilter):
 
 
 class TypeFilter(admin.SimpleListFilter):
-    """The types that have values."""
+    """Filters by descriptor type; offers the types that have values."""
 
     title = "descriptor"
     parameter_name = "type"
@@ -52,7 +52,7 @@ _BY_TYPE = ["resource_type__name"]
 
 @admin.register(Descriptor)
 class DescriptorAdmin(ReadOnlyAdmin):
-    """The list that answers which code values a descriptor has."""
+    """The list of the code values of descriptors."""
 
     list_display = ["code_value", "short_description", "descriptor", "namespace"]
     list_filter = [AuthorityFilter, TypeFilter]

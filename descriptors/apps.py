@@ -1,10 +1,10 @@
-"""The app of descriptors: loading them, and looking at them in the admin."""
+"""The Django app of descriptors: loading them, and their admin pages."""
 
 from django.apps import AppConfig
 
 
 class DescriptorsConfig(AppConfig):
-    """Descriptors are resources like all others; their documents live in `edfi_api`."""
+    """Has no tables of its own: descriptors are documents, stored by `edfi_api`."""
 
     name = "descriptors"
     verbose_name = "Descriptors"

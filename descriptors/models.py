@@ -1,4 +1,4 @@
-"""Descriptor: those documents whose resource is a descriptor, to look at in the admin."""
+"""A proxy model for the documents of descriptor resources, used by the admin."""
 
 from django.db import models
 
@@ -7,10 +7,10 @@ from edfi_api.models import Document
 
 
 class DescriptorManager(models.Manager):
-    """Descriptor resources are the ones so named; no other MetaEd declaration may end in this word."""
+    """Selects resources by the suffix `Descriptor`, which MetaEd reserves for descriptors."""
 
     def get_queryset(self) -> models.QuerySet[Document]:
-        """By number: joined by name, PostgreSQL would not know how few of all documents are descriptors."""
+        """Filters by resource type numbers: with a join by name, PostgreSQL misestimates the few descriptors."""
         names = resource_types.names(self.db)
         numbers = [number for number, name in names.items() if name.resource.endswith("Descriptor")]
         return super().get_queryset().filter(resource_type_id__in=numbers)

@@ -1,4 +1,4 @@
-"""The descriptor values that come with a data standard, from `descriptors.csv` beside its MetaEd text.
+"""The descriptor values bundled with a data standard, from `descriptors.csv` beside its MetaEd files.
 
 A line is `descriptor,codeValue,shortDescription,namespace`; an empty short description repeats the code value, an
 empty namespace is `uri://ed-fi.org/{descriptor}`.
@@ -12,12 +12,12 @@ from edfi_api.documents.bulk import Candidate
 from edfi_api.surface.resource import ResourceName, Surface
 
 FILE_NAME = "descriptors.csv"
-# As long as a descriptor's short description may be.
+# The maximum length of a descriptor's short description.
 _SHORT_DESCRIPTION_LENGTH = 75
 
 
 def bundled_descriptors(surface: Surface, folder: Path) -> Iterator[Candidate[str]]:
-    """The values in this standard's folder, for the descriptors that the surface has; a standard may come without."""
+    """The values in this standard's folder, for the descriptors of the surface; none if it has no such file."""
     path = folder / FILE_NAME
     if not path.is_file():
         return

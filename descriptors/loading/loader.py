@@ -1,4 +1,4 @@
-"""Descriptor values into the database, from the bundled list or from descriptor XML, as any client would write them."""
+"""Loading descriptor values from the bundled list or from descriptor XML, with the same rules as the API."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -15,9 +15,9 @@ from references.identity import descriptor_natural_key
 
 
 def load_bundled(surface: Surface, folder: Path, on_refusal: OnRefusal) -> LoadResult:
-    """The values that come with the data standard in this folder, as far as they are not there yet.
+    """Load the values bundled with the data standard in this folder that are not stored yet.
 
-    They are names without descriptions; what somebody has made of one of them since is left alone.
+    Bundled values have no descriptions, so existing descriptors are left unchanged.
     """
     result = LoadResult()
     load_candidates(_missing(bundled_descriptors(surface, folder), result), result, on_refusal)
@@ -36,7 +36,7 @@ def _missing(candidates: Iterable[Candidate], result: LoadResult) -> Iterator[Ca
 
 
 def load_files(surface: Surface, files: Sequence[Path], on_refusal: OnRefusal) -> LoadResult:
-    """The descriptors in these interchange files; everything else in them is refused."""
+    """Load the descriptors in these interchange files; all other elements are refused."""
     return load_interchange(_descriptors_of(surface), files, on_refusal, kind="descriptor")
 
 

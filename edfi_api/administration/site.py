@@ -57,7 +57,7 @@ class AdministrationSite(AdminSite):
         super().register(model_or_iterable, type(pages.__name__, (OneEntryEach, pages), {}), **options)
 
     def admin_view(self, view: Callable[..., HttpResponse], cacheable: bool = False) -> Callable[..., HttpResponse]:
-        """Refuse URLs with NUL, which PostgreSQL does not accept in text, and write denied requests to the audit log."""
+        """Refuse URLs with NUL, which PostgreSQL does not accept in text, and log denied requests to the audit log."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)

@@ -29,7 +29,7 @@ class UnreadableFile(Exception):
 
 @dataclass
 class UnreadableDocument(Exception):
-    """One document of a file cannot be interpreted; the following ones still can. `line` is that of the first problem."""
+    """One document of a file cannot be interpreted; reading continues. `line` is that of the first problem."""
 
     line: int
     reason: str

@@ -1,5 +1,4 @@
-"""Reports of a load: refusals on the screen, a table by resource, the JSON report, and the failure of the command.
-"""
+"""Reports of a load: refusals on the screen, a table by resource, the JSON report, and the failure of the command."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator
@@ -78,8 +77,8 @@ class RefusalLog:
                 self._report.close()
 
     def _is_counted_with_others(self, refused: Refused) -> bool:
-        """Whether a summary line at the end includes this refusal, so that it is not listed. The first of each reason is
-        listed. Refusals of unknown resources are not, up to a number of resources: their names are arbitrary text."""
+        """Whether a summary line at the end includes this refusal, so that it is not listed. The first of each reason
+        is listed. Refusals of unknown resources are not, up to a number of resources: names are arbitrary text."""
         if refused.is_of_no_resource:
             return _counted(self._left_out, refused.reason, refused, _RESOURCES_SHOWN) > 0
         return _counted(self._alike, (refused.resource, refused.reason), refused, _MOST_REASONS) > 1
