@@ -19,9 +19,9 @@ from edfi_api.startup import current_surface
 
 class Command(BaseCommand):
     help = (
-        "Loads descriptor values: those that come with the data standard, or those in official Ed-Fi descriptor XML. "
-        "Running it again changes only what differs. The exit status is 1, when the rest is loaded, if more was "
-        "refused than --max-refused allows, or a file could not be read to its end."
+        "Loads descriptor values: those bundled with the data standard, or those in official Ed-Fi descriptor XML. A "
+        "repeated run changes only what differs. The exit status is 1, after the rest is loaded, if more documents "
+        "were refused than --max-refused allows, or a file could not be read to its end."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         "the first thing that is wrong with ApiSchema files as 'file: path: message'. Name the data standard and the "
         "extensions that belong together; MetaEd extensions alone are checked together with the configured standard. "
         "Without PATH the configured projects are checked. Beside extensions, warnings about the standard itself are "
-        "only counted. The exit status is 1 if there is an error; warnings keep nothing from being served."
+        "only counted. The exit status is 1 if there is an error; projects with warnings can be served."
     )
     requires_system_checks = ()
 
@@ -64,14 +64,14 @@ def model_source(given: str) -> Path:
 
 
 def _with_standard(paths: Sequence[Path]) -> Sequence[Path]:
-    """The configured standard as well, if there are only extensions, which cannot be understood without one."""
+    """The sources with the configured standard added if they are all extensions, which need one."""
     projects = read_sources(paths).projects if not any(map(is_api_schema, paths)) else ()
     are_extensions = bool(projects) and all(source.project.is_extension for source in projects)
     return (api_settings.data_standard, *paths) if are_extensions else paths
 
 
 def _about_the_standard(problems: Iterable[Problem], sources: Sequence[Path]) -> Iterator[Problem]:
-    """Those in files of the standard, if there are extensions, to whose authors they are of no use."""
+    """Problems in files of the standard, if extensions are checked: their authors cannot fix these."""
     folders = [path for path in sources if not is_api_schema(path)]
     projects = read_sources(folders).projects
     has_extensions = len(folders) < len(sources) or any(source.project.is_extension for source in projects)
@@ -84,7 +84,7 @@ def _about_the_standard(problems: Iterable[Problem], sources: Sequence[Path]) ->
 
 
 def _problems_of_the_whole(sources: Sequence[Path]) -> tuple[list[str], list[str]]:
-    """Errors and warnings that show only when all sources are put together."""
+    """Errors and warnings that only appear when all sources are combined."""
     try:
         return [], list(compiled(sources).warnings)
     except ModelErrors as errors:

@@ -11,9 +11,7 @@ from edfi_api.surface.describe import describe, table
 
 
 class Command(BaseCommand):
-    help = (
-        "Prints what the API offers for the configured projects: every endpoint, as JSON every path of its bodies too."
-    )
+    help = "Prints the API of the configured projects: every endpoint, and with --format json every path of its bodies."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -22,16 +22,15 @@ _STANDARD_OUTPUT = "-"
 
 class Command(BaseCommand):
     help = (
-        "Writes documents out as they stand at one moment, in the order that references need: as JSON Lines that "
-        "load_documents reads, or as Parquet for analytics. Into a folder goes a file for each resource that has "
-        "documents, instead of what an earlier export has left of it there, and only when all of them are complete; "
-        "on standard output each line carries its resource. The ids that clients see are not part of it; a database "
-        "that loads an export gives new ones."
+        "Exports a consistent snapshot of the documents in load order: as JSON Lines that load_documents reads, or as "
+        "Parquet for analytics. A folder gets one file for each resource that has documents; files of an earlier "
+        "export are replaced only when all new ones are complete. On standard output each line has its resource. The "
+        "ids that clients see are not exported; a database that loads an export assigns new ones."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--resource", type=text, action="append", metavar="ENDPOINT", help="only this one; may be repeated"
+            "--resource", type=text, action="append", metavar="ENDPOINT", help="export only this resource; repeatable"
         )
         parser.add_argument(
             "--output",
@@ -58,7 +57,7 @@ class Command(BaseCommand):
 
 
 def _chosen(surface: Surface, names: list[str] | None) -> list[Resource]:
-    """In load order, whatever the order of names."""
+    """The named resources, or all, in load order."""
     if names is None:
         return list(surface.resources)
     wanted = {resource_called(surface, name).name for name in names}

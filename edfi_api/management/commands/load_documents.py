@@ -24,15 +24,15 @@ class Command(BaseCommand):
     help = (
         "Loads documents from JSON Lines, gzip or not, in the order that references need. A file named after an "
         "endpoint, students.jsonl or ed-fi.students.jsonl.gz, has a body on each line; in any other file, and on "
-        'standard input (-), each line carries its resource: {"resource": "/ed-fi/students", "body": {...}}. Documents '
-        "that exist are replaced, so running it again changes nothing and goes quickly over what is there. What is "
-        "refused is listed on stderr as 'file:line: resource: reason' and does not stop the rest; documents of a "
+        'standard input (-), each line has its resource: {"resource": "/ed-fi/students", "body": {...}}. Existing '
+        "documents are replaced, so a repeated load changes nothing and skips unchanged documents quickly. Refusals "
+        "are listed on stderr as 'file:line: resource: reason' and does not stop the rest; documents of a "
         "resource that the API does not have are listed in one line for each such resource. The exit status is 1 if "
-        "nothing was accepted of what was sent, or more was refused than --max-refused allows; if a file could not be "
+        "no document was accepted, or more were refused than --max-refused allows; if a file could not be "
         "read to its end; if a path does not exist or has no file in it; and with --strict at the first refusal."
     )
 
-    # They look at the URL maps of the server, which takes longer than a small load.
+    # System checks load the URLconf, which takes longer than a small load.
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -40,7 +40,7 @@ class Command(BaseCommand):
             "paths", nargs="+", type=not_empty, metavar="PATH", help="a file, a folder of them, or - for standard input"
         )
         parser.add_argument(
-            "--resource", type=text, metavar="ENDPOINT", help="what every line is a body of, whatever the names say"
+            "--resource", type=text, metavar="ENDPOINT", help="the resource of every line, regardless of file names"
         )
         add_strict_and_max_refused(parser)
         parser.add_argument("--report", type=path, metavar="FILE", help="write all refusals and the counts as JSON")
@@ -64,7 +64,7 @@ class Command(BaseCommand):
     ) -> None:
         started = time.monotonic()
         surface = current_surface()
-        gc.freeze()  # What is there stays; looking at it anew behind every few lines takes a tenth of this process.
+        gc.freeze()  # Excludes the surface from garbage collections, which otherwise take a tenth of this process's time.
         with as_command_errors():
             files = sources(surface, paths, resource_called(surface, resource) if resource else None)
             with RefusalLog(self.stderr, report, is_strict=strict) as log:

@@ -18,15 +18,15 @@ from edfi_api.startup import current_surface
 
 class Command(BaseCommand):
     help = (
-        "Loads Ed-Fi interchange XML: any interchange, any entity, in the order that references need. Documents that "
-        "exist are replaced, so running it again changes nothing. What is refused is listed on stderr as "
+        "Loads Ed-Fi interchange XML: any interchange, any entity, in the order that references need. Existing "
+        "documents are replaced, so a repeated load changes nothing. Refusals are listed on stderr as "
         "'file:line: resource: reason' and does not stop the rest; documents of a resource that the API does not have "
-        "are listed in one line for each such resource. The exit status is 1 if nothing was accepted of what was sent, "
-        "or more was refused than --max-refused allows; if a file could not be read to its end; if a path does not "
+        "are listed in one line for each such resource. The exit status is 1 if no document was accepted, or more "
+        "were refused than --max-refused allows; if a file could not be read to its end; if a path does not "
         "exist or has no XML file in it; and with --strict at the first refusal."
     )
 
-    # They look at the URL maps of the server, which takes longer than a small load.
+    # System checks load the URLconf, which takes longer than a small load.
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

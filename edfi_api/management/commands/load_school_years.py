@@ -28,8 +28,8 @@ def year_range(text: str) -> range:
 
 class Command(BaseCommand):
     help = (
-        "Makes a range of school years available to references. Running it again changes only what differs. The exit "
-        "status is 1, when the rest is written, if more was refused than --max-refused allows."
+        "Creates or updates a range of school years; a repeated run changes only what differs. The exit status is 1, "
+        "after the rest is written, if more documents were refused than --max-refused allows."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = "Compares every stored body with its natural key, its aliases and its references; changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_database(parser, "the database to look at")
+        add_database(parser, "the database to check")
 
     def handle(self, *args: Any, database: str, **options: Any) -> None:
         found = 0

@@ -27,32 +27,30 @@ class Command(BaseCommand):
     """See the module."""
 
     help = (
-        "Make an API client; its key and secret are printed once. A POST on a document that exists is authorized as "
+        "Create an API client; its key and secret are printed once. A POST on a document that exists is authorized as "
         "Create, unless MEADOWLARK_UPSERT_ASKS_UPDATE is on: a claim set that creates people without further "
         "authorization lets its clients overwrite every person. EdFiSandbox and FullAccess filter no documents, "
         "whichever education organizations a client has."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", type=text, help="what people call the client; unique")
-        parser.add_argument("--claim-set", type=text, help="name of the claim set that says what it may do")
+        parser.add_argument("name", type=text, help="display name of the client; unique")
+        parser.add_argument("--claim-set", type=text, help="name of the claim set with its rights")
         parser.add_argument(
             "--education-organization-id", type=int, action="append", default=[], metavar="ID", help="repeatable"
         )
         parser.add_argument(
             "--namespace-prefix", type=text, action="append", default=[], metavar="PREFIX", help="repeatable"
         )
-        parser.add_argument("--vendor", type=text, help="who makes the application; its namespace prefixes count")
-        parser.add_argument(
-            "--application", type=text, help="an application that is there, instead of all of the above"
-        )
-        parser.add_argument("--key", type=text, help="instead of a generated key")
+        parser.add_argument("--vendor", type=text, help="vendor of the application; its namespace prefixes apply")
+        parser.add_argument("--application", type=text, help="an existing application, instead of all of the above")
+        parser.add_argument("--key", type=text, help="use this key instead of a generated one")
         parser.add_argument("--expires", type=moment, metavar="TIME", help="2027-07-01, or with a time; UTC")
         parser.add_argument(
             "--if-exists",
             choices=["refuse", "keep", "new-secret"],
             default="refuse",
-            help="what to do if a client has this name already",
+            help="what to do if a client with this name exists",
         )
         parser.add_argument("--format", choices=["text", "json"], default="text")
 

@@ -16,7 +16,7 @@ from edfi_api.security.management.named_client import client_named
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Shut an API client out."
+    help = "Make an API client inactive and revoke its tokens."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("client", type=text, help="its name or its key")

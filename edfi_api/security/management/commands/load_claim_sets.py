@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", nargs="*", type=path, metavar="FILE")
-        parser.add_argument("--bundled", action="store_true", help="those that come along, before the files")
+        parser.add_argument("--bundled", action="store_true", help="load the bundled claims before the files")
         parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
 
     def handle(self, *, files: list[Path], bundled: bool, dry_run: bool, **options: Any) -> None:
