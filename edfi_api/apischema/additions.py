@@ -1,4 +1,4 @@
-"""What an extension adds to a resource of the core: read from its entry, and merged into the resource."""
+"""An extension's additions to a resource of the core: read from its entry and merged into the resource."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Additions:
 
 
 def extended(core: Resource, additions: Additions, warnings: list[str]) -> Resource:
-    """The resource with the additions merged in. Identity, query fields and security stay as they are.
+    """The resource with the additions merged in. Identity, query fields and security do not change.
 
-    What is added to a common that the resource does not have is left out, with a warning.
+    Additions to a common that the resource does not have are left out, with a warning.
     """
     node, entry = additions.node, additions.entry
     schema = copy.deepcopy(core.json_schema)
@@ -55,7 +55,7 @@ def extended(core: Resource, additions: Additions, warnings: list[str]) -> Resou
 
 
 def _merge_members(schema: JsonSchema, node: Node) -> None:
-    """Only `_ext` is new: any other member stands there for the sake of an override."""
+    """Merges `_ext` only: other members are in the schema because an override applies to them."""
     declared = node.read(f.SchemaOfAdditions)
     if EXTENSIONS in declared.properties:
         added = part_schema(node / "properties" / EXTENSIONS)
@@ -65,8 +65,8 @@ def _merge_members(schema: JsonSchema, node: Node) -> None:
 def _as_meant(extensions: JsonSchema, required: frozenset[str]) -> JsonSchema:
     """Official files leave `_ext` open and list the required additions at the root, where they have no effect.
 
-    What is meant is enforced here, as for compiled models: a project's part, if it is there, is complete, and unknown
-    members are treated as elsewhere.
+    The intent is enforced here, as for compiled models: a project's part, if present, has to be complete, and unknown
+    members are handled as elsewhere.
     """
     return {**extensions, "additionalProperties": False} | {
         "properties": {key: _closed(part, required) for key, part in extensions["properties"].items()}
@@ -79,7 +79,7 @@ def _closed(part: JsonSchema, required: frozenset[str]) -> JsonSchema:
 
 
 def _apply_override(schema: JsonSchema, node: Node, core: Resource, warnings: list[str]) -> Iterator[JsonPath]:
-    """Gives the commons in the body that the core resource does not have."""
+    """Applies the override; yields the places of commons that the core resource does not have."""
     override = node.read(f.OverrideEntry)
     fragment = part_schema(node / "schemaFragment")
     for location in override.insertion_locations:
@@ -100,7 +100,7 @@ def _object_at(schema: JsonSchema, location: str) -> JsonSchema | None:
 
 
 def _in_body(location: str) -> JsonPath:
-    """`$.properties.addresses.items`, a place in a schema, belongs to `$.addresses` of the body."""
+    """The path in the body of a place in a schema: `$.properties.addresses.items` is `$.addresses`."""
     path = JsonPath(())
     steps = iter(location.removesuffix(".items").split(".")[1:])
     for step in steps:
@@ -109,7 +109,7 @@ def _in_body(location: str) -> JsonPath:
 
 
 def _hang_in(schema: JsonSchema, extensions: JsonSchema) -> None:
-    """Put in an `_ext`, beside what other projects have put there."""
+    """Add an `_ext`, or extend the one that other projects added."""
     present = schema["properties"].setdefault(EXTENSIONS, {**extensions, "properties": {}})
     present["properties"] |= extensions["properties"]
     if required := {*present.get("required", ()), *extensions.get("required", ())}:
@@ -117,5 +117,5 @@ def _hang_in(schema: JsonSchema, extensions: JsonSchema) -> None:
 
 
 def _merged(present: Iterable[ArrayUniqueness], added: Iterable[ArrayUniqueness]) -> tuple[ArrayUniqueness, ...]:
-    """Sorted by array, each constraint once: an addition may repeat one to hang nested ones below it."""
+    """Sorted by array, each constraint once: an addition can repeat one to attach nested ones to it."""
     return tuple(sorted(dict.fromkeys((*present, *added)), key=lambda uniqueness: str(uniqueness.array)))

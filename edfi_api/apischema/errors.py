@@ -1,4 +1,4 @@
-"""What is raised when an ApiSchema file cannot be used."""
+"""The exception for unusable ApiSchema files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class ApiSchemaError(Exception):
-    """The text is one paragraph for a person and names the file and the place in it."""
+    """The text is one readable paragraph with the file and the JSON path in it."""
 
     def __init__(self, file: Path, path: str, message: str) -> None:
         super().__init__(f"{file}: {path}: {message}")

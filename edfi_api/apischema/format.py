@@ -1,7 +1,7 @@
-"""The members of the current format (version 1) that are needed, as msgspec structs: names, types, defaults.
+"""The required members of the current format (version 1), as msgspec structs: names, types, defaults.
 
-Whatever is not here is ignored. Values with members of free names stay undecoded (`Any`) and are read one by one, so
-that a complaint can name the member.
+All other members are ignored. Objects with arbitrary member names stay undecoded (`Any`) and are read member by member,
+so that an error can name the member.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, field
 MAJOR_VERSION = "1"
 VERSION = "1.0.0"
 
-# Members of bodies, an extension's `_ext` included. Their names stand in SQL and in natural keys as they are.
+# Members of bodies, including an extension's `_ext`. Their names are used unquoted in SQL and in natural keys.
 MEMBER_NAME = r"[A-Za-z_][A-Za-z0-9_ -]*"
 PathText = Annotated[str, Meta(pattern=rf"^\$(\.{MEMBER_NAME}(\[\*\])?)*\Z")]
 # Names become classes, URL segments and headers.
@@ -53,14 +53,14 @@ class Project(Struct, rename="camel"):
 
 
 class PathPair(Struct, rename="camel"):
-    """One value of a reference: where it stands in the reference object, and where in the document meant."""
+    """One value of a reference: its path in the reference object, and its path in the target document."""
 
     reference_json_path: PathText
     identity_json_path: PathText
 
 
 class PathEntry(Struct, rename="camel"):
-    """An entry of `documentPathsMapping`; what it must have depends on what it is."""
+    """An entry of `documentPathsMapping`; its required members depend on its kind."""
 
     is_reference: bool
     is_descriptor: bool = False
@@ -72,21 +72,21 @@ class PathEntry(Struct, rename="camel"):
 
     @property
     def paths(self) -> list[str]:
-        """Where the value stands, or those of a reference."""
+        """The path of the value, or those of a reference's values."""
         return (
             [self.path] if self.path is not None else [pair.reference_json_path for pair in self.reference_json_paths]
         )
 
 
 class EqualityEntry(Struct, rename="camel"):
-    """Two places of one value."""
+    """Two paths whose values have to be equal."""
 
     source_json_path: PathText
     target_json_path: PathText
 
 
 class UniquenessEntry(Struct, rename="camel"):
-    """What tells the items of an array apart, and in `nested_constraints` those of arrays inside the items."""
+    """The keys of the items of an array, and in `nested_constraints` those of arrays inside the items."""
 
     paths: list[PathText] = []
     base_path: PathText = "$"
@@ -94,7 +94,7 @@ class UniquenessEntry(Struct, rename="camel"):
 
 
 class DecimalEntry(Struct, rename="camel"):
-    """How many digits a decimal may have."""
+    """The precision and scale of a decimal."""
 
     path: PathText
     total_digits: Annotated[int, Meta(ge=1, le=100)] | None = None
@@ -109,7 +109,7 @@ class OrganizationEntry(Struct, rename="camel"):
 
 
 class SecurableEntry(Struct, rename="pascal", frozen=True):
-    """Where the values stand that authorization looks at."""
+    """The paths of the securable elements."""
 
     namespace: list[PathText] = []
     education_organization: list[OrganizationEntry] = []
@@ -119,28 +119,28 @@ class SecurableEntry(Struct, rename="pascal", frozen=True):
 
 
 class QueryEntry(Struct, rename="camel"):
-    """One place that a query parameter is compared with."""
+    """One path that a query parameter is compared with."""
 
     path: PathText
     type: str = "string"
 
 
 class SchemaOfAdditions(Struct):
-    """The root of the schema of additions, which is no schema of a body."""
+    """The root of the schema of additions, which is not the schema of a body."""
 
     properties: dict[str, Any] = {}
     required: list[str] = []
 
 
 class OverrideEntry(Struct, rename="camel"):
-    """An `_ext` for the objects of a common, hung into the core schema at some places."""
+    """An `_ext` for the objects of a common, to insert into the core schema at these places."""
 
     insertion_locations: list[PathText]
     schema_fragment: Any
 
 
 class Component(Struct):
-    """An OpenAPI schema, of which only the marks of deprecation are of interest: they stand nowhere else."""
+    """An OpenAPI schema, read only for the deprecation flag, which is nowhere else in the file."""
 
     is_deprecated: Any = field(name="x-Ed-Fi-isDeprecated", default=False)
     reasons: Any = field(name="x-Ed-Fi-deprecatedReasons", default="")

@@ -1,7 +1,7 @@
-"""The older form of the original Meadowlark, brought into the current one.
+"""Conversion of the original Meadowlark's older format into the current one.
 
-There, a reference names its values as the target names its own, and the places of both follow from that. What the old
-form does not say (array uniqueness, security, decimals, hierarchy) stays unsaid.
+In the old format, a reference names its values as the target names its own, which determines the paths of both. What
+the old format lacks (array uniqueness, security, decimals, hierarchy) is left empty.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class OldFile(Struct, rename="camel"):
 
 
 class OldProject(Struct, rename="camel"):
-    """The project members are those of today, but fewer."""
+    """The members of a project are a subset of the current ones."""
 
     project_name: f.ProjectName
     project_version: f.HeaderText
@@ -38,7 +38,7 @@ class OldProject(Struct, rename="camel"):
 
 
 class OldAbstract(Struct, rename="camel"):
-    """Names of members, not paths."""
+    """The identity as member names, not paths."""
 
     identity_path_order: list[f.PlainName]
 
@@ -54,7 +54,7 @@ class OldPaths(Struct, rename="camel"):
 
 
 class OldResource(Struct, rename="camel"):
-    """The members that were different; the others are taken over as they are."""
+    """The members that differ from the current format; the others are copied."""
 
     resource_name: f.PlainName
     json_schema_for_insert: JsonObject
@@ -70,9 +70,9 @@ class OldResource(Struct, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class _Identity:
-    """Where the identity values of a document stand: by the name of the value, and by that of the whole property.
+    """The paths of a document's identity values, by the name of the value and by that of the whole property.
 
-    They differ by the role: the `schoolYear` of `GraduationSchoolYear` is `graduationSchoolYear` as a property.
+    The names differ by the role: the `schoolYear` of `GraduationSchoolYear` is `graduationSchoolYear` as a property.
     """
 
     by_name: Mapping[str, list[str]]
@@ -97,7 +97,7 @@ _UNCHANGED = (
 
 
 def in_current_format(whole: Node) -> Iterator[Node]:
-    """A node in the current format for each project, the core first. All projects that belong together are in here."""
+    """A node in the current format for each project, the core first. An old file contains all related projects."""
     nodes = [whole / "projectSchemas" / segment for segment in whole.read(OldFile).project_schemas]
     projects = [(node, node.read(OldProject)) for node in nodes]
     resources: dict[_Key, OldResource] = {
@@ -114,7 +114,7 @@ def in_current_format(whole: Node) -> Iterator[Node]:
 def _targets(
     projects: list[tuple[Node, OldProject]], resources: Mapping[_Key, OldResource]
 ) -> Iterator[tuple[_Key, _Identity]]:
-    """The identity values of everything that can be referred to."""
+    """The identity values of all possible reference targets."""
     for key, resource in resources.items():
         yield key, _identity(resource)
     for node, project in projects:
@@ -125,7 +125,7 @@ def _targets(
 
 
 def _as_subclasses_say(resources: Mapping[_Key, OldResource], name: _Key) -> _Identity | None:
-    """Subclasses that rename nothing have the paths, of which the abstract resource knows only the names."""
+    """The identity paths of an abstract resource, which has only names, from a subclass that renames nothing."""
     for resource in resources.values():
         superclass = (resource.superclass_project_name, resource.superclass_resource_name)
         if resource.is_subclass and superclass == name and resource.superclass_identity_document_key is None:
@@ -147,7 +147,7 @@ def _identity(resource: OldResource) -> _Identity:
 
 @dataclass(frozen=True, slots=True)
 class _Translation:
-    """Of one project, whose references may lead into all others."""
+    """The conversion of one project, whose references can have targets in all others."""
 
     node: Node
     old: OldProject
@@ -195,8 +195,8 @@ class _Translation:
         return {"isReference": True, **target, "referenceJsonPaths": self._pairs(place, old)}
 
     def _pairs(self, place: Node, old: OldPaths) -> list[JsonObject]:
-        """The value of a name stands for all of that name in the target, but for those that have a name of their own
-        here, with their role."""
+        """Pairs by name: a value here corresponds to all values of that name in the target, except those that have a
+        separate member here, named with their role."""
         target = self.targets.get((old.project_name, old.resource_name))
         if target is None:
             raise place.refusal(f"refers to {old.resource_name} of {old.project_name}, which is not in this file")
@@ -217,7 +217,7 @@ class _Translation:
 
 
 def _without_extensions(schema: JsonObject) -> JsonObject:
-    """Every old schema has an `_ext` that takes anything."""
+    """Removes the `_ext` that accepts anything, which every old schema has."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return schema

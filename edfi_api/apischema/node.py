@@ -1,4 +1,4 @@
-"""A JSON value together with its place in a file, so that whatever is wrong with it can be found."""
+"""A JSON value with its place in a file, for error messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Node:
     value: Any
 
     def read(self, shape: type[T]) -> T:
-        """The value in this shape; members that the shape does not know are passed over."""
+        """The value converted to this type; unknown members are ignored. Raises ApiSchemaError."""
         try:
             return msgspec.convert(self.value, shape)
         except msgspec.ValidationError as error:
@@ -35,20 +35,20 @@ class Node:
             raise ApiSchemaError(self.file, self.path + below.removesuffix("`"), message) from None
 
     def members(self) -> Iterator[Node]:
-        """Those of an object, one node each."""
+        """The members of an object, one node each."""
         return (self / name for name in self.read(dict[str, Any]))
 
     def items(self) -> Iterator[Node]:
-        """Those of an array, one node each."""
+        """The items of an array, one node each."""
         return (Node(self.file, f"{self.path}[{i}]", item) for i, item in enumerate(self.read(list[Any])))
 
     def __truediv__(self, name: str) -> Node:
-        """A member that is there."""
+        """The node of an existing member."""
         step = f".{name}" if _PLAIN_NAME.fullmatch(name) else f"[{json.dumps(name)}]"
         return Node(self.file, self.path + step, self.value[name])
 
     def warning(self, message: str) -> str:
-        """A line about this value for a person."""
+        """A readable line about this value."""
         return f"{self.file}: {self.path}: warning: {message}"
 
     def refusal(self, message: str) -> ApiSchemaError:

@@ -1,7 +1,7 @@
-"""The OpenAPI skeletons in the file of a data standard, without which Ed-Fi's own server does not take it.
+"""The OpenAPI skeletons in the file of a data standard, which Ed-Fi's own server requires.
 
-The server puts in its address, and the paths and schemas of the resources. Parameters and responses are those of
-Ed-Fi's API, under the names by which fragments refer to them.
+The server adds its URL, and the paths and schemas of the resources. Parameters and responses are those of Ed-Fi's API,
+under the names that fragments refer to.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The hierarchy of education organizations in ApiSchema files, which name types without their project."""
+"""The hierarchy of education organizations in ApiSchema files, where type names have no project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from edfi_api.surface.resource import (
 def with_organizations(surface: Surface, projects: Iterable[f.Project]) -> Surface:
     """The surface with the organizations that the projects add.
 
-    A file lists the types of all projects that its writer knew. Those that are not here are passed over.
+    A file lists the types of all projects that were compiled with it. Types that are not loaded here are ignored.
     """
     types = dict.fromkeys(surface.organizations.types)
     parents = dict.fromkeys(surface.organizations.parents)
@@ -35,7 +35,7 @@ def with_organizations(surface: Surface, projects: Iterable[f.Project]) -> Surfa
 
 
 def _known_types(abstract_resources: Iterable[AbstractResource], project: f.Project) -> Mapping[str, ResourceName]:
-    """By the names in the file: the abstract type, which stands last there, and its subclasses."""
+    """The types by their names in the file: the abstract type, which is last there, and its subclasses."""
     last = project.education_organization_types[-1:]
     found = next((abstract for abstract in abstract_resources if [abstract.name.resource] == last), None)
     return {} if found is None else {name.resource: name for name in (*found.subclasses, found.name)}

@@ -1,4 +1,4 @@
-"""ApiSchema files → a surface: of their own, or joined to that of compiled projects."""
+"""ApiSchema files → a surface, on its own or joined to that of compiled projects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOTHING = Surface(projects=(), resources=(), abstract_resources=())
 
 @dataclass(frozen=True, slots=True)
 class ReadProject:
-    """One project of a file. Additions can only be understood together with the resources they add to."""
+    """One project of a file. Additions are resolved later, together with the resources that they extend."""
 
     node: Node
     schema: f.Project
@@ -47,14 +47,14 @@ class ReadProject:
 def read_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> Surface:
     """The surface of these files together with `base`; extensions add to the resources of either.
 
-    Raises ApiSchemaError. The format does not say how interchange XML is written: of these projects, only descriptors
-    can be loaded from it.
+    Raises ApiSchemaError. The format has no interchange elements, so only the descriptors of these projects can be
+    loaded from interchange XML.
     """
     return check_api_schemas(files, base)[0]
 
 
 def check_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> tuple[Surface, tuple[str, ...]]:
-    """The same, and a line for each thing that is doubtful but can be served."""
+    """The same, with warnings about questionable content that can still be served, one line each."""
     warnings: list[str] = []
     projects = [project for file in files for project in _read_projects(file)]
     projects.sort(key=lambda project: project.schema.is_extension_project)
@@ -91,7 +91,7 @@ def _read_project(node: Node) -> ReadProject:
 
 
 def _check_projects(projects: Iterable[ReadProject], base: Surface) -> None:
-    """Exactly one core, no name twice."""
+    """Requires exactly one core project and unique names."""
     names = {name for facts in base.projects for name in (facts.name, facts.endpoint)}
     has_core = any(not facts.is_extension for facts in base.projects)
     for project in projects:
@@ -132,7 +132,7 @@ def _with_additions(
 def _abstract_resources(
     projects: Iterable[ReadProject], base: Surface, resources: Iterable[Resource]
 ) -> dict[ResourceName, AbstractResource]:
-    """All of them, with the subclasses of all projects."""
+    """All abstract resources, with the subclasses of all projects."""
     subclasses: dict[ResourceName, list[ResourceName]] = {}
     for resource in resources:
         if resource.superclass is not None:
@@ -162,7 +162,7 @@ def _check_targets(
     by_name: Mapping[ResourceName, Resource],
     abstract: Mapping[ResourceName, AbstractResource],
 ) -> None:
-    """Whatever is pointed at exists and has the identity that is asked of it."""
+    """Requires that the targets of references and superclasses exist and have the identity that is used."""
     identities = {name: set(resource.identity) for name, resource in by_name.items()}
     identities |= {name: set(resource.identity) for name, resource in abstract.items()}
     for project in projects:
@@ -232,13 +232,13 @@ def _facts(project: f.Project) -> ProjectFacts:
 
 
 def _package_name(project: f.Project) -> str:
-    """As Ed-Fi calls its packages: `ed-fi-model-5.2` for version 5.2.0, `ed-fi-model-3.3b` for 3.3.1-b."""
+    """Ed-Fi's names of packages: `ed-fi-model-5.2` for version 5.2.0, `ed-fi-model-3.3b` for 3.3.1-b."""
     numbers, _, suffix = project.project_version.partition("-")
     return f"{project.project_endpoint_name}-model-{'.'.join(numbers.split('.')[:2])}{suffix}"
 
 
 def _with_query_types(resource: Resource) -> Resource:
-    """Query fields over descriptors compare without regard to case; the format calls them strings."""
+    """Query fields on descriptors compare case-insensitively; the format declares them as strings."""
     descriptors = {d.path for d in (*resource.descriptors, *resource.key_descriptors)}
     return replace(resource, query_fields=tuple(_typed(field, descriptors) for field in resource.query_fields))
 

@@ -1,6 +1,6 @@
-"""One entry of `resourceSchemas` → a resource, as far as the entry alone tells.
+"""One entry of `resourceSchemas` → a resource, as far as the entry alone determines it.
 
-What needs the other resources (descriptors inside references, and the query fields that hold one) is for `reader`.
+`reader` adds what depends on other resources: descriptors inside references, and the query fields that have one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from edfi_api.surface.resource import (
     Superclass,
 )
 
-# The format leaves the identity of descriptors out.
+# The format omits the identity of descriptors.
 DESCRIPTOR_IDENTITY = (JsonPath(("namespace",)), JsonPath(("codeValue",)))
 
 
@@ -71,7 +71,7 @@ def resource_of(node: Node, entry: f.ResourceEntry, project: f.Project, endpoint
 
 @dataclass(frozen=True, slots=True)
 class MappedPaths:
-    """What `documentPathsMapping` says beyond the schema."""
+    """The facts of `documentPathsMapping` that the schema does not have."""
 
     references: tuple[ReferencePath, ...]
     descriptors: tuple[DescriptorPath, ...]
@@ -85,7 +85,7 @@ def mapped_paths(
     identity: Iterable[JsonPath],
     left_out: Iterable[JsonPath] = (),
 ) -> MappedPaths:
-    """All but what is below the places that are left out. Of scalars the schema knows the rest."""
+    """All mapped paths except those below `left_out`. The schema has everything else about scalars."""
     references, descriptors, keys = [], [], frozenset(identity)
     common_identity: list[JsonPath] = []
     for place in (node / "documentPathsMapping").members() if entry.document_paths_mapping else ():
@@ -105,7 +105,7 @@ def mapped_paths(
 
 
 def is_below(path: JsonPath, places: Iterable[JsonPath]) -> bool:
-    """Whether the path leads into one of the places."""
+    """Whether the path is one of the places or below one."""
     return any(path.steps[: len(place.steps)] == place.steps for place in places)
 
 
@@ -147,7 +147,7 @@ def equality_constraints(entry: f.ResourceEntry) -> tuple[EqualityConstraint, ..
 
 
 def decimals(entry: f.ResourceEntry) -> tuple[DecimalLimit, ...]:
-    """Sorted by path. Without a total there is no limit."""
+    """Sorted by path. An entry without a total number of digits sets no limit."""
     return tuple(
         DecimalLimit(JsonPath.parse(info.path), info.total_digits, info.decimal_places)
         for info in sorted(entry.decimal_property_validation_infos, key=lambda info: info.path)
@@ -158,7 +158,7 @@ def decimals(entry: f.ResourceEntry) -> tuple[DecimalLimit, ...]:
 def array_uniqueness(
     node: Node, entry: f.ResourceEntry, references: Iterable[ReferencePath], schema: JsonSchema
 ) -> tuple[ArrayUniqueness, ...]:
-    """Sorted by array. Arrays of references have no entry in files, but the same one must not occur twice."""
+    """Sorted by array. Arrays of references have no entry in files, but their items have to be unique, too."""
     keys: dict[JsonPath, tuple[JsonPath, ...]] = {}
     for array, items in _item_keys(node, entry.array_uniqueness_constraints, ()):
         keys[array] = tuple(sorted({*keys.get(array, ()), *items}, key=str))
@@ -169,7 +169,7 @@ def array_uniqueness(
 def arrays_of_references(
     references: Iterable[ReferencePath], schema: JsonSchema
 ) -> Iterator[tuple[JsonPath, tuple[JsonPath, ...]]]:
-    """Each array whose items hold a reference and nothing else, and what tells its items apart."""
+    """Each array whose items have a reference and nothing else, with the key of its items."""
     for reference in references:
         if reference.path.steps[-2:-1] == (ALL_ITEMS,):
             array = JsonPath(reference.path.steps[:-2])
@@ -183,7 +183,7 @@ def arrays_of_references(
 def _item_keys(
     node: Node, entries: Iterable[f.UniquenessEntry], base: tuple[str, ...]
 ) -> Iterator[tuple[JsonPath, list[JsonPath]]]:
-    """An entry may speak of several arrays: its paths are put together array by array."""
+    """An entry can be about several arrays: its paths are grouped by array."""
     for entry in entries:
         inside = (*base, *JsonPath.parse(entry.base_path).steps)
         arrays: dict[JsonPath, list[JsonPath]] = defaultdict(list)
@@ -217,7 +217,7 @@ def _kind(entry: f.ResourceEntry) -> ResourceKind:
 
 
 def _superclass(node: Node, entry: f.ResourceEntry, identity: tuple[JsonPath, ...]) -> Superclass | None:
-    """The identity as superclass: one value under another name, or all values as they are."""
+    """The superclass identity: one renamed value, or all values unchanged."""
     if not entry.is_subclass:
         return None
     if entry.superclass_resource_name is None:
@@ -254,7 +254,7 @@ def _securable_elements(entry: f.SecurableEntry) -> SecurableElements:
 
 
 def _deprecated(entry: f.ResourceEntry) -> str | None:
-    """The reason, if the resource's own OpenAPI schema says that it is deprecated."""
+    """The reason, if the resource's own OpenAPI schema marks it as deprecated."""
     for fragment in entry.open_api_fragments.values():
         for name, component in fragment.components.schemas.items():
             if component.is_deprecated is True and name.partition("_")[2].lower() == entry.resource_name.lower():

@@ -1,4 +1,4 @@
-"""The JSON schemas in a file: checked, reduced to the keywords that a body's schema may have, and put to questions."""
+"""The JSON schemas in a file: validation, reduction to the supported keywords, and lookups by path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Size = Annotated[int, Meta(ge=0, le=2**31)]
 
 
 class Keywords(Struct, rename="camel", omit_defaults=True):
-    """What the schema of a body, or of a part of it, may say."""
+    """The keywords allowed in the schema of a body, or of a part of it."""
 
     type: Literal["object", "array", "string", "integer", "number", "boolean"] | UnsetType = UNSET
     title: str | UnsetType = UNSET
@@ -42,7 +42,7 @@ class Keywords(Struct, rename="camel", omit_defaults=True):
 
 
 def body_schema(node: Node) -> JsonSchema:
-    """The schema of a whole body. Refuses what no validator could be compiled from."""
+    """The schema of a whole body; ApiSchemaError if no validator can be compiled from it."""
     schema = part_schema(node)
     if schema["type"] != "object":
         raise node.refusal("the schema of a body must be of type object")
@@ -54,7 +54,7 @@ def body_schema(node: Node) -> JsonSchema:
 
 
 def part_schema(node: Node, depth: int = 0) -> JsonSchema:
-    """A schema without keywords that mean nothing here: a `$ref` could lead anywhere."""
+    """A schema reduced to the supported keywords; others, such as `$ref`, are dropped."""
     keywords = node.read(Keywords)
     if keywords.type is UNSET:
         raise node.refusal("a schema needs a type")
@@ -82,7 +82,7 @@ def _properties(node: Node, depth: int) -> dict[str, JsonSchema]:
 
 
 def find(path: JsonPath, schema: JsonSchema) -> JsonSchema | None:
-    """The part of the schema that a path into the body leads to."""
+    """The part of the schema at a path of the body; None if there is none."""
     found: JsonSchema | None = schema
     for step in path.steps:
         if found is None:
@@ -92,7 +92,7 @@ def find(path: JsonPath, schema: JsonSchema) -> JsonSchema | None:
 
 
 def leaves(schema: JsonSchema, path: JsonPath = JsonPath(())) -> Iterator[tuple[JsonPath, JsonSchema]]:  # noqa: B008
-    """Every place of a scalar."""
+    """The paths of all scalars, with their schemas."""
     match schema["type"]:
         case "object":
             for name, member in schema["properties"].items():
@@ -104,14 +104,14 @@ def leaves(schema: JsonSchema, path: JsonPath = JsonPath(())) -> Iterator[tuple[
 
 
 def scalar_type(schema: JsonSchema) -> str:
-    """In the words of the format: `number` for all numbers, the formats of strings, else the type itself."""
+    """The format's name of the type: `number` for all numbers, the formats of strings, otherwise the type itself."""
     if schema["type"] in ("integer", "number"):
         return "number"
     return str(schema.get("format", "string")) if schema["type"] == "string" else str(schema["type"])
 
 
 def value_paths(schema: JsonSchema) -> ValuePaths:
-    """Read off the schema: the lists in a file say the same, or less where its writer forgot some."""
+    """Derived from the schema: the lists in a file are the same, or incomplete."""
     paths: dict[str, list[JsonPath]] = {}
     for path, leaf in leaves(schema):
         paths.setdefault(scalar_type(leaf), []).append(path)

@@ -1,4 +1,4 @@
-"""A resource of a surface has everything that any project says about it; in files each project says its own part."""
+"""Splits a resource by project: a surface combines what all projects declare, a file has its own project's part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from edfi_api.surface.resource import JsonPath, Resource, ValuePaths
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one project says about a resource: the core with key None, an extension with its key below `_ext`.
+    """One project's part of a resource: the core with key None, an extension with its key below `_ext`.
 
     `resource` has only that project's paths, but the schema of all.
     """
@@ -53,7 +53,7 @@ def _owned(paths: tuple[JsonPath, ...], key: str | None) -> tuple[JsonPath, ...]
 
 
 def core_schema(schema: JsonSchema) -> JsonSchema:
-    """A copy without what extensions add: at the root, and in the objects of commons."""
+    """A copy without the additions of extensions, at the root and in the objects of commons."""
     own = copy.deepcopy(schema)
     for part in (own, *(_object_of(member) for member in own["properties"].values())):
         part.get("properties", {}).pop(EXTENSIONS, None)
@@ -68,7 +68,7 @@ def added_members(schema: JsonSchema, key: str) -> JsonSchema | None:
 
 
 def added_to_commons(schema: JsonSchema, key: str) -> Iterator[tuple[str, JsonSchema]]:
-    """Where in the schema there are objects of commons that the extension adds to, and what it adds to them."""
+    """The places in the schema of the objects of commons that the extension adds to, each with the additions."""
     for name, member in schema["properties"].items():
         extensions = _object_of(member).get("properties", {}).get(EXTENSIONS)
         if name != EXTENSIONS and extensions is not None and key in extensions["properties"]:

@@ -1,8 +1,8 @@
 """A surface → ApiSchema files in the current format, one for each project.
 
-Everything goes into a file that the format has a place for. It has none for the interchange elements, for package names
-other than Ed-Fi's and for the order of resources, which follows from their references. The keys of
-`documentPathsMapping`, in Ed-Fi's own files property paths, are made from JSON paths: they only tell entries apart.
+The files have everything that the format provides for. It lacks the interchange elements, package names other than
+Ed-Fi's, and the order of resources, which follows from their references. The keys of `documentPathsMapping`, which are
+property paths in Ed-Fi's own files, are derived from JSON paths: they only have to be unique.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _resource(resource: Resource) -> JsonObject:
 
 
 def _additions(resource: Resource, project: ProjectFacts) -> JsonObject | None:
-    """The project's entry for a resource of the core, if it adds anything."""
+    """The project's entry for a resource of the core; None if it adds nothing."""
     key = extension_key(project.name)
     members = added_members(resource.json_schema, key)
     overrides = list(added_to_commons(resource.json_schema, key))
@@ -135,7 +135,7 @@ def _additions(resource: Resource, project: ProjectFacts) -> JsonObject | None:
 
 
 def _common_members(share: Share) -> JsonObject:
-    """What ordinary resources and additions have alike. Of descriptors the format says next to nothing."""
+    """The members common to ordinary resources and additions. Entries of descriptors are nearly empty."""
     resource = share.resource
     values = ValuePaths() if resource.is_descriptor else resource.value_paths
     return {
@@ -160,7 +160,7 @@ def _common_members(share: Share) -> JsonObject:
 
 
 def _schema_of_additions(title: str, key: str, members: JsonSchema | None) -> JsonSchema:
-    """As official files have it: `_ext` is open, and its required members stand at the root."""
+    """The form of official files: `_ext` is open, and its required members are at the root."""
     root: JsonSchema = {"$schema": DRAFT, "title": title, "description": "", **_object({})}
     if members is None:
         return root
@@ -189,7 +189,7 @@ def _subclass_members(superclass: Superclass | None) -> JsonObject:
 
 
 def _document_paths(share: Share) -> Iterator[tuple[str, JsonObject]]:
-    """References, descriptors, and the scalars that stand in no reference."""
+    """References, descriptors, and the scalars outside of references."""
     resource, schema = share.resource, share.resource.json_schema
     common_identity = frozenset(resource.common_identity)
     identity = common_identity.union(resource.identity)
@@ -242,15 +242,15 @@ def _pair(pair: KeyPair, schema: JsonSchema) -> JsonObject:
 
 
 def _is_required(path: JsonPath, schema: JsonSchema, common_identity: Set[JsonPath]) -> bool:
-    """In the object around it. What an array consists of, if not of commons, stands for the array itself, of which the
-    format never says that it is required. Items of commons with a single member have it for their identity."""
+    """Whether it is required in the enclosing object. The item member of an array that is not of commons represents the
+    array, which the format never marks as required. The only member of a common in an array is its identity."""
     parent = find(JsonPath(path.steps[:-1]), schema) or {}
     has_one_member = path.steps[-2:-1] == (ALL_ITEMS,) and len(parent.get("properties", ())) == 1
     return path.steps[-1] in parent.get("required", ()) and (not has_one_member or path in common_identity)
 
 
 def _array_uniqueness(resource: Resource) -> Iterator[JsonObject]:
-    """An entry for each outermost array; those of references alone need none."""
+    """An entry for each outermost array, except arrays of references alone."""
     implied = dict(arrays_of_references(resource.references, resource.json_schema))
     arrays = {u.array.steps: u for u in resource.array_uniqueness if implied.get(u.array) != u.item_paths}
     outermost = dict.fromkeys(steps[: steps.index(ALL_ITEMS)] if ALL_ITEMS in steps else steps for steps in arrays)
@@ -291,7 +291,7 @@ def _securable_elements(elements: SecurableElements) -> JsonObject:
 
 
 def _open_api_fragments(resource: Resource) -> JsonObject:
-    """Only that a resource is deprecated: it can be said nowhere else."""
+    """Only the deprecation of a resource, for which the format has no other place."""
     if resource.deprecated is None:
         return {}
     name = re.sub(r"\W", "", resource.name.project) + "_" + resource.name.resource
