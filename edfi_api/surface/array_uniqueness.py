@@ -1,4 +1,4 @@
-"""Which values tell the items of an array apart."""
+"""The keys of array items: the values in which the items of an array must differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, JsonPath
 def array_uniqueness(terminals: Iterable[Terminal]) -> tuple[ArrayUniqueness, ...]:
     """One constraint for each array whose items have a key, sorted by array.
 
-    References in an array are told apart by their target's whole identity: the same one must not occur twice.
+    The key of references in an array is their target's whole identity: the same target must not occur twice.
     """
     keys: dict[JsonPath, set[JsonPath]] = defaultdict(set)
     for terminal in terminals:

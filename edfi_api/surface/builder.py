@@ -1,4 +1,4 @@
-"""The door of the package: `build_surface` turns a linked model into everything the API offers for it."""
+"""The entry point of the package: `build_surface` derives a model's complete API surface."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _project_facts(project: Project, model: Model) -> ProjectFacts:
 
 
 class _Compilation:
-    """One run over a model; holds what several resources need of each other."""
+    """One run over a model, with the intermediate results that several resources need."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -140,7 +140,7 @@ class _Compilation:
         )
 
     def interchange(self, published: Iterable[Resource]) -> Iterator[InterchangeEntity]:
-        """How interchange XML writes the entities, the abstract ones too, and the descriptors."""
+        """The interchange elements of the entities, including abstract ones, and of the descriptors."""
         by_name = {resource.name: resource for resource in published}
         for entity in chain(self.declarations.resources(), self.declarations.abstract_resources()):
             name, document = self.declarations.resource_name(entity), self.document(entity)
@@ -164,7 +164,7 @@ class _Compilation:
     def _equality_constraints(
         self, entity: Entity, document: Document, added: list[PathTable]
     ) -> Iterator[EqualityConstraint]:
-        """Those of the document itself, then those that additions bring, in their own members or across."""
+        """Constraints of the document itself, then those of additions, within their own members or with the document's."""
         own = self.path_table(entity)
         yield from self._constraints_of(entity, own.values_at)
         for additions, table in zip(document.additions, added, strict=True):
@@ -179,7 +179,7 @@ class _Compilation:
         return tuple(sorted({path for terminal in terminals for path in terminal.present_paths}, key=str))
 
     def _superclass(self, entity: Entity) -> Superclass | None:
-        """The identity as superclass: a renamed value under its old name, all others as they are."""
+        """The superclass identity: a renamed value under its original name, all others unchanged."""
         superclass = self.declarations.superclass(entity)
         if superclass is None:
             return None

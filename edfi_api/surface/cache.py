@@ -1,7 +1,7 @@
-"""What is compiled from a model, on disk, so that the next start of a process need not compile.
+"""A disk cache of compiled models, so that later process starts do not compile again.
 
-The file is named after everything that its content depends on, the compiler's own code included, and carries a digest
-of its content: whatever is stale has another name, whatever is damaged is not believed, and both are built anew.
+The file name is a hash of everything that the content depends on, including the compiler's own code, and the file has a
+digest of its content. A stale cache has another name and a damaged one fails the digest; both lead to a new build.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def load_or_build(
     build: Callable[[Sequence[Path]], T],
     code: Sequence[ModuleType] = CODE_PACKAGES,
 ) -> T:
-    """What `build` makes of these folders and files; from the cache if it is there, whole and up to date.
+    """The result of `build` for these folders and files, from the cache if it has a valid and current entry.
 
-    `type_` is what can be read from the cache, `code` are the packages that `build` depends on. Without a folder for
-    the cache every call builds. Raises what `build` raises. A cache that cannot be written costs time, not the start.
+    `type_` is the type of cached values, `code` are the packages that `build` depends on. Without a cache folder every
+    call builds. Raises what `build` raises. A cache that cannot be written only costs time.
     """
     if cache_dir is None:
         return build(paths)
@@ -54,7 +54,7 @@ def load_or_build(
 
 
 def fingerprint(paths: Iterable[Path], code: Iterable[ModuleType] = CODE_PACKAGES) -> str:
-    """SHA-256 over the projects' files and the compiler's, each with its name and length so that nothing can blend."""
+    """SHA-256 over the projects' files and the compiler's, each with its name and length to keep them distinct."""
     digest = hashlib.sha256()
     for place in (*_code_folders(code), *paths):
         for file in _files(place):
@@ -86,7 +86,7 @@ def _read(file: Path, type_: type[T]) -> T | None:
 
 
 def _write(file: Path, value: object) -> None:
-    """Complete or not at all: other processes may start at the same moment."""
+    """Write atomically, because other processes can start concurrently."""
     body = _encoder.encode(value)
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:

@@ -1,8 +1,8 @@
-"""The tables that Ed-Fi's relational databases would have for a document, as far as their columns have consequences.
+"""The tables that Ed-Fi's relational databases have for a document, as far as they determine API behaviour.
 
-Nothing is stored this way here. But those databases give columns of one name in one table a single column, so values
-that would meet there must be equal although no merge says so, and query parameters are called after columns. Both
-follow from the tables simulated here.
+Nothing is stored this way here. But in those databases, values with the same column name in one table share a column
+and so must be equal even without a merge, and query parameters are named after columns. Both are derived from the
+tables simulated here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from edfi_api.surface.identity import Identities
 from edfi_api.surface.naming import role_prefix
 from edfi_api.surface.path_table import PropertyPath
 
-# The unique ids of people are not their keys in the databases: a surrogate number of that name is.
+# In the databases, the key of a person is not the unique id but a surrogate number, the USI.
 UNIQUE_ID = "UniqueId"
 SURROGATE_ID = "USI"
 
@@ -34,7 +34,7 @@ _ENTITY_WITH_BASE_KEY = ADDITIONS_KINDS | {EntityKind.DOMAIN_ENTITY_SUBCLASS, En
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a document's table: `parts` joined are its name, `path` the property path of the value it holds.
+    """A column of a document's table: `parts` joined are its name, `path` is the property path of its value.
 
     `prop` is the scalar property at the end of that path.
     """
@@ -60,7 +60,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two values of a document that one column would have to hold."""
+    """Two values of a document that share a column."""
 
     present: Column
     new: Column
@@ -68,13 +68,13 @@ class Conflict:
 
 @dataclass(slots=True)
 class Table:
-    """Columns by name, and what was found to share one while they were put in."""
+    """Columns by name, and the conflicts found while columns were added."""
 
     columns: dict[str, Column] = field(default_factory=dict)
     conflicts: list[Conflict] = field(default_factory=list)
 
     def put(self, column: Column) -> None:
-        """The column that is there first stays; a surrogate id never conflicts with anything."""
+        """Add a column; the first of a name is kept, and surrogate ids never conflict."""
         present = self.columns.get(column.id)
         if present is None:
             self.columns[column.id] = column
@@ -88,7 +88,7 @@ class Table:
         )
 
     def take_over_key(self, key: Iterable[Column]) -> None:
-        """Make these columns the only key: that of the superclass or extended entity, or a person's surrogate id."""
+        """Replace the key with these columns: of the superclass or extended entity, or a person's surrogate id."""
         self.columns = {name: replace(column, is_key=False) for name, column in self.columns.items()}
         for column in key:
             self.put(replace(column, is_key=True))
@@ -100,7 +100,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in a table and in the model the next columns belong."""
+    """The position of the next columns in a table and in the model."""
 
     context: tuple[str, ...] = ()
     path: PropertyPath = ()
@@ -111,10 +111,10 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _MergedAway:
-    """Which properties the merge directives of a reference remove from its key, with all columns below them.
+    """The properties that the merge directives of a reference remove from its key, with all columns below them.
 
-    Only sources of two or three steps work, and only those of the innermost reference with directives: so do the
-    official generators, and the columns that stay show in the query parameters.
+    Only sources of two or three steps apply, and only those of the innermost reference with directives, as in the
+    official generators: the remaining columns are visible as query parameters.
     """
 
     start: int = 0
@@ -127,19 +127,19 @@ class _MergedAway:
         return _MergedAway(len(path) - 1, sources)
 
     def removes(self, prop: Property, path: PropertyPath) -> bool:
-        """Whether a source ends at this property. A school year stays: a merge never takes its column away."""
+        """Whether a source ends at this property. A merge never removes the column of a school year."""
         return path[self.start :] in self.sources and prop.type is not PropertyType.SCHOOL_YEAR_ENUMERATION
 
 
 class Tables:
-    """Builds the tables of documents and the key columns they take over from each other."""
+    """Builds the tables of documents and the key columns that they inherit from each other."""
 
     def __init__(self, declarations: Declarations, identities: Identities) -> None:
         self._declarations = declarations
         self._identities = identities
 
     def of(self, entity: Entity) -> list[Table]:
-        """The main table, then those of commons and collections. Inherited properties have theirs in the base."""
+        """The main table, then those of commons and collections. Inherited properties are in the tables of the base."""
         main = Table()
         nested = list(self._fill(main, self._ordered_properties(entity), _Place()))
         if _has_surrogate_id(entity) or self._has_base_key(entity):
@@ -150,13 +150,13 @@ class Tables:
         return self.of(entity)[0]
 
     def _ordered_properties(self, entity: Entity) -> list[Property]:
-        """Declaration order, but for people the unique id last."""
+        """Properties in declaration order, except that the unique id of a person is last."""
         if not _has_surrogate_id(entity):
             return [prop for prop in entity.properties if not prop.is_common_extension]
         return sorted(entity.properties, key=lambda prop: prop.is_identity)
 
     def _fill(self, table: Table, properties: Iterable[Property], place: _Place) -> Iterator[tuple[Property, _Place]]:
-        """Puts in what belongs into this table and hands out what needs tables of its own."""
+        """Add the columns of this table; yields the properties that need tables of their own."""
         for prop in properties:
             if prop.is_collection or prop.type is PropertyType.COMMON:
                 yield prop, place
@@ -185,7 +185,7 @@ class Tables:
     def _key_columns(self, entity: Entity, place: _Place, removed: _MergedAway) -> list[Column]:
         """The columns by which other tables refer to the entity, sorted by name.
 
-        A merge that names the unique id of a person leaves its surrogate id alone, which is another property.
+        A merge with the unique id of a person does not remove its surrogate id, which is another property.
         """
         if _has_surrogate_id(entity):
             removed = _MergedAway()
@@ -197,7 +197,7 @@ class Tables:
         return sorted(columns, key=lambda column: column.id)
 
     def _own_key(self, entity: Entity) -> list[Property]:
-        """Of a person the unique id alone; of a subclass what it renames; else the identity."""
+        """The unique id of a person, the renaming property of a subclass, otherwise the identity."""
         if entity.kind in _ENTITY_WITH_BASE_KEY:
             return [prop for prop in entity.properties if prop.is_identity]
         properties = self._identities.identity_properties(entity)
@@ -214,12 +214,12 @@ class Tables:
         return (_role_column(prop, place),)
 
     def _has_base_key(self, entity: Entity) -> bool:
-        """Whether the key of its base is the key of this one too: additions, and subclasses that rename nothing."""
+        """Whether it has the key of its base, as additions do, and subclasses that rename nothing."""
         return entity.kind in _ENTITY_WITH_BASE_KEY and not any(prop.is_identity for prop in entity.properties)
 
     def _base_key(self, entity: Entity, place: _Place, removed: _MergedAway) -> list[Column]:
-        """The base's key. Below a reference its path has an empty step and so leads nowhere: for that reason the
-        members of a reference to an association subclass cannot be asked for, here as in the official servers."""
+        """The base's key. Below a reference its path has an empty step and so does not resolve; therefore the members of
+        a reference to an association subclass are no query parameters, here as in the official servers."""
         base = self._declarations.model.base(entity)
         if base is None:
             return []
@@ -227,7 +227,7 @@ class Tables:
         return self._key_columns(base, _Place(place.context, path), removed)
 
     def _nested_tables(self, nested: Iterable[tuple[Property, _Place]], parent_key: list[Column]) -> Iterator[Table]:
-        """The table of each common and collection begins with all enclosing keys."""
+        """The tables of commons and collections, each beginning with all enclosing keys."""
         for prop, place in nested:
             table = Table({column.id: column for column in parent_key})
             if prop.type is PropertyType.COMMON:
@@ -242,7 +242,7 @@ class Tables:
                 yield table
 
     def _item_columns(self, prop: Property, place: _Place) -> Iterable[Column]:
-        """The columns of an item that is no common; descriptors and scalars lose their role."""
+        """The columns of an item that is not a common; names of descriptors and scalars have no role."""
         return self._reference_columns(prop, place) if prop.type.is_reference else [_scalar_column(prop, "", place)]
 
     def _target(self, prop: Property) -> Entity:

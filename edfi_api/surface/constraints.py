@@ -1,6 +1,6 @@
-"""Values of one document that must be equal, although they stand in different places.
+"""Equality constraints between values at different places of one document.
 
-Either the model says so by a merge, or the values would share a column in Ed-Fi's databases (`columns`).
+They follow from a merge in the model, or from a column that the values share in Ed-Fi's databases (`columns`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MERGING_TYPES = frozenset(
 def equality_constraints(
     entity: Entity, tables: Iterable[Table], lookup: Lookup, commons: Commons
 ) -> tuple[EqualityConstraint, ...]:
-    """The pairs from merges, then those from columns; each pair of paths once, in either direction."""
+    """The pairs from merges, then those from columns; each unordered pair of paths once."""
     pairs: dict[frozenset[JsonPath], EqualityConstraint] = {}
     for source, target in (*_merged_pairs(entity, lookup), *_column_pairs(tables, lookup, commons)):
         if source != target:
@@ -58,7 +58,7 @@ def _column_pairs(tables: Iterable[Table], lookup: Lookup, commons: Commons) -> 
 
 @dataclass(frozen=True, slots=True)
 class Commons:
-    """The common collections of a document by name, for the one rule that looks into their keys."""
+    """The common collections of a document by name, for the rule about their keys."""
 
     key_sizes: dict[str, int]
 
@@ -75,7 +75,7 @@ class Commons:
         )
 
     def allow(self, table: Table, conflict: Conflict, new_is_in_array: bool) -> bool:
-        """Whether a value of each item must equal one outside: not if it is only part of what tells items apart."""
+        """Whether a value of each item must equal one outside: not if it is only part of the item's key."""
         column = conflict.new if new_is_in_array else conflict.present
         key_size = self.key_sizes.get(column.path[0], 0)
         if len(column.path) == 1 or column.is_coded or key_size == 0:
@@ -96,9 +96,9 @@ def _is_in_array(path: JsonPath) -> bool:
 
 
 def _paired(sources: Sequence[Value], targets: Sequence[Value]) -> list[tuple[JsonPath, JsonPath]]:
-    """The places of the same value on both sides; nothing if the sides do not correspond.
+    """The paths of the same value on both sides; empty if the sides do not correspond.
 
-    Values go together that come from the same property; where that does not tell, in the order of their names.
+    Values of the same property are paired; if that is ambiguous, in the order of their names.
     """
     left, right = _by_place(sources), _by_place(targets)
     if len(left) != len(right):
@@ -110,7 +110,7 @@ def _paired(sources: Sequence[Value], targets: Sequence[Value]) -> list[tuple[Js
 
 
 def _by_place(values: Sequence[Value]) -> list[list[Value]]:
-    """Values of one name in one object stand in one place."""
+    """Values grouped by path: those of one name in one object are one member."""
     groups: dict[JsonPath, list[Value]] = defaultdict(list)
     for value in values:
         groups[value.named_path].append(value)
@@ -123,5 +123,5 @@ def _partners(group: list[Value], others: list[list[Value]]) -> list[int]:
 
 
 def _place(group: list[Value]) -> JsonPath:
-    """Where the values stand: under their name, or where the value stands that covers them all."""
+    """The path of the values: that of their name, or of the value that covers all of them."""
     return next((value.path for value in group if value.is_present), group[0].path)

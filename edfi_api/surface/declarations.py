@@ -1,7 +1,7 @@
-"""The model seen from the API: which declarations are resources, and which properties a document really has.
+"""The model from the API's perspective: which declarations are resources, and which properties their documents have.
 
-Adds the pointers that the model leaves out (subclasses, additions), inheritance, and the properties of inline commons
-and choices in the place where they are used.
+Adds the inverse pointers that the model lacks (subclasses, additions), inheritance, and the properties of inline
+commons and choices at the place of their use.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from edfi_api.metaed.model import (
 from edfi_api.surface import naming
 from edfi_api.surface.resource import ResourceName
 
-# Abstract although the language has no way to say so of an association.
+# MetaEd has no syntax for an abstract association.
 ABSTRACT_ASSOCIATION = EntityKey(CORE_NAMESPACE, EntityKind.ASSOCIATION, "GeneralStudentProgramAssociation")
 
 RESOURCE_KINDS = (
@@ -44,13 +44,13 @@ PropertyId = tuple[EntityKey, str]
 
 
 def property_id(prop: Property) -> PropertyId:
-    """What tells a property from all others: its declaration and its full name there."""
+    """The unique key of a property: its declaring entity and its full name there."""
     return prop.declared_by, prop.full_name
 
 
 @dataclass(frozen=True, slots=True)
 class Modifier:
-    """What inline commons and choices on the way do to a property: make it optional, prefix its name."""
+    """The effect of enclosing inline commons and choices on a property: it can become optional, its name prefixed."""
 
     is_optional: bool = False
     prefix: str = ""
@@ -64,7 +64,7 @@ class Modifier:
 
 @dataclass(frozen=True, slots=True)
 class PlacedProperty:
-    """A property where it takes effect; `through` are the inline commons and choices on the way."""
+    """A property at the place of its use; `through` are the enclosing inline commons and choices."""
 
     prop: Property
     modifier: Modifier
@@ -72,7 +72,7 @@ class PlacedProperty:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Full property names, inline commons and choices being steps: `("Owner", "School")`."""
+        """Full property names, with inline commons and choices as steps: `("Owner", "School")`."""
         return (*(step.full_name for step in self.through), self.prop.full_name)
 
     @property
@@ -81,12 +81,12 @@ class PlacedProperty:
 
     @property
     def is_identity(self) -> bool:
-        """Part of the identity, for which inline commons do not stand in the way but choices do."""
+        """Whether it is part of the identity: directly or in inline commons, but not in choices."""
         return self.prop.is_identity and all(step.type is PropertyType.INLINE_COMMON for step in self.through)
 
 
 class Declarations:
-    """Questions to a model that its own pointers do not answer."""
+    """Lookups in a model that need inverse pointers or inheritance."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -106,7 +106,7 @@ class Declarations:
         return [other for other in self._by_base.get(entity.key, ()) if other.kind in ADDITIONS_KINDS]
 
     def common_additions(self, override: Property) -> Entity | None:
-        """What a `common extension` adds to the items: additions of that name beside the property itself."""
+        """The additions of a `common extension` to the items: those of that name in the namespace of the property."""
         key = EntityKey(override.declared_by.namespace, EntityKind.COMMON_ADDITIONS, override.name)
         return self.model.entities.get(key)
 
@@ -130,7 +130,7 @@ class Declarations:
         return ResourceName(self.project(entity).name, naming.resource_name(entity))
 
     def effective_properties(self, entity: Entity) -> tuple[Property, ...]:
-        """Own properties, then the inherited ones without the renamed."""
+        """Own properties, then the inherited ones, except renamed ones."""
         superclass = self.superclass(entity)
         if superclass is None:
             return entity.properties
@@ -139,7 +139,7 @@ class Declarations:
         return entity.properties + tuple(prop for prop in inherited if prop.full_name not in renamed)
 
     def placed_properties(self, entity: Entity, modifier: Modifier | None = None) -> Iterator[PlacedProperty]:
-        """The effective properties with those of inline commons and choices in place of them, recursively."""
+        """The effective properties, with inline commons and choices replaced by their properties, recursively."""
         return self._placed(self.effective_properties(entity), modifier or Modifier(), ())
 
     def _placed(
@@ -153,9 +153,9 @@ class Declarations:
                 yield PlacedProperty(prop, modifier, through)
 
     def colliding_names(self, subclass: Entity) -> frozenset[PropertyId]:
-        """The collections of a subclass document that would get one name if they were shortened.
+        """The collections of a subclass document whose shortened names would be equal.
 
-        `SchoolCategory` of School and `EducationOrganizationCategory` of its base both keep their long names, there.
+        `SchoolCategory` of School and `EducationOrganizationCategory` of its base both keep their long names there.
         """
         superclass = self.superclass(subclass)
         if superclass is None:
@@ -169,7 +169,7 @@ class Declarations:
         )
 
     def property_at(self, entity: Entity, step: str) -> Property | None:
-        """The property that one step of a merge path names: own, added in the same namespace, or inherited."""
+        """The property named by one step of a merge path: own, added in the same namespace, or inherited."""
         added = (a.properties for a in self.additions(entity) if a.namespace == entity.namespace)
         for prop in chain(entity.properties, *added):
             if prop.full_name == step:

@@ -1,7 +1,6 @@
 """A surface as plain data for reading and comparing: every endpoint with every path of its bodies.
 
-Paths are named and typed as in published OpenAPI documents, so the description of a standard can be held against
-what Ed-Fi publishes for it.
+Paths are named and typed as in OpenAPI documents, so that the description can be compared with Ed-Fi's published ones.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from edfi_api.surface.query_fields import ID_FIELD
 from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, Surface
 
 ROOT = JsonPath(())
-# What a JSON schema leaves open and OpenAPI clients want to know.
+# Formats that OpenAPI documents have and the JSON schemas omit.
 OPENAPI_FORMATS = {"integer": "int32", "number": "double"}
 COPIED_KEYWORDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "deprecated")
 
@@ -26,7 +25,7 @@ def describe(surface: Surface) -> dict[str, Any]:
 
 
 def table(surface: Surface) -> Iterator[str]:
-    """Lines for a terminal: each resource in load order with its identity, then a sum."""
+    """Lines for a terminal: each resource in load order with its identity, then the total."""
     rows = [(resource.url_path, resource.name.resource, _identity(resource)) for resource in surface.resources]
     path_width = max((len(path) for path, _, _ in rows), default=0)
     name_width = max((len(name) for _, name, _ in rows), default=0)
@@ -56,7 +55,7 @@ def _resource(resource: Resource) -> dict[str, Any]:
 
 
 class _Paths:
-    """Walks a body's schema and says of every path what the surface knows about it."""
+    """Walks a body's schema and collects the surface's facts about every path."""
 
     def __init__(self, resource: Resource) -> None:
         descriptors = (*resource.descriptors, *resource.key_descriptors)

@@ -1,4 +1,4 @@
-"""The few places where a standard's published surface is not what the rules give, applied to finished resources.
+"""Applies the few deviations of a standard's published surface from the derivation rules to finished resources.
 
 They are data of the standard (`publishedDeviations` in its `package.json`), each with its reason.
 """
@@ -20,11 +20,11 @@ _Rewrite = Callable[[JsonPath], JsonPath]
 
 
 class _FitsNothing(Exception):
-    """A deviation speaks of something that the rules do not give; the text says what."""
+    """A deviation refers to something that the rules do not produce; the message has the details."""
 
 
 def as_published(resources: Iterable[Resource], projects: Iterable[Project]) -> list[Resource]:
-    """The resources with the deviations of all projects applied; ModelErrors for those that fit nothing."""
+    """The resources with the deviations of all projects applied; ModelErrors for deviations that do not apply."""
     by_name = {resource.name: resource for resource in resources}
     problems: list[Problem] = []
     for project in projects:
@@ -87,7 +87,7 @@ def _rename_member(parent: JsonSchema, old: str, new: str) -> None:
 
 
 def _with_schema(resource: Resource, schema: JsonSchema) -> Resource:
-    """The resource with another schema and what is read off it."""
+    """The resource with another schema and everything derived from it."""
     return replace(
         resource,
         json_schema=schema,
@@ -97,7 +97,7 @@ def _with_schema(resource: Resource, schema: JsonSchema) -> Resource:
 
 
 def _renamed(resource: Resource, path: JsonPath, new_name: str) -> Resource:
-    """All paths of the resource with the new name. Identities are left alone: referrers would have to follow."""
+    """All paths of the resource with the new name. Identities cannot be renamed: referrers would have to change."""
     if path in resource.identity:
         raise _FitsNothing(f"{path} of {resource.name.resource} is part of the identity")
     length = len(path.steps)
@@ -133,7 +133,7 @@ def _rewritten(value: Any, rewrite: _Rewrite) -> Any:
 
 
 def _rewritten_array(uniqueness: ArrayUniqueness, rewrite: _Rewrite) -> ArrayUniqueness:
-    """Item paths are relative, so they are rewritten as what they are below their array."""
+    """Item paths are relative to their array, so they are rewritten as full paths."""
     items = (*uniqueness.array.steps, ALL_ITEMS)
     whole = (rewrite(JsonPath((*items, *path.steps))) for path in uniqueness.item_paths)
     item_paths = (JsonPath(path.steps[len(items) :]) for path in whole)

@@ -1,4 +1,4 @@
-"""Which domains, the chapters of the model's documentation, show a resource."""
+"""The domains of a resource: the chapters of the model's documentation in which it appears."""
 
 from __future__ import annotations
 

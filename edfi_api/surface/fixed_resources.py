@@ -21,7 +21,7 @@ NO_BLANK_AT_EITHER_END = r"^(?!\s)[\s\S]*(?<!\s)$"
 
 
 def descriptor_resource(entity: Entity, project: Project, domains: tuple[str, ...]) -> Resource:
-    """A controlled vocabulary: every value a document."""
+    """The resource of a controlled vocabulary: every value is a document."""
     return Resource(
         name=ResourceName(project.name, naming.resource_name(entity)),
         project_endpoint=naming.url_segment(project.name),
@@ -47,7 +47,7 @@ def descriptor_resource(entity: Entity, project: Project, domains: tuple[str, ..
 
 
 def school_year_resource(entity: Entity, project: Project) -> Resource:
-    """The school years that exist; the items of the enumeration have no say in that."""
+    """The resource of school years; its documents, not the items of the enumeration, are the existing years."""
     return Resource(
         name=ResourceName(project.name, naming.resource_name(entity)),
         project_endpoint=naming.url_segment(project.name),
@@ -94,7 +94,7 @@ def _school_year_schema(entity: Entity, project: Project) -> JsonSchema:
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            # References to school years have a range; which years there are is decided by the documents.
+            # No range here, unlike in references to school years: the documents are the existing years.
             "schoolYear": {
                 "description": "The year in which the school year ends.",
                 "type": "integer",

@@ -1,8 +1,8 @@
-"""What identifies a document: the identity of an entity taken apart into scalar values.
+"""The identity of an entity, flattened into scalar values.
 
-A reference in an identity stands for the identity of its target, so the values form a tree of which this module
-gives the leaves. Some leaves are merged away: the model says that they equal another one, and whoever refers to the
-entity sees only that other.
+A reference in an identity stands for the identity of its target, so the values form a tree; this module computes its
+leaves. Some leaves are merged away: the model defines them as equal to another one, and references to the entity have
+only that other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ChainIds = tuple[PropertyId, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdentityLeaf:
-    """One scalar value of an entity's identity and the way to it; `covered_by` holds the value of one merged away."""
+    """One scalar value of an entity's identity and the path to it; `covered_by` is the leaf that replaces a merged one."""
 
     chain: Chain
     covered_by: IdentityLeaf | None = None
@@ -38,12 +38,12 @@ class IdentityLeaf:
 
     @property
     def naming_chain(self) -> Chain:
-        """The chain without inline commons, which leave no trace in the names of reference objects."""
+        """The chain without inline commons, which do not appear in the names of reference objects."""
         return tuple(prop for prop in self.chain if prop.type is not PropertyType.INLINE_COMMON)
 
 
 class Identities:
-    """The flattened identity of every entity, worked out once."""
+    """The flattened identity of every entity, computed once."""
 
     def __init__(self, declarations: Declarations) -> None:
         self._declarations = declarations
@@ -64,7 +64,7 @@ class Identities:
                 yield (prop,)
 
     def identity_properties(self, entity: Entity) -> list[Property]:
-        """The identity properties, inherited ones included, and the inline commons that hold some."""
+        """The identity properties, including inherited ones, and the inline commons that contain some."""
         return [prop for prop in self._declarations.effective_properties(entity) if self._is_identity(prop)]
 
     def _is_identity(self, prop: Property) -> bool:
@@ -81,10 +81,10 @@ class Identities:
         )
 
     def _covers(self, chains: dict[_ChainIds, Chain]) -> dict[_ChainIds, _ChainIds]:
-        """Which leaf each merged-away one equals.
+        """The leaf that each merged-away one equals.
 
-        A value is merged away only if the identity has another place for it, so never in a circle: else nobody could
-        refer to the entity.
+        A value is merged away only if the identity has another place for it, so never in a cycle: otherwise no
+        reference to the entity could be written.
         """
         covers: dict[_ChainIds, _ChainIds] = {}
         for ids, chain in chains.items():
@@ -94,7 +94,7 @@ class Identities:
         return covers
 
     def _merged_with(self, ids: _ChainIds, chain: Chain, chains: Iterable[_ChainIds]) -> _ChainIds | None:
-        """The leaf that a directive on the way names as equal to this one. School years are never merged away."""
+        """The leaf that a directive on the chain makes equal to this one. School years are never merged away."""
         if chain[-1].type is PropertyType.SCHOOL_YEAR_ENUMERATION:
             return None
         leaves = (
@@ -104,7 +104,7 @@ class Identities:
         return next((leaf for leaf in leaves if leaf is not None), None)
 
     def _directives_on(self, ids: _ChainIds) -> Iterator[tuple[int, int, Directive]]:
-        """The directives whose source path lies on the chain, with where; one of a single step merges nothing away."""
+        """The directives whose source path is on the chain, with its position; single-step ones merge nothing away."""
         for end in range(2, len(ids) + 1):
             for directive in self._directives.get(ids[end - 1], ()):
                 start = end - len(directive.source)
@@ -113,7 +113,7 @@ class Identities:
 
 
 def _leaf_below(target: _ChainIds, rest: _ChainIds, chains: Iterable[_ChainIds]) -> _ChainIds | None:
-    """The leaf below a merge's target; a sub- or superclass calls its only value differently than `rest` does."""
+    """The leaf below a merge's target. A sub- or superclass has another name for its only value than `rest`."""
     below = [ids for ids in chains if ids[: len(target)] == target]
     if len(below) == 1:
         return below[0]

@@ -1,8 +1,8 @@
 """Plural and singular of model names, as Ed-Fi's own tools form them.
 
-The published names come from a general purpose English inflector with gaps and bugs (`beta` counts as a plural,
-`diagnosis` as irregular), so a dictionary would give other, better and therefore wrong names. Matching ignores case,
-what stays of a word keeps it.
+The published names come from a general-purpose English inflector with gaps and bugs (`beta` is treated as a plural,
+`diagnosis` as irregular), so a correct dictionary would give different names. Matching is case-insensitive; the
+unchanged part of a word keeps its case.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
 
-# Whole words only: `StudentInformation` does have a plural.
+# Matches whole words only: `StudentInformation` has a plural.
 # fmt: off
 UNCOUNTABLE = frozenset(
     {
@@ -68,7 +68,7 @@ LOOKS_PLURAL = _patterns(
     r"^(men|women|summonses|bonuses|oxen|feet|teeth|geese|whereases|criteria|genera)$",
 )
 
-# The singular forms that have a plural of their own, with that plural.
+# Singular forms with irregular plurals.
 IRREGULAR = _rules(
     (r"^(m|wom)an$", r"\1en"),
     (r"(pe)rson$", r"\1ople"),
@@ -99,7 +99,7 @@ IRREGULAR = _rules(
     (r"^genus$", r"genera"),
 )
 
-# Before the general ending in x; these two alone are not taken for a singular when one is asked for.
+# Applies before the general ending in x. `singular` does not recognize these two words as singular forms.
 VERTEX_AND_INDEX = _rules((r"(vert|ind)ex$", r"\1ices"))
 
 SINGULAR = _rules(
@@ -156,7 +156,7 @@ def plural(word: str) -> str:
 
 @cache
 def singular(word: str) -> str:
-    """`AdditionalCredits` → `AdditionalCredit`, `Criteria` → `Criterion`; a singular stays as it is."""
+    """`AdditionalCredits` → `AdditionalCredit`, `Criteria` → `Criterion`; a singular is unchanged."""
     if word.lower() in UNCOUNTABLE or _matches(word, (pattern for pattern, _ in IRREGULAR)):
         return word
     changed = _first_change(word, SINGULAR)

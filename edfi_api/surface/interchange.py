@@ -1,10 +1,9 @@
-"""Interchange XML seen from the surface: for each entity the elements inside it, and where their content stands in a
-body.
+"""Interchange XML of the surface: for each entity its elements, and the paths of their content in a body.
 
-The XML keeps the words of the model where the API has its own: an element is called by role and name of its property
-(`GradeLevel`, not `gradeLevels`), a collection is the element again and again, and an inline common, which the API
-dissolves, has an element around its values. A choice has none. How references name their targets is the same for all
-and left to the reader; here it is only said where the target's identity goes.
+The XML uses the model's names where the API has its own: an element is named by role and name of its property
+(`GradeLevel`, not `gradeLevels`), a collection repeats the element, and an inline common, which the API flattens, has
+an element around its values. A choice has none. All references identify their targets in the same ways, which the
+reader handles; this module only defines where the target's identity belongs.
 Source: the XML schemas and sample files of the Ed-Fi data standard.
 """
 
@@ -32,14 +31,14 @@ from edfi_api.surface.resource import (
 
 ROOT = JsonPath(())
 
-# Every descriptor has it in the XML, none in the API.
+# An element of every descriptor in the XML that the API does not have.
 PRIOR_DESCRIPTOR = InterchangeElement("PriorDescriptor", ROOT, InterchangeKind.LEFT_OUT)
 
 PathMap = Callable[[JsonPath], JsonPath]
 
 
 def published_paths(project: Project, resource: str) -> PathMap:
-    """From the paths of the derivation rules to those of the published API, which differ in a few names."""
+    """Maps the paths of the derivation rules to those of the published API, which differ in a few names."""
     renamed = {
         JsonPath.parse(deviation.path).steps: deviation.published_name
         for deviation in project.published_deviations
@@ -55,7 +54,7 @@ def published_paths(project: Project, resource: str) -> PathMap:
 def entity_as_interchange(
     name: ResourceName, document: Document, references: Iterable[ReferencePath], published: PathMap
 ) -> InterchangeEntity:
-    """The elements of an entity, those that extensions add among them."""
+    """The elements of an entity, including those that extensions add."""
     elements = _Elements(published, {reference.path: reference for reference in references})
     found = list(elements.of(document.members, ROOT, ROOT))
     for additions in document.additions:
@@ -64,8 +63,8 @@ def entity_as_interchange(
 
 
 def descriptor_as_interchange(resource: Resource, declared: Entity | None = None) -> InterchangeEntity:
-    """Descriptors are alike: `CodeValue`, `Namespace` and so on, one element per member. The API has no map types, so
-    it takes the declaration, where that is known, to say whether the XML has one."""
+    """All descriptors have the same elements, one per member: `CodeValue`, `Namespace` and so on. The API has no map
+    types, so the declaration, if known, determines whether the XML has one."""
     values = (
         InterchangeElement(member[0].upper() + member[1:], ROOT / member, InterchangeKind.VALUE)
         for member in resource.json_schema["properties"]
@@ -80,7 +79,7 @@ def descriptor_as_interchange(resource: Resource, declared: Entity | None = None
 class _Elements:
     """Walks the members of one document.
 
-    `at` is the object that members stand in, `base` the one that the paths of their elements begin at.
+    `at` is the object that contains the members, `base` the one to which the paths of their elements are relative.
     """
 
     published: PathMap
@@ -89,7 +88,7 @@ class _Elements:
     def of(
         self, members: Iterable[Member], at: JsonPath, base: JsonPath, depth: int = 0
     ) -> Iterator[InterchangeElement]:
-        """`depth` is how many inline commons and choices on the way to the members are already behind."""
+        """`depth` is the number of enclosing inline commons and choices that are already processed."""
         for step, group in groupby(members, key=lambda member: member.placed.through[depth : depth + 1]):
             if not step:
                 yield from (self._element(member, at, base) for member in group)
@@ -125,7 +124,7 @@ class _Elements:
 
 
 def _place(member: Member, at: JsonPath) -> JsonPath:
-    """Where one value of the member stands: in an item of its own, if it has several."""
+    """The path of one value of the member; for a collection, the path in an item."""
     place = at / member.name
     if not member.prop.is_collection:
         return place

@@ -1,7 +1,7 @@
-"""What interchange XML calls things: the names that its reader, the surface and the XML schemas share.
+"""Element names of interchange XML, shared by its reader, the surface and the XML schemas.
 
-An element is called by role and name of its property, never in the plural, and a reference has a suffix. A reference
-holds the identity of its target, or a look-up. Source: the XML schemas and sample files of the Ed-Fi data standard.
+An element is named by role and name of its property, never in the plural, and a reference has a suffix. A reference
+contains the identity of its target, or a look-up. Source: the XML schemas and sample files of the Ed-Fi data standard.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ def element_name(prop: Property) -> str:
 
 
 def reference_element(entity: str) -> str:
-    """A reference in no role, as it stands below the root of an interchange."""
+    """A reference without a role name, as below the root of an interchange."""
     return entity + REFERENCE_SUFFIX
 
 
 def map_element(descriptor: str) -> str:
-    """What the value of a descriptor is mapped to, in the files of old standards."""
+    """The element of a descriptor's mapped value, in files of old standards."""
     return f"{descriptor}Map"
 
 
 def identity_element(entity: str) -> str:
-    """The identity of an entity, inside a reference to it."""
+    """The element of an entity's identity, inside a reference to it."""
     return f"{entity}Identity"
 
 
 def lookup_element(entity: str) -> str:
-    """What an entity can be found by, inside a reference to it."""
+    """The element of a look-up of an entity, inside a reference to it."""
     return f"{entity}Lookup"

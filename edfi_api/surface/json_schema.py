@@ -1,7 +1,7 @@
 """A document's JSON schema (draft 2020-12) from its tree of members.
 
-Each call builds a schema of its own: resources share nothing that could be changed. Numbers of digits are not
-expressible here; they are in `Resource.decimals`.
+Each call builds a separate schema: resources share no mutable parts. JSON Schema cannot express numbers of digits;
+they are in `Resource.decimals`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIRST_SCHOOL_YEAR = 1900
 LAST_SCHOOL_YEAR = 2100
 EXTENSIONS = "_ext"
 
-# The official patterns say `.`, which would refuse line breaks inside a text as blanks at its ends.
+# The official patterns use `.`, which would refuse line breaks inside a text as if they were blanks at its ends.
 NO_BLANK_AT_EITHER_END = r"^(?!\s)([\s\S]*\S)$"
 NOT_ONLY_BLANKS = r"^(?!\s*$)[\s\S]+"
 
@@ -70,8 +70,8 @@ def _required(members: Iterable[Member]) -> list[str]:
 def _document_extensions(all_additions: tuple[Additions, ...]) -> JsonSchema:
     """The schema of `_ext`: an object for each project that adds something.
 
-    Official schemas list required additions at the root, where they have no effect, and leave `_ext` open. What is
-    meant is enforced here: a project's part, if it is there, is complete, and unknown members are treated as elsewhere.
+    Official schemas list required additions at the root, where they have no effect, and leave `_ext` open. The intent
+    is enforced here: a project's part, if present, has to be complete, and unknown members are handled as elsewhere.
     """
     return _object({additions.key: _members_object(additions.members) for additions in all_additions}, ())
 
@@ -92,7 +92,7 @@ def _annotations(prop: Property) -> JsonSchema:
 
 
 def _array(member: Member) -> JsonSchema:
-    """Required arrays have items. Official schemas let one of commons be empty, against the model and older servers."""
+    """Required arrays have items. Official schemas allow empty ones of commons, unlike the model and older servers."""
     is_common = member.prop.type is PropertyType.COMMON
     items = _common(member) if is_common else _object({member.item_name: _value(member)}, [member.item_name])
     return {"type": "array", "items": items, "minItems": int(member.placed.is_required), "uniqueItems": False}
@@ -118,13 +118,13 @@ def _common(member: Member) -> JsonSchema:
 
 
 def _reference(member: Member) -> JsonSchema:
-    """The object has the whole identity of its target or is not there: half a reference cannot be followed."""
+    """The object has the whole identity of its target or is absent: a partial reference cannot be resolved."""
     present = [value for value in member.values if not value.leaf.is_merged_away]
     return _object(_reference_values(present), (value.name for value in present))
 
 
 def _reference_values(values: Iterable[ReferenceMember]) -> dict[str, JsonSchema]:
-    """Values of one name are one member: the first speaks for all."""
+    """Values of one name are one member, with the schema of the first."""
     schemas: dict[str, JsonSchema] = {}
     for value in values:
         prop = value.leaf.prop
@@ -144,7 +144,7 @@ def scalar_schema(prop: Property) -> JsonSchema:
 
 
 def _integer_format(prop: Property) -> str:
-    """Shared integers are always 32 bits wide: official schemas do not take the hint over."""
+    """Shared integers are always 32 bits wide: official schemas ignore the hint `big` on them."""
     return "int64" if prop.is_big and prop.type is PropertyType.INTEGER else "int32"
 
 

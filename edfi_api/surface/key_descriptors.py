@@ -1,7 +1,7 @@
 """Descriptors inside reference objects: part of the target's key, `$.programReference.programTypeDescriptor`.
 
-They are no references of the document that repeats them (the target refers to them), but their values compare without
-regard to case like all others.
+They are not references of the document that contains them (the target refers to the descriptor), but their values
+compare case-insensitively like all descriptors.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,9 +13,9 @@ from edfi_api.surface.resource import AbstractResource, DescriptorPath, JsonPath
 def with_key_descriptors(
     resources: Iterable[Resource], abstract_resources: Iterable[AbstractResource]
 ) -> tuple[Resource, ...]:
-    """The resources with their `key_descriptors` filled in, which only all of them together can tell."""
+    """The resources with their `key_descriptors`, which depend on the targets and so on all resources together."""
     by_name = {resource.name: resource for resource in resources}
-    # All subclasses have their superclass's key descriptors; any may answer for it.
+    # All subclasses have their superclass's key descriptors, so any of them can represent it.
     by_name |= {
         abstract.name: by_name[abstract.subclasses[0]] for abstract in abstract_resources if abstract.subclasses
     }

@@ -1,4 +1,4 @@
-"""The order in which documents can be loaded: what is referred to stands before what refers to it."""
+"""The order in which documents can be loaded: reference targets before their referrers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 from edfi_api.surface.resource import AbstractResource, Resource, ResourceName
 
-# For each resource the others that it waits for.
+# For each resource, the others that must precede it.
 Targets = Mapping[ResourceName, Set[ResourceName]]
 
 
@@ -16,7 +16,7 @@ def load_batches(
     """Groups of resources, each needing only earlier groups; alphabetical by URL path inside a group.
 
     Source: Ed-Fi's dependency metadata. A reference to an abstract resource, or to a superclass, needs all subclasses.
-    Where references form a circle, the optional ones in it are disregarded.
+    Where references form a cycle, the optional ones in it are ignored.
     """
     by_name = {resource.name: resource for resource in resources}
     required, all_targets = (targets_of(by_name, abstract_resources, only_required=only) for only in (True, False))
@@ -24,7 +24,7 @@ def load_batches(
 
 
 def batches(resources: Mapping[ResourceName, Resource], targets: Targets) -> tuple[tuple[Resource, ...], ...]:
-    """Groups of resources, each waiting only for earlier groups; `targets` has no circles."""
+    """Groups of resources, each depending only on earlier groups; `targets` has no cycles."""
     waiting_for = dict(targets)
     found = []
     while waiting_for:
@@ -46,7 +46,7 @@ def targets_of(
     *,
     only_required: bool,
 ) -> Targets:
-    """What each resource refers to, all subclasses of a superclass included; there may be circles."""
+    """The targets of each resource, including all subclasses of a superclass; there can be cycles."""
     subclasses = _subclasses(resources.values(), abstract_resources)
     return {
         name: {
@@ -79,8 +79,8 @@ def _targets(resource: Resource, *, only_required: bool) -> Iterator[ResourceNam
 
 
 def without_circles(targets: Targets, required: Targets) -> Targets:
-    """First the optional edges inside each circle go; where required ones form a circle still, they go too: documents
-    of a superclass can require one another without a circle among the documents."""
+    """Removes first the optional edges inside each cycle, then the required ones if they still form a cycle: subclasses
+    can require their superclass without a cycle among the documents."""
     for kept_inside in (required, {name: set[ResourceName]() for name in targets}):
         for circle in _circles(targets):
             for name in circle:

@@ -1,6 +1,6 @@
-"""An entity's document as a tree of named members, before it becomes a JSON schema, path tables or anything else.
+"""An entity's document as a tree of named members, from which JSON schemas, path tables and the rest are derived.
 
-All decisions about names and nesting are taken here, once; the readers of the tree only walk it.
+All decisions about names and nesting are made here; users of the tree only walk it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from edfi_api.surface.naming import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReferenceMember:
-    """A value in a reference object. One that is merged away has a name but no place in the object."""
+    """A value in a reference object. A merged-away one has a name but is not in the object."""
 
     name: str
     leaf: IdentityLeaf
@@ -31,7 +31,7 @@ class ReferenceMember:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommonExtension:
-    """What a project adds to the objects of a common, under `_ext` in each of them."""
+    """The additions of a project to the objects of a common, under `_ext` in each of them."""
 
     key: str
     members: tuple[Member, ...]
@@ -41,7 +41,7 @@ class CommonExtension:
 class Member:
     """One member of a JSON object: a scalar, a reference, a common, or an array of one of these.
 
-    `item_name` is the single member that items of an array have, unless they are commons.
+    `item_name` is the single member of an array's items, unless they are commons.
     """
 
     placed: PlacedProperty
@@ -67,7 +67,7 @@ class Additions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """The body of an entity's documents: its own members and those that extensions add."""
+    """The body of an entity's documents: its own members and those of extensions."""
 
     entity: Entity
     members: tuple[Member, ...]
@@ -75,7 +75,7 @@ class Document:
 
 
 class Documents:
-    """Builds the trees; needs the identities for the insides of references."""
+    """Builds the trees; uses the identities for the members of references."""
 
     def __init__(self, declarations: Declarations, identities: Identities) -> None:
         self._declarations = declarations
@@ -113,7 +113,7 @@ class Documents:
             extensions = tuple(self._common_extensions(overrides, modifier))
             return Member(placed, name, members=members, extensions=extensions)
         item = lower_camel(item_name(prop, modifier.prefix)) if prop.is_collection else ""
-        # The prefix of an inline common reaches into a single reference, but not into those of a collection.
+        # The prefix of an inline common applies to the members of a single reference, but not to those of a collection.
         values = self._values(prop, "" if prop.is_collection else modifier.prefix) if prop.type.is_reference else ()
         return Member(placed, name, item, values=values)
 

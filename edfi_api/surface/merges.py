@@ -1,4 +1,4 @@
-"""Merge directives with their paths followed: which property is the same value as which other."""
+"""Resolved merge directives: the pairs of properties that denote the same value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Chain = tuple[Property, ...]
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """`merge Session.School with School`: on its way through `Session` a key has no `School` of its own."""
+    """`merge Session.School with School`: a key that passes through `Session` has no `School` of its own."""
 
     source: Chain
     target: Chain
@@ -33,7 +33,7 @@ def follow_merges(declarations: Declarations) -> Mapping[PropertyId, list[Direct
 
 
 def _chain(declarations: Declarations, entity: Entity, steps: tuple[str, ...], merge: Merge) -> Chain:
-    """The properties that a path of full names passes; the linker has made sure that they exist."""
+    """The properties along a path of full names; the rules have checked that they exist."""
     chain: Chain = ()
     for step in steps:
         current = declarations.model.target(chain[-1]) if chain else entity

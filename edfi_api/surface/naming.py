@@ -1,7 +1,7 @@
-"""From MetaEd names to the names clients see: JSON members, endpoints, URL segments.
+"""Derives the names of JSON members, endpoints and URL segments from MetaEd names.
 
-Everything here works on one name or one property at a time; which properties a document has is the business of
-`properties`, and where they stand in it that of `members`.
+All functions work on one name or one property at a time; `declarations` determines which properties a document has,
+and `members` where they are in it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ REFERENCE_SUFFIX = "Reference"
 SCHOOL_YEAR_RESOURCE = "SchoolYearType"
 
 _LEADING_CAPITALS = re.compile(r"[A-Z]*")
-# An acronym, a lone capital before a capitalised word, a word, a lone capital with its digits; all else separates.
+# An acronym, a single capital before a capitalized word, a word, a single capital with its digits; all else separates.
 _URL_WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z](?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z][0-9]*")
 _TITLE_WORD = re.compile(r"[A-Z]?[^A-Z]*")
 
 
 @cache
 def lower_camel(text: str) -> str:
-    """`School` → `school`, `IDEAPart` → `ideaPart`, `URIs` → `uris`; only a leading acronym is touched."""
+    """`School` → `school`, `IDEAPart` → `ideaPart`, `URIs` → `uris`; changes only a leading acronym."""
     capitals = _leading_capitals(text)
     if capitals <= 1:
         return text[:capitals].lower() + text[capitals:]
@@ -45,7 +45,7 @@ def with_prefix(prefix: str, name: str) -> str:
 
 @cache
 def url_segment(project_name: str) -> str:
-    """The first segment of a project's endpoints: `Ed-Fi` → `ed-fi`, `TPDM` → `tpdm`, but the state code `TX` stays."""
+    """The first segment of a project's endpoints: `Ed-Fi` → `ed-fi`, `TPDM` → `tpdm`; state codes like `TX` keep case."""
     if re.fullmatch(r"[A-Z]{2}", project_name):
         return project_name
     return "-".join(_URL_WORD.findall(project_name)).lower()
@@ -58,7 +58,7 @@ def extension_key(project_name: str) -> str:
 
 
 def resource_name(entity: Entity) -> str:
-    """What the API calls an entity: `School`, `GradeLevelDescriptor`, `SchoolYearType`."""
+    """The resource name of an entity: `School`, `GradeLevelDescriptor`, `SchoolYearType`."""
     if entity.kind is EntityKind.DESCRIPTOR:
         return with_suffix(entity.name, DESCRIPTOR_SUFFIX)
     if entity.kind is EntityKind.SCHOOL_YEAR_ENUMERATION:
@@ -72,21 +72,21 @@ def endpoint_name(resource: str) -> str:
 
 
 def role_prefix(prop: Property) -> str:
-    """The role as it stands in generated names: the shortened one where there is one."""
+    """The role in generated names: its short form if there is one."""
     return prop.shorten_to or prop.role_name
 
 
 def adjusted_name(prop: Property) -> str:
-    """Role and name, the role left out where the name begins with it: `GradeLevel` in the role `Grade`."""
+    """Role and name, without the role if the name begins with it: `GradeLevel` in the role `Grade`."""
     if not prop.shorten_to and prop.name.startswith(prop.role_name):
         return prop.name
     return role_prefix(prop) + prop.name
 
 
 def stripped_name(prop: Property) -> str:
-    """The adjusted name without what it repeats of the declaring entity: `BusRouteStop` of `BusRoute` is `Stop`.
+    """The adjusted name without the repeated name of the declaring entity: `BusRouteStop` of `BusRoute` is `Stop`.
 
-    References keep their names, and nothing is stripped down to no name at all.
+    References keep their names, and a name is never stripped to an empty one.
     """
     name = adjusted_name(prop)
     return name if prop.type.is_reference else name.removeprefix(_repeated_part(name, prop)) or name
@@ -103,9 +103,9 @@ def _repeated_part(name: str, prop: Property) -> str:
 
 
 def member_name(prop: Property, *, is_shortened: bool = True) -> str:
-    """A property's name in its object, still in the model's case: `Stops`, `GradeLevelDescriptor`, `SchoolReference`.
+    """A property's name in its object, in the model's case: `Stops`, `GradeLevelDescriptor`, `SchoolReference`.
 
-    `is_shortened` false keeps the parent's name where two shortened ones would be the same.
+    `is_shortened` false keeps the entity's name, where two shortened names would be equal.
     """
     short_name = stripped_name(prop) if is_shortened else adjusted_name(prop)
     if prop.is_collection:
@@ -137,10 +137,10 @@ def item_name(prop: Property, prefix: str) -> str:
 
 
 def identity_value_name(chain: tuple[Property, ...], prefix: str) -> str:
-    """The member of a reference object for the identity value that `chain` leads to, from the target downwards.
+    """The member of a reference object for the identity value at the end of `chain`, from the target downwards.
 
-    `Bus` in the role `Primary` gives `PrimaryBusId`: the role next to the value counts, and on the whole way the roles
-    that are called like their property, which stand before it. `prefix` comes from the inline commons around the
+    `Bus` in the role `Primary` gives `PrimaryBusId`: the name has the role next to the value, and before it all roles
+    on the chain that are equal to the name of their property. `prefix` comes from the inline commons around the
     reference.
     """
     value = chain[-1]
@@ -179,12 +179,12 @@ def _overlap(text: str, part: str) -> int:
 
 
 def _words(name: str) -> list[str]:
-    """Cut before every capital, so an acronym falls into single letters."""
+    """Split before every capital, so an acronym becomes single characters."""
     return [word for word in _TITLE_WORD.findall(name) if word] or [name]
 
 
 def with_suffix(name: str, suffix: str) -> str:
-    """The name, with the suffix unless it ends so already."""
+    """The name, with the suffix added unless it already has it."""
     return name if name.endswith(suffix) else name + suffix
 
 

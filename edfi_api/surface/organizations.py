@@ -1,4 +1,4 @@
-"""The hierarchy of education organizations, as the documents of its members describe it."""
+"""The hierarchy of education organizations, derived from the references between their types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from edfi_api.surface.securable import organization_types
 def organization_hierarchy(
     declarations: Declarations, table_of: Callable[[Entity], PathTable]
 ) -> OrganizationHierarchy:
-    """All types of organizations, and which of their references lead upwards."""
+    """All types of organizations, and the references to their parents."""
     types = organization_types(declarations)
     names = tuple(declarations.resource_name(entity) for entity in types)
     parents = (parent for entity in types[:-1] for parent in _parents(entity, types, declarations, table_of))
@@ -29,7 +29,7 @@ def organization_hierarchy(
 
 
 def with_own_organizations(surface: Surface) -> Surface:
-    """The surface whose resources know themselves what its hierarchy says of them."""
+    """The surface with each resource's own part of the hierarchy in `organization`."""
     resources = (replace(each, organization=_own(each, surface.organizations)) for each in surface.resources)
     return replace(surface, resources=tuple(resources))
 
@@ -45,7 +45,7 @@ def _own(resource: Resource, hierarchy: OrganizationHierarchy) -> OwnOrganizatio
 def _parents(
     entity: Entity, types: list[Entity], declarations: Declarations, table_of: Callable[[Entity], PathTable]
 ) -> Iterator[ParentOrganization]:
-    """Only references that the type itself declares: what all organizations share leads nowhere in particular."""
+    """Only references that the type itself declares: those of the common superclass are not specific to a type."""
     keys = {organization.key for organization in types}
     for prop in entity.properties:
         if _is_single_reference(prop) and prop.target in keys:

@@ -1,6 +1,6 @@
-"""Path tables: where the values that a property path of the model names stand in the body.
+"""Path tables: from the property paths of the model to the paths of their values in the body.
 
-`CourseOffering.Session.SessionName` of a section stands at `$.courseOfferingReference.sessionName`. Identity,
+`CourseOffering.Session.SessionName` of a section is at `$.courseOfferingReference.sessionName`. Identity,
 references, constraints, query fields and security data are all looked up here.
 """
 
@@ -26,8 +26,8 @@ PropertyPath = tuple[str, ...]
 class Value:
     """A scalar in the body. `leaf` is set for a value of a reference object.
 
-    `path` is where it stands, `named_path` where its name would put it: a merged-away value has a name of its own, but
-    stands where the value stands that covers it.
+    `path` is its actual path, `named_path` the one of its name: a merged-away value has a name of its own, but the path
+    of the value that covers it.
     """
 
     prop: Property
@@ -37,15 +37,15 @@ class Value:
 
     @property
     def is_present(self) -> bool:
-        """Whether the body has a place for this value alone."""
+        """Whether the body has a member for this value, which merged-away ones do not have."""
         return self.leaf is None or not self.leaf.is_merged_away
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terminal:
-    """A property that has a place of its own in the body: a scalar, or a whole reference (`path` is the object's).
+    """A property with its own path in the body: a scalar, or a whole reference (`path` is the object's).
 
-    `is_item_key` marks what tells the items of an array apart.
+    `is_item_key` marks the key of the items of an array.
     """
 
     property_path: PropertyPath
@@ -61,7 +61,7 @@ class Terminal:
 
     @property
     def present_paths(self) -> list[JsonPath]:
-        """Where the body has the values, each place once, sorted."""
+        """The paths of the values in the body, each once, sorted."""
         return sorted({value.named_path for value in self.values if value.is_present}, key=str)
 
 
@@ -73,31 +73,31 @@ class PathTable:
     by_property_path: dict[PropertyPath, tuple[Value, ...]]
 
     def values_at(self, path: PropertyPath) -> tuple[Value, ...]:
-        """The values that a property path names, several only for a reference; none if there is no such path."""
+        """The values of a property path, several only for a reference; empty if there is no such path."""
         return self.by_property_path.get(path, ())
 
 
 def document_table(document: Document) -> PathTable:
-    """The table of an entity's own members, the additions of extensions to its commons included."""
+    """The table of an entity's own members, including the additions of extensions to its commons."""
     return _table(_terminals(document.members, _Position(ROOT, is_document=True)))
 
 
 def additions_tables(document: Document) -> Iterator[PathTable]:
-    """A table for what each project adds to the document as a whole."""
+    """A table for each project's additions to the document itself."""
     for additions in document.additions:
         root = ROOT / EXTENSIONS / additions.key
         yield _table(_terminals(additions.members, _Position(root)))
 
 
 def common_identity(terminals: Iterable[Terminal]) -> tuple[JsonPath, ...]:
-    """The members that are identity in the common around them, sorted."""
+    """The members that are identity in their enclosing common, sorted."""
     members = (terminal for terminal in terminals if terminal.prop.is_identity and not terminal.is_identity)
     return tuple(sorted((terminal.path for terminal in members), key=str))
 
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """Where the walk over the members stands."""
+    """The current position of the walk over the members."""
 
     path: JsonPath
     property_path: PropertyPath = ()
@@ -143,7 +143,7 @@ def _terminal(member: Member, position: _Position) -> Terminal:
 
 
 def _is_item_key(member: Member, position: _Position) -> bool:
-    """Identity marks the key of an item only where it is declared by the collection's common itself."""
+    """Identity is the key of an item only if the collection's common itself declares it."""
     if member.prop.is_collection:
         return not member.prop.type.is_reference
     return position.is_in_keyed_items and member.prop.is_identity and not member.placed.through
@@ -172,7 +172,7 @@ def _table(terminals: Iterable[Terminal]) -> PathTable:
 
 
 def _property_paths(terminal: Terminal, value: Value) -> Iterator[PropertyPath]:
-    """A value of a reference is named by the reference, by each reference below it, and by itself."""
+    """The property paths of a value of a reference: of the reference, of each reference below it, and its own."""
     yield terminal.property_path
     if value.leaf is not None:
         for length in range(1, len(value.leaf.chain) + 1):

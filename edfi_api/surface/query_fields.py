@@ -1,4 +1,4 @@
-"""What may be asked for: the columns of a document's main table, under names that keep all roles of the way."""
+"""The query parameters: the columns of a document's main table, under names with all roles of their paths."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _TYPES = {
 
 
 def query_fields(main: Table, inherited: Table | None, lookup: Lookup) -> tuple[QueryField, ...]:
-    """The fields of a document with this main table; of the superclass's table all but the key is added.
+    """The fields of a document with this main table, and those of the superclass's table except its key.
 
-    Columns that get one name share a field, key columns first.
+    Columns with the same name share a field, key columns first.
     """
     columns = [*main.columns.values(), *_without_key(inherited)]
     by_name: dict[str, list[Column]] = defaultdict(list)
@@ -41,7 +41,7 @@ def _without_key(table: Table | None) -> Iterable[Column]:
 
 
 def _field(name: str, columns: Iterable[Column], lookup: Lookup) -> QueryField:
-    """A column whose path leads nowhere contributes nothing."""
+    """The field of these columns; a column whose path does not resolve adds no path."""
     found = [(column, value.path) for column in columns for value in lookup(column.path)]
     paths = dict.fromkeys(path for _, path in found)
     field_type = query_type(found[0][0].prop) if found else QueryType.STRING
@@ -49,7 +49,7 @@ def _field(name: str, columns: Iterable[Column], lookup: Lookup) -> QueryField:
 
 
 def _field_name(column: Column) -> str:
-    """`SchoolId` → `schoolId`; databases end descriptors in `Id` and people in `USI`, clients see neither."""
+    """`SchoolId` → `schoolId`. The databases' suffixes `Id` of descriptors and `USI` of people are not in the API."""
     parts = column.parts
     if column.is_surrogate:
         parts = (*parts[:-1], UNIQUE_ID)

@@ -1,7 +1,7 @@
-"""The places in a body that point at other documents: references, school years, descriptors.
+"""The paths in a body that refer to other documents: references, school years, descriptors.
 
-For a reference it is said value by value where the target holds the same, so that the target's natural key can be
-built from the reference alone.
+A reference maps each of its values to the path in the target, so that the target's natural key can be built from the
+reference alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ P = TypeVar("P", ReferencePath, DescriptorPath)
 
 @dataclass(frozen=True, slots=True)
 class ReferenceReader:
-    """Reads references off path tables; `table_of` gives the table of a target's own document."""
+    """Derives references from path tables; `table_of` returns the table of a target's own document."""
 
     declarations: Declarations
     table_of: Callable[[Entity], PathTable]
@@ -41,7 +41,7 @@ class ReferenceReader:
                 )
 
     def descriptors(self, terminals: Iterable[Terminal], schema: JsonSchema) -> Iterator[DescriptorPath]:
-        """The descriptors of the body itself; those inside of reference objects belong to the target."""
+        """The descriptors of the body itself; those inside reference objects belong to the target."""
         for terminal in terminals:
             if terminal.prop.type is PropertyType.DESCRIPTOR:
                 yield DescriptorPath(
@@ -68,7 +68,7 @@ class ReferenceReader:
 
 
 def extensions_last(paths: Iterable[P]) -> tuple[P, ...]:
-    """The places of the document's own members in their order, then those of each project that adds some."""
+    """The paths of the document's own members in their order, then those of each extension."""
     return tuple(sorted(paths, key=lambda place: extension_of(place.path) or ""))
 
 
@@ -79,7 +79,7 @@ def extension_of(path: JsonPath) -> str | None:
 
 
 def is_required(path: JsonPath, schema: JsonSchema) -> bool:
-    """Whether no valid document can be without a value at this path."""
+    """Whether every valid document has a value at this path."""
     for step in path.steps:
         if step == ALL_ITEMS:
             if schema["minItems"] == 0:

@@ -1,7 +1,7 @@
-"""The surface: what the API offers for a model, as frozen values. The vocabulary of everything below.
+"""The surface: the API of a model as frozen values, used by all packages that handle documents.
 
-A surface holds plain data only (no functions, no pointers between resources), so it can be cached on disk,
-compared with a published one, and shared by forked workers.
+A surface has plain data only (no functions, no pointers between resources), so it can be cached on disk, compared with
+a published one, and shared by forked workers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ALL_ITEMS = "[*]"
 class JsonPath:
     """A path into a body, as steps: `("classPeriods", "[*]", "classPeriodReference", "schoolId")`.
 
-    Steps are plain names, as those who read models see to: they stand in SQL and in natural keys as they are.
+    Steps are plain names, which the readers of models enforce: they are used unquoted in SQL and in natural keys.
     """
 
     steps: tuple[str, ...]
@@ -43,7 +43,7 @@ class JsonPath:
 
 
 class ResourceKind(StrEnum):
-    """What decides a resource's life: descriptors and school years have rules of their own."""
+    """The kind of a resource: descriptors and school years have rules of their own."""
 
     ENTITY = "entity"
     DESCRIPTOR = "descriptor"
@@ -52,7 +52,7 @@ class ResourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class ResourceName:
-    """A resource, or an abstract one, across projects: `Ed-Fi`, `School`."""
+    """The unique name of a resource or abstract resource: `Ed-Fi`, `School`."""
 
     project: str
     resource: str
@@ -60,10 +60,10 @@ class ResourceName:
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """Where one identity value stands here, and where it stands in the document (or superclass) meant.
+    """The path of one identity value in this document, and its path in the target document (or superclass).
 
     For a reference, `here` is `$.courseOfferingReference.schoolId` and `there` `$.schoolReference.schoolId`;
-    one `here` may serve several `there`.
+    several `there` can have the same `here`.
     """
 
     here: JsonPath
@@ -80,9 +80,9 @@ class Superclass:
 
 @dataclass(frozen=True, slots=True)
 class ReferencePath:
-    """A place in the body that holds a reference object; `path` ends at the object itself.
+    """A reference object in the body; `path` is that of the object itself.
 
-    `is_required` means that a document cannot be without it; `is_identity` that it is part of the identity.
+    `is_required` means that every document has it; `is_identity` that it is part of the identity.
     """
 
     path: JsonPath
@@ -94,7 +94,7 @@ class ReferencePath:
 
 @dataclass(frozen=True, slots=True)
 class DescriptorPath:
-    """A place in the body that holds a descriptor's URI, `namespace#codeValue`."""
+    """A path in the body of a descriptor's URI, `namespace#codeValue`."""
 
     path: JsonPath
     target: ResourceName
@@ -104,7 +104,7 @@ class DescriptorPath:
 
 @dataclass(frozen=True, slots=True)
 class EqualityConstraint:
-    """All values at both paths must be equal; missing ones do not count."""
+    """All values at both paths must be equal; missing ones are ignored."""
 
     source: JsonPath
     target: JsonPath
@@ -122,7 +122,7 @@ class ArrayUniqueness:
 
 
 class QueryType(StrEnum):
-    """How the text of a query parameter is read before it is compared."""
+    """How the text of a query parameter is parsed for comparison."""
 
     STRING = "string"
     NUMBER = "number"
@@ -135,7 +135,7 @@ class QueryType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueryField:
-    """A query parameter and the places it is compared with; any one of them may match."""
+    """A query parameter and the paths with which it is compared; a match at any of them suffices."""
 
     name: str
     type: QueryType
@@ -144,7 +144,7 @@ class QueryField:
 
 @dataclass(frozen=True, slots=True)
 class DecimalLimit:
-    """How many digits a decimal may have; `$.x` with 5 and 2 lies between -999.99 and 999.99."""
+    """Precision and scale of a decimal; `$.x` with 5 and 2 is between -999.99 and 999.99."""
 
     path: JsonPath
     total_digits: int
@@ -153,7 +153,7 @@ class DecimalLimit:
 
 @dataclass(frozen=True, slots=True)
 class ValuePaths:
-    """Where values stand that clients may write in more than one way, as `"1"` for `1`, in references too."""
+    """The paths, also in references, of values that clients can write in more than one form, such as `"1"` for `1`."""
 
     booleans: tuple[JsonPath, ...] = ()
     numbers: tuple[JsonPath, ...] = ()
@@ -163,7 +163,7 @@ class ValuePaths:
 
 @dataclass(frozen=True, slots=True)
 class NamedPath:
-    """A securable education organization id with the model name that refusals show."""
+    """A securable education organization id with the model name for error messages."""
 
     name: str
     path: JsonPath
@@ -171,7 +171,7 @@ class NamedPath:
 
 @dataclass(frozen=True, slots=True)
 class SecurableElements:
-    """Where the values stand that authorization strategies look at."""
+    """The paths of the values that authorization strategies use."""
 
     namespace: tuple[JsonPath, ...] = ()
     education_organization: tuple[NamedPath, ...] = ()
@@ -182,7 +182,7 @@ class SecurableElements:
 
 @dataclass(frozen=True, slots=True)
 class OwnOrganization:
-    """Where a document that is an education organization has its id, and those of the organizations above it."""
+    """The paths, in a document that is an education organization, of its id and of the ids of its parents."""
 
     id: JsonPath
     parents: tuple[JsonPath, ...] = ()
@@ -190,10 +190,10 @@ class OwnOrganization:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """One endpoint: everything that handling its documents needs to know.
+    """One endpoint, with all facts that the handling of its documents needs.
 
-    `common_identity` are the members (values and reference objects) that are identity in the common around them, and
-    so no part of the document's own.
+    `common_identity` are the members (values and reference objects) that are identity in their enclosing common, and
+    not part of the document's own.
     """
 
     name: ResourceName
@@ -226,14 +226,14 @@ class Resource:
 
     @cached_property
     def url_path(self) -> str:
-        """`/ed-fi/students`: the canonical spelling in `Location` headers and links."""
+        """`/ed-fi/students`: the canonical path in `Location` headers and links."""
         return f"/{self.project_endpoint}/{self.endpoint}"
 
     @cached_property
     def key_fields(self) -> tuple[tuple[QueryField, JsonPath], ...]:
-        """The query fields that are parts of the identity, each with one of its places in it; unified values are one.
+        """The query fields that are parts of the identity, each with one of its paths in it; unified values are one.
 
-        These are the key values that change queries tell.
+        These are the key values that change queries return.
         """
         places = ((field, [path for path in field.paths if path in self.identity]) for field in self.query_fields)
         return tuple((field, paths[0]) for field, paths in places if paths)
@@ -241,7 +241,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class AbstractResource:
-    """A legal reference target without an endpoint: EducationOrganization."""
+    """A reference target without an endpoint: EducationOrganization."""
 
     name: ResourceName
     identity: tuple[JsonPath, ...]
@@ -250,7 +250,7 @@ class AbstractResource:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFacts:
-    """What the API says about one project in discovery and in its response headers."""
+    """The facts about one project for the discovery API and response headers."""
 
     name: str
     endpoint: str
@@ -263,7 +263,7 @@ class ProjectFacts:
 
 @dataclass(frozen=True, slots=True)
 class ParentOrganization:
-    """Where the documents of an organization type name the organization above them: a School its district."""
+    """The reference of an organization type to its parent: of a School to its district."""
 
     type: ResourceName
     parent: ResourceName
@@ -272,14 +272,14 @@ class ParentOrganization:
 
 @dataclass(frozen=True, slots=True)
 class OrganizationHierarchy:
-    """The types of education organizations, the abstract one last, and how they hang together."""
+    """The types of education organizations, the abstract one last, and the references to their parents."""
 
     types: tuple[ResourceName, ...] = ()
     parents: tuple[ParentOrganization, ...] = ()
 
 
 class InterchangeKind(StrEnum):
-    """What stands inside an element of interchange XML, and so how it is read."""
+    """The kind of content of an interchange XML element, which determines how it is read."""
 
     VALUE = "value"
     SCHOOL_YEAR = "school year"
@@ -291,11 +291,11 @@ class InterchangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InterchangeElement:
-    """An element of interchange XML and the place of its content in the JSON object of the element around it.
+    """An element of interchange XML and the path of its content in the JSON object of the enclosing element.
 
     `GradeLevel` of a school has the path `$.gradeLevels[*].gradeLevelDescriptor`; an inline common, whose values are
-    members of the same object, `$`; what is left out has no place. `target` and `identity` are those of a reference,
-    `here` being relative to the reference object.
+    members of the same object, `$`; the path of omitted content is not used. `target` and `identity` are those of a
+    reference, with `here` relative to the reference object.
     """
 
     name: str
@@ -308,7 +308,7 @@ class InterchangeElement:
 
 @dataclass(frozen=True, slots=True)
 class InterchangeEntity:
-    """A resource, or an abstract one, as interchange XML writes it: under its name, with these elements inside."""
+    """A resource or abstract resource in interchange XML: an element of its name, with these child elements."""
 
     name: ResourceName
     elements: tuple[InterchangeElement, ...]
@@ -316,7 +316,7 @@ class InterchangeEntity:
 
 @dataclass(frozen=True)
 class Surface:
-    """All resources of all projects, in load order within each list: targets stand before referrers."""
+    """All resources of all projects, in load order within each list: targets before their referrers."""
 
     projects: tuple[ProjectFacts, ...]
     resources: tuple[Resource, ...]
@@ -330,7 +330,7 @@ class Surface:
 
     @cached_property
     def by_endpoint(self) -> dict[tuple[str, str], Resource]:
-        """Keyed by lower-cased project segment and endpoint: paths are matched without regard to case."""
+        """Keyed by lower-cased project segment and endpoint: paths are matched case-insensitively."""
         return {(r.project_endpoint.lower(), r.endpoint.lower()): r for r in self.resources}
 
     @cached_property

@@ -1,6 +1,6 @@
-"""Where the values stand that decide who may see a document, and the fixed facts of Ed-Fi's security model.
+"""The securable elements of documents, and the constants of Ed-Fi's security model.
 
-The exceptions of that model are data at the top of this module; implementers may add to them.
+The exceptions of that model are data at the top of this module; implementers can add to them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMESPACE_TYPE = EntityKey(CORE_NAMESPACE, EntityKind.SHARED_STRING, "URI")
 NAMESPACE = "Namespace"
 
 STUDENT, STAFF = frozenset({"Student"}), frozenset({"Staff"})
-# Data standards before 5 say Parent for what is a Contact now.
+# In data standards before 5, Contact is named Parent.
 CONTACT = frozenset({"Contact", "Parent"})
 
 
@@ -53,7 +53,7 @@ EXEMPTIONS = (
     Exemption("EvaluationRubricDimension", "ProgramEvaluationElement", since=5),
 )
 
-# The documents that say who can be reached from which organization.
+# The associations that connect people with organizations.
 AUTHORIZATION_PATHWAYS = {
     "StudentSchoolAssociation": "StudentSchoolAssociationAuthorization",
     "StudentEducationOrganizationResponsibilityAssociation": (
@@ -67,7 +67,7 @@ AUTHORIZATION_PATHWAYS = {
 
 
 def authorization_pathways(entity: Entity) -> tuple[str, ...]:
-    """The pathways that documents of this entity open; core entities only."""
+    """The pathways of which documents of this entity are the associations; core entities only."""
     if entity.namespace != CORE_NAMESPACE or entity.name not in AUTHORIZATION_PATHWAYS:
         return ()
     return (AUTHORIZATION_PATHWAYS[entity.name],)

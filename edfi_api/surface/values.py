@@ -1,4 +1,4 @@
-"""What kinds of values a body has where: numbers, dates, decimals with their digits."""
+"""The types of the values in a body by path: numbers, dates, and decimals with their digits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PERCENT_DIGITS = (5, 4)
 
 
 def value_paths(terminals: Iterable[Terminal]) -> ValuePaths:
-    """Where values stand that clients may write in more than one way."""
+    """The paths of values that clients can write in more than one form."""
     values = list(_present_values(terminals))
     return ValuePaths(
         booleans=_paths(values, BOOLEANS),
