@@ -164,7 +164,7 @@ class _Compilation:
     def _equality_constraints(
         self, entity: Entity, document: Document, added: list[PathTable]
     ) -> Iterator[EqualityConstraint]:
-        """Constraints of the document itself, then those of additions, within their own members or with the document's."""
+        """Constraints of the document itself, then those of additions, also between additions and the document."""
         own = self.path_table(entity)
         yield from self._constraints_of(entity, own.values_at)
         for additions, table in zip(document.additions, added, strict=True):

@@ -218,8 +218,8 @@ class Tables:
         return entity.kind in _ENTITY_WITH_BASE_KEY and not any(prop.is_identity for prop in entity.properties)
 
     def _base_key(self, entity: Entity, place: _Place, removed: _MergedAway) -> list[Column]:
-        """The base's key. Below a reference its path has an empty step and so does not resolve; therefore the members of
-        a reference to an association subclass are no query parameters, here as in the official servers."""
+        """The base's key. Below a reference its path has an empty step and so does not resolve; therefore the members
+        of a reference to an association subclass are no query parameters, here as in the official servers."""
         base = self._declarations.model.base(entity)
         if base is None:
             return []

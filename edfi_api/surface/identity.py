@@ -19,7 +19,7 @@ _ChainIds = tuple[PropertyId, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdentityLeaf:
-    """One scalar value of an entity's identity and the path to it; `covered_by` is the leaf that replaces a merged one."""
+    """One scalar value of an entity's identity and the path to it; `covered_by` replaces a merged-away one."""
 
     chain: Chain
     covered_by: IdentityLeaf | None = None

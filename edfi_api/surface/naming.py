@@ -45,7 +45,7 @@ def with_prefix(prefix: str, name: str) -> str:
 
 @cache
 def url_segment(project_name: str) -> str:
-    """The first segment of a project's endpoints: `Ed-Fi` → `ed-fi`, `TPDM` → `tpdm`; state codes like `TX` keep case."""
+    """The first segment of a project's endpoints: `Ed-Fi` → `ed-fi`, `TPDM` → `tpdm`; state codes (`TX`) keep case."""
     if re.fullmatch(r"[A-Z]{2}", project_name):
         return project_name
     return "-".join(_URL_WORD.findall(project_name)).lower()
