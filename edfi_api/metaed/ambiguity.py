@@ -1,6 +1,6 @@
-"""Two paths from an entity to values of one kind, where the model does not say whether these are the same.
+"""Ambiguous models: two paths from an entity to values of one kind, with no merge or role name to relate them.
 
-Ed-Fi's own tools refuse such a model. Mostly a merge is missing: an identity with `Section` and `Session` names a
+Ed-Fi's own tools refuse such a model. Mostly a merge is missing: an identity with `Section` and `Session` contains a
 session twice.
 """
 
@@ -15,7 +15,7 @@ from edfi_api.metaed.errors import Problem, warning
 from edfi_api.metaed.model import SUBCLASS_KINDS, Entity, EntityKey, Model, Property
 
 Path = tuple[Property, ...]
-# What a path ends at, and the full name of its last property.
+# The entity at the end of a path, and the full name of its last property.
 End = tuple[EntityKey, str]
 
 
@@ -32,12 +32,12 @@ def paths_to_one_value_are_merged_or_have_roles(model: Model) -> Iterator[Proble
 
 
 def _refers_to_nothing(entity: Entity) -> bool:
-    """As shared types, descriptors and enumerations do."""
+    """Whether it is a leaf of references, such as shared types, descriptors and enumerations."""
     return entity.base is None and all(prop.target is None for prop in entity.properties)
 
 
 def _ways_of_identities(model: Model, ends: set[EntityKey]) -> Mapping[EntityKey, Mapping[End, Path]]:
-    """For each entity one path to each end of its identity; nothing if identities go in circles, an error anyway."""
+    """For each entity one path to each end of its identity; empty if identities form a cycle, an error anyway."""
     identities = {entity.key: tuple(_identity(model, entity)) for entity in model.entities.values()}
     targets = {key: {prop.target for prop in identity if prop.target} for key, identity in identities.items()}
     ways: dict[EntityKey, Mapping[End, Path]] = {}
@@ -50,7 +50,7 @@ def _ways_of_identities(model: Model, ends: set[EntityKey]) -> Mapping[EntityKey
 
 
 def _identity(model: Model, entity: Entity) -> Iterator[Property]:
-    """Of a subclass what it renames, and the rest of its base's."""
+    """The identity properties; of a subclass its renaming property, and the other ones of its base."""
     holders = model.lineage(entity) if entity.kind in SUBCLASS_KINDS else (entity,)
     renamed = {prop.renames for prop in entity.properties}
     for holder in holders:
@@ -60,7 +60,7 @@ def _identity(model: Model, entity: Entity) -> Iterator[Property]:
 def _ways(
     properties: Iterable[Property], ends: set[EntityKey], further: Mapping[EntityKey, Mapping[End, Path]]
 ) -> Iterator[tuple[End, Path]]:
-    """Where the properties lead."""
+    """The ends that the properties lead to, each with a path."""
     for prop in properties:
         if prop.target is None or prop.merges:
             continue
@@ -71,16 +71,16 @@ def _ways(
 
 
 def _ambiguous_pairs(paths: list[Path]) -> Iterator[tuple[Path, Path]]:
-    """Each path with the next one: so many merges make all of them one."""
+    """Each path with the next one: that many merges unify all of them."""
     without_role = [path for path in paths if not path[0].role_name]
     if any(path[0].is_identity for path in paths):
         yield from pairwise(without_role)
 
 
 def _missing_merge(one: Path, other: Path) -> tuple[Path, Path]:
-    """Source and target of the merge that covers the most: of what both paths have in common at their ends.
+    """Source and target of the merge that covers the longest common end of both paths.
 
-    The longer one is the source: a school year, of which a path of one step may consist, carries no merge.
+    The longer path is the source: a path of one step can be a school year, which cannot have a merge.
     """
     ends = zip(reversed(one), reversed(other), strict=False)
     in_common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))

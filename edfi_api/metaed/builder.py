@@ -1,6 +1,6 @@
 """Syntax trees of one file → drafts: model elements whose references are still names.
 
-Catalogue numbers and hints without effect end here.
+Catalogue numbers and hints without effect are dropped.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from edfi_api.metaed.model import (
 from edfi_api.metaed.parser import ParsedFile
 
 Node = Tree[Token]
-# Values by the name of the field of Entity or Property which they fill.
+# Values by the name of their field in Entity or Property.
 Clauses = dict[str, Any]
 
 KINDS = {
@@ -89,7 +89,7 @@ def build(parsed: ParsedFile, namespace: str) -> FileDraft:
 
 
 class _FileBuilder:
-    """Knows the file and the namespace while its statements are read one after the other."""
+    """The file and the namespace while the file's statements are read one by one."""
 
     def __init__(self, file: str, namespace: str) -> None:
         self.file = file
@@ -113,7 +113,7 @@ class _FileBuilder:
                 self.entities.append(self._entity(statement))
 
     def _check_wrapper(self, name: Token, tag: Token) -> None:
-        """The namespace is that of the project; before 2019 a wrapper could name it in lower case or otherwise."""
+        """The namespace has to be that of the project; before 2019 a wrapper could have a lower-case or other name."""
         is_old_name = name[0].islower() and tag.type != "CORE" and self.namespace != CORE_NAMESPACE
         if name.casefold() != self.namespace.casefold() and not is_old_name:
             message = f"the namespace of this project is '{self.namespace}', not '{name}'"
@@ -137,19 +137,19 @@ class _FileBuilder:
         return EntityDraft(entity, self._members(node, key), base)
 
     def _named_as(self, node: Node) -> tuple[Place, str, Reference | None]:
-        """Additions have the name of what they extend; all others stand under a name of their own."""
+        """Additions have the name of the entity that they extend; all others have their own."""
         base = next((self._reference(child) for child in _nodes(node, "qualified_name")), None)
         if base is not None and not _tokens(node):
             return base.place, base.name, base
         return *self._placed_name(node), base
 
     def _members(self, node: Node, key: EntityKey) -> tuple[PropertyDraft, ...]:
-        """The ends of an association, which stand first, and the properties."""
+        """The ends of an association, which come first, and the properties."""
         ends = [self._end(child, key) for child in _nodes(node, "end")]
         properties = [self._property(child, key) for child in _nodes(node, "property")]
         members = (*ends, *properties)
         if key.kind is EntityKind.DESCRIPTOR and members:
-            # The grammar of Ed-Fi's tools allows them, the tools themselves do not.
+            # The grammar of Ed-Fi's tools allows them, but the tools refuse them.
             message = "a descriptor has no properties of its own: the API gives all descriptors the same"
             self.problems.extend(error(member.property.place, message) for member in members)
             return ()
@@ -233,7 +233,7 @@ class _FileBuilder:
         return Place(self.file, token.line or 1, token.column or 1)
 
 
-# --- reading nodes; all below knows neither file nor namespace ---
+# --- reading nodes, independent of file and namespace ---
 
 
 def _tokens(node: Node) -> list[Token]:
@@ -291,7 +291,7 @@ def _map_type(node: Node) -> MapType | None:
 
 
 def _clauses(node: Node) -> Clauses:
-    """What the clauses below a declaration or property say, by the field of the model which they fill."""
+    """The values of the clauses below a declaration or property, by field of the model."""
     values: Clauses = {}
     for child in _nodes(node):
         values.update(_clause(child))
@@ -299,7 +299,7 @@ def _clauses(node: Node) -> Clauses:
 
 
 def _clause(node: Node) -> Clauses:
-    """Nothing for nodes that are no clauses: properties, ends, items, names."""
+    """Empty for nodes that are not clauses: properties, ends, items, names."""
     read = CLAUSES.get(str(node.data))
     return read(node) if read is not None else {}
 
@@ -337,7 +337,7 @@ def _rename_clause(node: Node) -> Clauses:
 
 
 def _limit_clause(field: str, node: Node) -> Clauses:
-    """`big` sets no limit, it only asks for 64 bits."""
+    """`big` sets no limit; it only requests 64 bits."""
     (value,) = _nodes(node)
     return {"is_big": True} if value.data == "big" else {field: _number(value)}
 

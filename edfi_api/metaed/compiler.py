@@ -1,4 +1,4 @@
-"""The door of the package: folders of MetaEd text → one linked model, or all that is wrong with them."""
+"""The entry point of the package: folders of MetaEd text → one linked model, or all problems in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compile_projects(paths: Sequence[Path]) -> Model:
 def check_projects(paths: Sequence[Path], *further: Rule) -> tuple[Model | None, tuple[Problem, ...]]:
     """The model, or None if there is an error; and errors and warnings in order of place.
 
-    `further` rules are those of what is made from the model; they look at a model without errors only.
+    `further` rules are those of the model's users; they run only on a model without errors.
     """
     sources = read_sources(paths)
     parsed = [(source.project, parse(file.path, file.text)) for source in sources.projects for file in source.files]
@@ -47,7 +47,7 @@ def check_projects(paths: Sequence[Path], *further: Rule) -> tuple[Model | None,
 
 
 def _presentable(problems: Sequence[Problem], projects: Iterable[SourceProject]) -> tuple[Problem, ...]:
-    """Each problem once, in order of place, with the line it speaks of."""
+    """Each problem once, in order of place, with its source line."""
     affected = {problem.place.file for problem in problems}
     files = (file for source in projects for file in source.files if file.path in affected)
     lines = {file.path: file.text.split("\n") for file in files}
@@ -60,5 +60,5 @@ def _position(problem: Problem) -> tuple[str, int, int]:
 
 
 def _excerpt(place: Place, lines: Mapping[str, Sequence[str]]) -> str:
-    """Nothing for files that are no MetaEd text: `package.json`, folders."""
+    """Empty for places that are not MetaEd text: `package.json`, folders."""
     return excerpt(lines[place.file][place.line - 1], place) if place.file in lines else ""

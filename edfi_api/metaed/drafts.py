@@ -1,6 +1,6 @@
-"""What one file says before names are resolved: builder.py makes these, linker.py turns them into the model.
+"""The declarations of one file before names are resolved: builder.py makes them, linker.py turns them into the model.
 
-A draft holds the model's own value as far as the file alone determines it, and beside it what is still a name.
+A draft has the model's value as far as the file alone determines it, and beside it the unresolved names.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from edfi_api.metaed.model import Domain, Entity, EntityKind, Interchange, Place
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A name as written, with its namespace if one stands before it."""
+    """A name as written, with its namespace if it is qualified."""
 
     namespace: str
     name: str
@@ -34,7 +34,7 @@ class PropertyDraft:
 
 @dataclass(frozen=True, slots=True)
 class EntityDraft:
-    """An entity without properties and base; what is queryable only stands among the properties."""
+    """An entity without properties and base; `queryable only` declarations are among the properties."""
 
     entity: Entity
     properties: tuple[PropertyDraft, ...]
@@ -43,7 +43,7 @@ class EntityDraft:
 
 @dataclass(frozen=True, slots=True)
 class DomainItem:
-    """One line of a domain: a name and the kinds it may have."""
+    """One line of a domain: a name and the possible kinds of its entity."""
 
     kinds: tuple[EntityKind, ...]
     reference: Reference
@@ -69,7 +69,7 @@ class InterchangeItemDraft:
 
 @dataclass(frozen=True, slots=True)
 class InterchangeDraft:
-    """An interchange without its items; `base` is what additions extend."""
+    """An interchange without its items; `base` is the interchange that additions extend."""
 
     interchange: Interchange
     items: tuple[InterchangeItemDraft, ...]

@@ -1,7 +1,7 @@
 """The bytes of a MetaEd file → its text.
 
-Files are UTF-8. Word processors have left Windows-1252 (curly quotes, dashes) in the documentation of published
-projects, where a wrong character does no harm: it is read as such, with a warning. Anywhere else it is an error.
+Files are UTF-8. The documentation in published projects contains some Windows-1252 (curly quotes, dashes) from word
+processors. A wrong character is harmless there, so it is read as Windows-1252 with a warning; elsewhere it is an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from edfi_api.metaed.errors import Problem, error, warning
 from edfi_api.metaed.model import Place
 
-# Comments and texts are matched whole, so that nothing inside of them looks like documentation.
+# Comments and texts are matched whole, so that nothing inside them is taken for documentation.
 _COMMENT_OR_TEXT = re.compile(
     r"""
     //[^\n]*
@@ -44,14 +44,14 @@ def _with_plain_line_ends(text: str) -> str:
 
 
 def _readable(match: re.Match[str]) -> str:
-    """The same number of characters, so that places stay what they are."""
+    """Keeps the number of characters, so that places do not change."""
     if match["documentation"] is None:
         return match[0]
     return match["documentation"] + _STRAY_BYTE.sub(_as_windows_1252, match["text"])
 
 
 def _as_windows_1252(stray: re.Match[str]) -> str:
-    """Five bytes have no character in Windows-1252 either; they stay stray."""
+    """Five bytes have no character in Windows-1252 either; they remain undecoded."""
     return _byte(stray).decode("windows-1252", errors="surrogateescape")
 
 

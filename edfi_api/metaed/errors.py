@@ -1,4 +1,4 @@
-"""What can be wrong with MetaEd text: problems as values, each with its place, and the one exception that carries them.
+"""Problems of MetaEd text as values, each with its place, and the exception that contains them.
 
 Every stage collects problems instead of raising, so that an author sees all of them at once.
 """
@@ -16,7 +16,7 @@ EXCERPT_WIDTH = 120
 
 
 class Severity(StrEnum):
-    """An error keeps the projects from being served; a warning does not."""
+    """Projects with an error cannot be served; with warnings they can."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -24,10 +24,10 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, or merely doubtful, at one place.
+    """One error or warning at one place.
 
-    `expected` lists what could have stood there, in the words of the language; `excerpt` shows the line
-    and points at the place. Both may be empty.
+    `expected` lists what the grammar allows there, in the phrases of the language; `excerpt` shows the line
+    and points at the place. Both can be empty.
     """
 
     place: Place
@@ -47,11 +47,11 @@ class Problem:
 
 
 class MetaEdError(Exception):
-    """Anything the reader of the MetaEd language raises."""
+    """The base class of the exceptions of this package."""
 
 
 class ModelErrors(MetaEdError):
-    """The projects do not make a model. Carries every problem found, warnings included, in order of place."""
+    """The projects cannot be compiled. Contains all problems, including warnings, in order of place."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -70,7 +70,7 @@ def warning(place: Place, message: str) -> Problem:
 
 
 def suggestion(wrong: str, right: Iterable[str]) -> str:
-    """A half sentence that offers the closest of the right words, or nothing if none is close."""
+    """A clause that suggests the closest of the right words; empty if none is close."""
     close = get_close_matches(wrong, list(right), n=1, cutoff=0.7)
     return f"; did you mean '{close[0]}'?" if close else ""
 
@@ -84,6 +84,6 @@ def excerpt(line: str, place: Place) -> str:
     """The line with its number, and a caret below the column. Long lines are cut around the place."""
     start = max(0, place.column - EXCERPT_WIDTH // 2) if len(line) > EXCERPT_WIDTH else 0
     shown = line[start : start + EXCERPT_WIDTH]
-    # Tabs are kept below the line, so that the caret stands right however wide they are shown.
+    # The indentation keeps tabs, so that the caret is in the right column whatever the tab width.
     indent = "".join("\t" if character == "\t" else " " for character in shown[: place.column - 1 - start])
     return f"{place.line:>6} | {shown}\n{'':>6} | {indent}^"

@@ -1,6 +1,6 @@
-"""Drafts → model: names become keys, shared limits and inherited documentation are copied to where they are used.
+"""Drafts → model: names become keys, and properties get the limits and documentation of their shared types.
 
-Whether what was linked makes sense is the business of rules.py; only what cannot be linked is a problem here.
+Only names that cannot be linked are problems here; rules.py checks the linked model.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DOMAIN_ENTITIES = (EntityKind.DOMAIN_ENTITY, EntityKind.DOMAIN_ENTITY_SUBCLASS)
 ASSOCIATIONS = (EntityKind.ASSOCIATION, EntityKind.ASSOCIATION_SUBCLASS)
 COMMONS = (EntityKind.COMMON, EntityKind.COMMON_SUBCLASS)
 
-# In the order in which they are tried; the first is the one that messages speak of.
+# In the order in which they are tried; messages mention the first.
 TARGET_KINDS = {
     PropertyType.DOMAIN_ENTITY: DOMAIN_ENTITIES,
     PropertyType.ASSOCIATION: ASSOCIATIONS,
@@ -63,23 +63,23 @@ BASE_KINDS = {
     EntityKind.COMMON_SUBCLASS: COMMONS,
     EntityKind.COMMON_ADDITIONS: (EntityKind.COMMON,),
 }
-# The hint `big` of a shared integer is left out on purpose: Ed-Fi's own tools do not pass it on.
+# Without the hint `big` of a shared integer, which Ed-Fi's own tools do not copy either.
 SHARED_LIMITS = ("min_length", "max_length", "min_value", "max_value", "total_digits", "decimal_places")
 
-# Looking for a similar name costs milliseconds; an extension without its core has thousands of dead names.
+# Finding a similar name takes milliseconds; an extension without its core has thousands of unresolved names.
 SUGGESTIONS_AT_MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A model in which the target of a dead name is None; usable as it stands if no problem is an error."""
+    """A model in which the target of an unresolved name is None; usable if no problem is an error."""
 
     model: Model
     problems: tuple[Problem, ...]
 
 
 def link(projects: Sequence[Project], files: Sequence[FileDraft], broken_names: Set[str]) -> Linked:
-    """`broken_names` are declared by text that could not be parsed: they are not known, but not unknown either."""
+    """`broken_names` are declared by text that could not be parsed: references to them are not reported as unknown."""
     linker = _Linker(projects, (draft for file in files for draft in file.entities), broken_names)
     entities = {key: linker.entity(draft) for key, draft in linker.drafts.items()}
     domains = linker.domains([draft for file in files for draft in file.domains])
@@ -88,7 +88,7 @@ def link(projects: Sequence[Project], files: Sequence[FileDraft], broken_names: 
 
 
 class _Linker:
-    """All drafts by key, and what goes wrong while they are linked one after the other."""
+    """All drafts by key, and the problems found while linking them."""
 
     def __init__(self, projects: Sequence[Project], drafts: Iterable[EntityDraft], broken_names: Set[str]) -> None:
         self.namespaces = [project.namespace for project in projects]
@@ -118,11 +118,11 @@ class _Linker:
         )
 
     def _base(self, reference: Reference, referrer: EntityKey) -> EntityKey | None:
-        """Never the referrer itself: old extensions wrote `Domain Entity School based on School`."""
+        """Never the referrer itself: old extensions have `Domain Entity School based on School`."""
         return self._resolve(reference, BASE_KINDS[referrer.kind], referrer.namespace, other_than=referrer)
 
     def _properties(self, draft: EntityDraft) -> Iterator[Property]:
-        """Of two properties with one full name the first stays. What is queryable only may be called like one."""
+        """Of two properties with one full name the first is kept. A `queryable only` declaration can repeat a name."""
         names: set[str] = set()
         for property_draft in draft.properties:
             prop = property_draft.property
@@ -149,7 +149,7 @@ class _Linker:
     # --- domains ---
 
     def domains(self, drafts: Sequence[DomainDraft]) -> tuple[Domain, ...]:
-        """Of two domains, or two subdomains, with one name the first stays."""
+        """Of two domains, or two subdomains, with one name the first is kept."""
         known: dict[tuple[str, bool, str], DomainDraft] = {}
         for draft in drafts:
             first = known.setdefault(_domain_key(draft.domain), draft)
@@ -163,7 +163,7 @@ class _Linker:
         return tuple(self._domain(draft) for draft in known.values())
 
     def _domain(self, draft: DomainDraft) -> Domain:
-        """Items are looked for without fallback to the core, as Ed-Fi's own tools do; dead ones are left out."""
+        """Items are resolved without fallback to the core, as in Ed-Fi's own tools; unresolved ones are left out."""
         entities: list[EntityKey] = []
         for item in draft.items:
             namespace = item.reference.namespace or draft.domain.namespace
@@ -178,8 +178,8 @@ class _Linker:
     # --- interchanges ---
 
     def interchanges(self, drafts: Sequence[InterchangeDraft]) -> tuple[Interchange, ...]:
-        """Of two interchanges with one name in a project the first stays. Nothing but XML depends on them, so what is
-        wrong with them is a warning."""
+        """Of two interchanges with one name in a project the first is kept. Only XML depends on interchanges, so their
+        problems are warnings."""
         known: dict[tuple[str, str], InterchangeDraft] = {}
         for draft in drafts:
             first = known.setdefault((draft.interchange.namespace, draft.interchange.name), draft)
@@ -192,7 +192,7 @@ class _Linker:
     def _interchange(
         self, draft: InterchangeDraft, known: Mapping[tuple[str, str], InterchangeDraft]
     ) -> Interchange | None:
-        """None, and a warning, for additions to what does not exist."""
+        """None, with a warning, for additions to an unknown interchange."""
         extends = None
         if draft.base is not None:
             extends = draft.base.namespace or CORE_NAMESPACE
@@ -223,7 +223,7 @@ class _Linker:
     def _resolve(
         self, reference: Reference, kinds: Kinds, own: str, *, other_than: EntityKey | None = None
     ) -> EntityKey | None:
-        """The first entity that fits; None, and a problem, if there is none."""
+        """The first matching entity; None, with a problem, if there is none."""
         namespaces = self._searched(reference, own)
         for namespace in namespaces:
             key = self._find(kinds, namespace, reference.name, other_than=other_than)
@@ -235,7 +235,7 @@ class _Linker:
         return None
 
     def _searched(self, reference: Reference, own: str) -> list[str]:
-        """The written namespace; or the own and, as before 2019, then the core."""
+        """The written namespace; without one, the own namespace and then, as before 2019, the core."""
         if not reference.namespace:
             return list(dict.fromkeys([own, CORE_NAMESPACE]))
         if reference.namespace in (own, CORE_NAMESPACE):
@@ -277,7 +277,7 @@ def _domain_key(domain: Domain) -> tuple[str, bool, str]:
 
 
 def _completed(prop: Property, target: Entity, inherits_documentation: bool) -> Property:
-    """The property with what its target gives to it."""
+    """The property with the limits and documentation that it takes from its target."""
     if target.kind in SHARED_KINDS:
         prop = replace(prop, **{limit: getattr(target, limit) for limit in SHARED_LIMITS})
     return replace(prop, documentation=target.documentation) if inherits_documentation else prop

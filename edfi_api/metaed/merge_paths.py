@@ -1,4 +1,4 @@
-"""Merge paths → the properties they name. Also of use to whoever derives something from a model's merges."""
+"""Merge paths → the properties that they name; also used by packages that derive something from a model's merges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _followed(model: Model, entity: Entity, steps: tuple[str, ...]) -> Iterator[
 
 
 def reachable_properties(model: Model, entity: Entity, namespace: str) -> Iterator[Property]:
-    """What a step may name: the entity's properties, what the namespace adds to it, then its bases' the same way."""
+    """The properties that a step can name: the entity's, the namespace's additions to it, and those of its bases."""
     for ancestor in model.lineage(entity):
         yield from ancestor.properties
         additions = model.additions(ancestor, namespace)

@@ -1,4 +1,4 @@
-"""What must hold for `merge … with …`: both paths exist, lead along identities and end at the same thing."""
+"""The rules of `merge … with …`: both paths exist, follow identities and end at the same entity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from edfi_api.metaed.errors import Problem, error, indefinite, suggestion
 from edfi_api.metaed.merge_paths import follow, reachable_properties
 from edfi_api.metaed.model import Entity, EntityKind, Merge, Model, Place, Property, PropertyType
 
-# A path may end at anything that has a target, but only under conditions at one of these.
+# Paths can end at any type with a target; for these types there are further conditions.
 PLAIN_TYPES = frozenset(
     {
         PropertyType.BOOLEAN,
@@ -31,7 +31,7 @@ SPLICED_TYPES = frozenset({PropertyType.INLINE_COMMON, PropertyType.CHOICE})
 
 @dataclass(frozen=True, slots=True)
 class ResolvedMerge:
-    """A directive whose two paths were found: the chains of properties they lead along."""
+    """A directive with both paths resolved to chains of properties."""
 
     carrier: Property
     place: Place
@@ -47,7 +47,7 @@ def check_merges(model: Model) -> Iterator[Problem]:
 
 
 def _check(model: Model, entity: Entity, carrier: Property, merge: Merge) -> Iterator[Problem]:
-    """The rules about whole chains wait until both paths are there."""
+    """The rules about whole chains apply only if both paths exist."""
     source, target = follow(model, entity, merge.source), follow(model, entity, merge.target)
     yield from source_begins_with_the_carrier(carrier, merge)
     yield from path_exists(model, entity, merge, merge.source, source)
@@ -88,7 +88,7 @@ def _unknown_step(model: Model, holder: Entity, step: str, namespace: str) -> st
 
 
 def steps_are_identity(model: Model, merge: ResolvedMerge) -> Iterator[Problem]:
-    """All but the first of a path; choices and inline commons and their members only stand for what is within."""
+    """All steps but the first; choices, inline commons and their members are exempt, as they only group properties."""
     for prop in (*merge.source[1:], *merge.target[1:]):
         holder = model.entities[prop.declared_by]
         is_spliced_in = prop.type in SPLICED_TYPES or holder.is_inline or holder.kind is EntityKind.CHOICE
@@ -98,7 +98,7 @@ def steps_are_identity(model: Model, merge: ResolvedMerge) -> Iterator[Problem]:
 
 
 def collections_meet_identity(merge: ResolvedMerge) -> Iterator[Problem]:
-    """Many values can only be equal to the one that is part of the key."""
+    """A collection can only be merged with an identity property, whose one value all items then share."""
     for collection, other in ((merge.carrier, merge.target[0]), (merge.target[0], merge.source[0])):
         if collection.is_collection and not other.is_identity:
             message = f"'{collection.full_name}' is a collection, so '{other.full_name}' must be part of the identity"
@@ -114,7 +114,7 @@ def ends_agree(model: Model, merge: ResolvedMerge) -> Iterator[Problem]:
 
 
 def _related(model: Model, one: Property, other: Property) -> bool:
-    """Whether both name one entity, or one names the super- or subclass of the other's."""
+    """Whether both have the same target, or one target is a super- or subclass of the other."""
     entities = model.target(one), model.target(other)
     lineages = [{ancestor.key for ancestor in model.lineage(entity)} for entity in entities]
     return entities[0].key in lineages[1] or entities[1].key in lineages[0]

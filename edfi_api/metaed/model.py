@@ -1,8 +1,8 @@
-"""The linked MetaEd model: what the projects declare, as frozen values.
+"""The linked MetaEd model: the declarations of the projects, as frozen values.
 
-Elements point at each other by key, never by object, so a model is a plain tree that can be compared,
-hashed and written to disk; `Model.target` and `Model.base` follow the pointers. Names are those of the language:
-entity and property. What the API makes of them is the business of `edfi_api.surface`.
+Elements refer to each other by key, never by object, so a model is a plain tree that can be compared, hashed and
+written to disk; `Model.target` and `Model.base` resolve the keys. Terms are those of the language: entity and property.
+`edfi_api.surface` derives the API from them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CORE_NAMESPACE = "EdFi"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in a source file; line and column count from 1."""
+    """A place in a source file; line and column count from 1."""
 
     file: str
     line: int
@@ -28,7 +28,7 @@ class Place:
 
 
 class EntityKind(StrEnum):
-    """The declarations that take part in the API; abstract entities are domain entities with a flag."""
+    """The kinds of declarations that affect the API; abstract entities are domain entities with a flag."""
 
     DOMAIN_ENTITY = "domain entity"
     DOMAIN_ENTITY_SUBCLASS = "domain entity subclass"
@@ -59,7 +59,7 @@ SHARED_KINDS = frozenset({EntityKind.SHARED_STRING, EntityKind.SHARED_INTEGER, E
 
 @dataclass(frozen=True, slots=True)
 class EntityKey:
-    """What makes an entity unique: two namespaces may use one name, and so may two kinds."""
+    """The unique key of an entity: different namespaces can use the same name, and so can different kinds."""
 
     namespace: str
     kind: EntityKind
@@ -96,14 +96,14 @@ class PropertyType(StrEnum):
 
     @property
     def is_reference(self) -> bool:
-        """Whether a property of this type points at another document by its identity."""
+        """Whether a property of this type refers to another document by its identity."""
         return self in (PropertyType.DOMAIN_ENTITY, PropertyType.ASSOCIATION)
 
 
 class Cardinality(StrEnum):
-    """Exactly one of these stands on each property; an association end is an IDENTITY.
+    """The cardinality of a property; an association end is an IDENTITY.
 
-    What is QUERYABLE_ONLY is no property of the entity but a search key of its own.
+    A QUERYABLE_ONLY declaration is not a property of the entity but a separate search key.
     """
 
     IDENTITY = "is part of identity"
@@ -152,7 +152,7 @@ class Property:
 
     @property
     def full_name(self) -> str:
-        """Role name and name, the role left out where both are equal: the step of a merge path."""
+        """Role name and name, without the role if both are equal: the step of a merge path."""
         return self.name if self.role_name == self.name else self.role_name + self.name
 
     @property
@@ -182,7 +182,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapType:
-    """The closed vocabulary to which the values of a descriptor are mapped."""
+    """The closed vocabulary to which the values of a descriptor map."""
 
     items: tuple[Item, ...]
     is_optional: bool
@@ -193,8 +193,8 @@ class MapType:
 class Entity:
     """One declaration. `base` is the superclass, or for additions the extended entity.
 
-    `search_keys` are the properties that are queryable fields and what is queryable only, in order of declaration;
-    `items` are those of an enumeration; `is_short` tells a shared short from a shared integer.
+    `search_keys` are the queryable fields and `queryable only` declarations, in order of declaration; `items` are those
+    of an enumeration; `is_short` distinguishes a shared short from a shared integer.
     """
 
     key: EntityKey
@@ -244,7 +244,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class InterchangeItem:
-    """What an interchange file may hold: documents of an entity, or references to them by their identity."""
+    """An allowed content of an interchange file: documents of an entity, or references to them by their identity."""
 
     entity: EntityKey
     is_identity: bool
@@ -265,10 +265,10 @@ class Interchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedDeviation:
-    """One place where a standard's published surface is not what the derivation rules give.
+    """One deviation of a standard's published surface from the derivation rules.
 
     `path` is the JSON path of the rules, `resource` the resource's name. Either `published_name` replaces
-    the path's last step, or `is_required` replaces what the rules say. Read from `package.json`.
+    the path's last step, or `is_required` replaces the one of the rules. Read from `package.json`.
     """
 
     resource: str
@@ -283,7 +283,7 @@ class PublishedDeviation:
 class Project:
     """A set of MetaEd files with its `package.json`; one namespace each.
 
-    `tag` stands before the names of an extension's XML types and schema files; the core has none.
+    `tag` is the prefix of the names of an extension's XML types and schema files; the core has none.
     """
 
     name: str
@@ -298,7 +298,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """All projects together, every name resolved. Projects stand core first."""
+    """All projects together, with every name resolved; the core project is first."""
 
     projects: tuple[Project, ...]
     entities: Mapping[EntityKey, Entity]
@@ -327,7 +327,7 @@ class Model:
         return (entity for entity in self.entities.values() if entity.kind in kinds)
 
     def lineage(self, entity: Entity) -> Iterator[Entity]:
-        """The entity, its base, the base's base and so on; ends where a chain of bases comes round again."""
+        """The entity, its base, the base's base and so on; stops at a cycle of bases."""
         seen: set[EntityKey] = set()
         ancestor: Entity | None = entity
         while ancestor is not None and ancestor.key not in seen:
@@ -336,7 +336,7 @@ class Model:
             ancestor = self.base(ancestor)
 
     def additions(self, entity: Entity, namespace: str) -> Entity | None:
-        """What the project of a namespace adds to an entity."""
+        """The additions of a namespace's project to an entity; None if there are none."""
         keys = (EntityKey(namespace, kind, entity.name) for kind in ADDITIONS_KINDS)
         declared = (self.entities[key] for key in keys if key in self.entities)
         return next((additions for additions in declared if additions.base == entity.key), None)

@@ -1,7 +1,7 @@
 """Text of one file → syntax trees, one for each declaration, and the places where the text breaks the grammar.
 
-A declaration always begins with a phrase that can stand nowhere else, so the tokens of a file are cut there first and
-each piece is parsed on its own: an error in one declaration hides none in the next.
+A declaration always begins with a phrase that occurs nowhere else, so the tokens of a file are first split there and
+each piece is parsed separately: an error in one declaration does not hide errors in the next.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ PHRASES_BEFORE_A_NAME = ("based on", "named", "renames identity property", "role
 class ParsedFile:
     """The statements of a file that follow the grammar, and a problem for each that does not.
 
-    `broken_names` are the names that broken declarations seem to declare: a reference to one of them is no
-    further mistake of the author.
+    `broken_names` are the names that broken declarations seem to declare: a reference to one of them is not reported
+    as another error.
     """
 
     file: str
@@ -44,7 +44,7 @@ class ParsedFile:
 
 
 def parse(file: str, text: str) -> ParsedFile:
-    """`file` is only used to say where a problem is."""
+    """`file` is only used for the places of problems."""
     grammar = _grammar()
     statements: list[Statement] = []
     problems: list[Problem] = []
@@ -60,7 +60,7 @@ def parse(file: str, text: str) -> ParsedFile:
             problems.append(explain(_refusal(grammar, tokens, refused.token), file, text))
             broken_names.update(token for token in tokens[1:4] if token.type == "NAME")
             if _has_quote_slip(tokens):
-                # From here on text is taken for code and code for text: nothing more can be said.
+                # From here on text is taken for code and code for text, so further problems would be misleading.
                 break
             if refused.token[:1] in WRONG_QUOTATION_MARKS:
                 misquoted_line = refused.token.line
@@ -68,7 +68,7 @@ def parse(file: str, text: str) -> ParsedFile:
 
 
 def _pieces(grammar: _Grammar, tokens: Iterable[Token]) -> Iterator[list[Token]]:
-    """The tokens of one declaration after the other, each with an end; what stands before the first is a piece too."""
+    """The tokens of each declaration, with an end token; tokens before the first declaration are a piece, too."""
     piece: list[Token] = []
     for token in tokens:
         if token.type in grammar.openers and piece and not _stands_for_a_name(grammar, token, piece[-1]):
@@ -80,7 +80,7 @@ def _pieces(grammar: _Grammar, tokens: Iterable[Token]) -> Iterator[list[Token]]
 
 
 def _stands_for_a_name(grammar: _Grammar, token: Token, previous: Token) -> bool:
-    """Whether a reserved word such as `Domain` was meant as a name: `domain entity Domain`."""
+    """Whether a reserved word such as `Domain` is used as a name: `domain entity Domain`."""
     return token.line == previous.line and previous.type in grammar.before_a_name
 
 
@@ -98,10 +98,10 @@ def _statement(grammar: _Grammar, tokens: list[Token]) -> Statement:
 
 
 def _refusal(grammar: _Grammar, tokens: list[Token], refused: Token) -> Refusal:
-    """What was possible where the token was refused.
+    """The refusal with the terminals that were possible at the refused token.
 
-    A parser may finish rules before it notices that a token fits none, and then no longer knows all that was
-    possible; so the way up to the token is gone once more.
+    The parser can reduce rules before it detects that a token fits none, and then no longer has all possible terminals;
+    so the tokens before the refused one are parsed again.
     """
     accepted = list(takewhile(lambda token: token is not refused, tokens))
     parser = grammar.lark.parse_interactive(start="statement")
@@ -132,11 +132,11 @@ class _Grammar:
 
 @cache
 def _grammar() -> _Grammar:
-    """Made when first needed: it takes a fifth of a second, which a start from a cached surface can do without."""
+    """Built on first use: it takes a fifth of a second, which a start from a cached surface saves."""
     phrases: dict[str, str] = {}
 
     def spell(terminal: TerminalDef) -> None:
-        """Lets any blanks part the words of a phrase, and the longest of several phrases win."""
+        """Allow any blanks between the words of a phrase, and give precedence to the longest of several phrases."""
         phrase = terminal.pattern.value
         if isinstance(terminal.pattern, PatternStr) and phrase[0].isalpha():
             phrases[terminal.name] = phrase

@@ -2,8 +2,8 @@
 
 The members that Ed-Fi's own tools read are `description` and, in `metaEdProject`, `projectName`, `projectVersion` and
 `projectExtension`.
-Two are ours: `name` is served to clients as the package name, `metaEdProject.publishedDeviations` lists where the
-published API of a standard departs from the rules.
+Two are specific to Meadowlark: `name` is served to clients as the package name, `metaEdProject.publishedDeviations`
+lists where the published API of a standard deviates from the derivation rules.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ PROJECT_MEMBER = "metaEdProject"
 
 JsonObject = Mapping[str, Any]
 
-# What may stand in headers, in the members of bodies that a project adds, and in SQL.
+# Project names are used in headers, in the members of bodies that a project adds, and in SQL.
 _PROJECT_NAME = re.compile(r"[A-Za-z0-9_. -]*")
 _HEADER_TEXT = re.compile(r"[ -~]*")
-# What may begin the name of an XML type and of a file.
+# Tags are prefixes of the names of XML types and of files.
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _DEFAULT_TAG = "EXTENSION"
 _MEMBER_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
@@ -34,14 +34,14 @@ _MEMBER_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """The project, or None and the reasons why there is none. A project may come with problems too."""
+    """The project, or None with the problems that prevent it. A project can have problems, too."""
 
     project: Project | None
     problems: tuple[Problem, ...]
 
 
 def read_project_file(folder: Path) -> ProjectFile | None:
-    """None if the folder is no MetaEd project at all."""
+    """None if the folder is not a MetaEd project."""
     path = folder / FILE_NAME
     if not path.is_file():
         return None
@@ -58,7 +58,7 @@ def read_project_file(folder: Path) -> ProjectFile | None:
 
 
 class _PackageReader:
-    """Reads member after member and collects what is wrong with them."""
+    """Reads the members and collects their problems."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -100,7 +100,7 @@ class _PackageReader:
         return namespace
 
     def _tag(self, declared: JsonObject) -> str:
-        """The default, with a warning, for what cannot begin a name: only the XML schemas depend on it."""
+        """The default, with a warning, for an invalid tag: only the XML schemas depend on it."""
         tag = declared.get("projectExtension") or _DEFAULT_TAG
         if isinstance(tag, str) and _TAG.fullmatch(tag):
             return tag
@@ -127,7 +127,7 @@ class _PackageReader:
     def _text(
         self, holder: JsonObject, member: str, default: str | None = None, form: re.Pattern[str] | None = None
     ) -> str:
-        """A member that must be a text, of this form; without default it must be there and say something."""
+        """A member that must be a text of this form; without a default it is required and not blank."""
         value = holder.get(member, default)
         if not isinstance(value, str) or (default is None and not value.strip()):
             self._refuse(f"'{member}' must be a text" if member in holder else f"'{member}' is missing")

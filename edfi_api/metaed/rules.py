@@ -1,7 +1,7 @@
-"""The semantic rules of the language: a function for each, named after what must hold, from the model to its breaches.
+"""The semantic rules of the language: a function for each, named after the rule, that yields the model's violations.
 
-A breach is an error where a model would be ambiguous or could not be served, a warning where it merely surprises.
-They look at a linked model; the target of a dead name is None there, and no rule complains about it again.
+A violation is an error if the model would be ambiguous or could not be served, otherwise a warning. Rules run on a
+linked model; the target of an unresolved name is None there, and no rule reports it again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from edfi_api.metaed.model import (
 
 Rule = Callable[[Model], Iterable[Problem]]
 
-# Of these kinds one name may stand for one entity only, in one namespace.
+# Within one namespace, entities of all these kinds together have distinct names.
 ONE_NAME_KINDS = (
     SUBCLASS_KINDS
     | SHARED_KINDS
@@ -53,7 +53,7 @@ CIRCLE_SHOWN = 10
 
 
 def check(model: Model) -> Iterator[Problem]:
-    """What breaks any rule, rule after rule."""
+    """The violations of all rules, in the order of the rules."""
     for rule in RULES:
         yield from rule(model)
 
@@ -89,7 +89,7 @@ def names_leave_paging_parameters_free(model: Model) -> Iterator[Problem]:
 
 
 def plain_properties_are_not_named_like_shared_types(model: Model) -> Iterator[Problem]:
-    """The shared type should be used, or a part of the name become the role name."""
+    """The property should use the shared type, or turn a part of its name into the role name."""
     shared = {(entity.namespace, entity.name): entity for entity in model.of_kind(*SHARED_KINDS)}
     for prop in _properties(model):
         namesake = shared.get((prop.declared_by.namespace, prop.name))
@@ -173,7 +173,7 @@ def commons_in_collections_have_an_identity(model: Model) -> Iterator[Problem]:
 
 
 def _has_identity(model: Model, entity: Entity) -> bool:
-    """Of its own, of a base, or through inline commons. A dead name may stand for one, so it counts."""
+    """Whether it has one itself, from a base, or in inline commons. An unresolved name could have one, so it counts."""
     waiting = list(model.lineage(entity))
     seen: set[EntityKey] = set()
     while waiting:
@@ -188,7 +188,7 @@ def _has_identity(model: Model, entity: Entity) -> bool:
 
 
 def identities_do_not_go_in_circles(model: Model) -> Iterator[Problem]:
-    """A key that contains itself could never be written down."""
+    """A key that contains itself would be infinite."""
     yield from _circle(model, {key: set(_identity_parts(entity)) for key, entity in model.entities.items()})
 
 
@@ -202,7 +202,7 @@ def _identity_parts(entity: Entity) -> Iterator[EntityKey]:
 
 
 def contents_do_not_go_in_circles(model: Model) -> Iterator[Problem]:
-    """A common that contains itself would make documents without end."""
+    """A common that contains itself would make the document schema infinite."""
     contents = {key: set(_contents(entity)) for key, entity in model.entities.items()}
     for entity in model.of_kind(EntityKind.COMMON_ADDITIONS):
         if entity.base is not None:
@@ -222,7 +222,7 @@ def bases_do_not_go_in_circles(model: Model) -> Iterator[Problem]:
 
 
 def _circle(model: Model, parts: Mapping[EntityKey, Iterable[EntityKey]]) -> Iterator[Problem]:
-    """One circle, if there is any; others show once it is broken."""
+    """One cycle, if there is any; others are reported once it is fixed."""
     try:
         TopologicalSorter(parts).prepare()
     except CycleError as circle:
@@ -282,7 +282,7 @@ def subclasses_do_not_redeclare(model: Model) -> Iterator[Problem]:
 
 
 def subclasses_have_no_subclasses(model: Model) -> Iterator[Problem]:
-    """What the API derives is only defined for one level."""
+    """The derivation of the API is only defined for one level."""
     for entity in model.of_kind(*SUBCLASS_KINDS):
         if entity.base is not None and entity.base.kind in SUBCLASS_KINDS:
             yield warning(entity.place, f"'{entity.base.name}' is a subclass itself; only one level is well defined")
@@ -315,7 +315,7 @@ def no_project_declares_what_it_extends(model: Model) -> Iterator[Problem]:
 
 
 def additions_do_not_repeat(model: Model) -> Iterator[Problem]:
-    """Except to say that a common has more members now."""
+    """A property of the extended entity can be repeated only to add members to its common."""
     for entity in model.of_kind(*ADDITIONS_KINDS):
         inherited = {prop.full_name for ancestor in list(model.lineage(entity))[1:] for prop in ancestor.properties}
         for prop in entity.properties:
@@ -324,7 +324,7 @@ def additions_do_not_repeat(model: Model) -> Iterator[Problem]:
 
 
 def common_extensions_stand_where_the_common_is_used(model: Model) -> Iterator[Problem]:
-    """A warning where the extended entity has lost the property in a newer standard: the rest still holds."""
+    """A warning if the extended entity lacks the property, as in a newer standard: the other additions still apply."""
     for prop in _properties(model, PropertyType.COMMON):
         if not prop.is_common_extension:
             continue
@@ -348,7 +348,7 @@ def _wrong_common_extension(prop: Property, extended: Entity, model: Model) -> I
 
 
 def limits_leave_room(model: Model) -> Iterator[Problem]:
-    """A plain property or shared type whose limits no value can meet."""
+    """Reports a plain property or shared type whose limits no value can satisfy."""
     plain = (prop for prop in _properties(model) if prop.target is None)
     limited_values: tuple[Entity | Property, ...] = (*model.of_kind(*SHARED_KINDS), *plain)
     for limited in limited_values:
@@ -365,7 +365,7 @@ def _exceeds(lower: int | Decimal | None, upper: int | Decimal | None) -> bool:
     return lower is not None and upper is not None and lower > upper
 
 
-# --- what is on its way out ---
+# --- deprecation and coming rules ---
 
 
 def nothing_current_builds_on_what_is_deprecated(model: Model) -> Iterator[Problem]:

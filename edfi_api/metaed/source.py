@@ -1,7 +1,7 @@
 """Folders → MetaEd projects with the text of their files, in an order that does not depend on the file system.
 
 A project is a folder whose `package.json` has a `metaEdProject`. All `.metaed` files below it belong to the project,
-except those of projects further down.
+except those of nested projects.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from edfi_api.metaed.model import Place, Project
 from edfi_api.metaed.project_file import FILE_NAME, PROJECT_MEMBER, ProjectFile, read_project_file
 
 SUFFIXES = frozenset({".metaed", ".metaEd", ".MetaEd", ".METAED"})
-# Where npm puts the packages that a project depends on, data standards among them.
+# The folder of npm for the packages that a project depends on, including data standards.
 INSTALLED_PACKAGES = "node_modules"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """`path` is shown in problems; lines end with `\\n`, and a byte order mark is gone."""
+    """`path` is shown in problems; lines end with `\\n`, and a byte order mark is removed."""
 
     path: str
     text: str
@@ -40,7 +40,7 @@ class SourceProject:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The projects found, core first and then by name, and what was wrong on the way."""
+    """The projects found, the core first and then by name, and the problems of reading them."""
 
     projects: tuple[SourceProject, ...]
     problems: tuple[Problem, ...]
@@ -57,7 +57,7 @@ def read_sources(paths: Sequence[Path]) -> Sources:
 
 
 def _declared_projects(paths: Sequence[Path], problems: list[Problem]) -> Iterator[tuple[Path, Project]]:
-    """Each folder once, though it may be named twice or lie in a folder that is named too."""
+    """Each folder once, even if it is named twice or is in another named folder."""
     seen: set[Path] = set()
     for path in paths:
         for folder, project_file in _project_files(path, problems):
@@ -70,7 +70,7 @@ def _declared_projects(paths: Sequence[Path], problems: list[Problem]) -> Iterat
 
 
 def _project_files(path: Path, problems: list[Problem]) -> list[tuple[Path, ProjectFile]]:
-    """The folder's own, or else those of the folders directly in it."""
+    """The folder's own project file, otherwise those of the folders directly in it."""
     if not path.is_dir():
         problems.append(error(Place(str(path), 1, 1), "no such folder"))
         return []
@@ -89,7 +89,7 @@ def _with_project_files(folders: Sequence[Path]) -> list[tuple[Path, ProjectFile
 def _without_doubles(
     declared: Iterable[tuple[Path, Project]], problems: list[Problem]
 ) -> Iterator[tuple[Path, Project]]:
-    """Of two projects with one name the first counts; two names must not give one namespace, whatever its case."""
+    """Of two projects with one name the first is used; two names must not give the same namespace, ignoring case."""
     names: dict[str, str] = {}
     for folder, project in declared:
         place = Place(str(folder / FILE_NAME), 1, 1)
@@ -128,7 +128,7 @@ def _files(folder: Path, read: Set[Path], problems: list[Problem]) -> Iterator[S
 def _walk(project_folder: Path) -> Iterator[tuple[Path, list[Path], list[str]]]:
     """Each folder of a project with the projects and the names of the files in it.
 
-    Neither those projects nor links to folders are followed: links could lead in a circle.
+    Neither those projects nor links to folders are followed: links could form a cycle.
     """
     for name, folders, files in os.walk(project_folder):
         folder = Path(name)
@@ -138,7 +138,7 @@ def _walk(project_folder: Path) -> Iterator[tuple[Path, list[Path], list[str]]]:
 
 
 def _is_of_the_author(nested: Path, project_folder: Path) -> bool:
-    """Whether a nested project has MetaEd files that may have been meant for the project around it."""
+    """Whether a nested project has MetaEd files that the author may have intended for the enclosing project."""
     is_installed = INSTALLED_PACKAGES in nested.relative_to(project_folder).parts
     return not is_installed and any(Path(name).suffix in SUFFIXES for *_, names in os.walk(nested) for name in names)
 

@@ -1,4 +1,4 @@
-"""Says in the words of the language why a text was refused: what stands there, what could have stood there."""
+"""Explains syntax errors in the phrases of the language: the text found, and the phrases that the grammar allows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEWER_WORDS = {"with context": "role name"}
 WRONG_QUOTATION_MARKS = frozenset("'`\u2018\u2019\u201c\u201d")
 LONGEST_QUOTE = 40
 LONGEST_PHRASE = 80
-# Accepted from old files, but nobody should be advised to write them; nor need anyone be told of signs.
+# Never suggested: phrases that are accepted only from old files, and signs of numbers.
 NOT_ADVISED = frozenset(
     {
         "_METAED_ID",
@@ -45,7 +45,7 @@ NOT_ADVISED = frozenset(
         "with optional map type",
     }
 )
-# Only these are told that they stand in the wrong place; a type of property there is more likely a slip before it.
+# Only these are reported as misplaced; a misplaced type of property more likely follows from an error before it.
 CLAUSES = frozenset(
     {
         "allow primary key updates",
@@ -86,7 +86,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The refused token (END: the declaration ends too early), the last one before it, and what was possible."""
+    """The refused token (END: the declaration ends too early), the one before it, and the possible terminals."""
 
     found: Token
     previous: Token | None
@@ -103,13 +103,13 @@ def explain(refusal: Refusal, file: str, text: str) -> Problem:
 
 
 def _place(token: Token, file: str) -> Place:
-    """Where the token stands; the end of a declaration is just behind its last token."""
+    """The place of the token; the end of a declaration is just after its last token."""
     line, column = (token.end_line, token.end_column) if token.type == END else (token.line, token.column)
     return Place(file, line or 1, column or 1)
 
 
 def _expectations(refusal: Refusal) -> tuple[str, ...]:
-    """Names and texts first, phrases in alphabetical order; the many types of property as one."""
+    """Names and texts first, phrases in alphabetical order; the many property types are one entry."""
     vocabulary = refusal.vocabulary
     grouped: set[str] = set()
     terminals = set(refusal.accepted)
@@ -158,7 +158,7 @@ def _shortened(token: Token) -> str:
 
 
 def _quotation_hint(refusal: Refusal) -> str:
-    """A quotation mark that touches a word mostly means that another one is missing further up."""
+    """A quotation mark next to a word mostly means that an earlier one is missing."""
     previous, found = refusal.previous, refusal.found
     if "TEXT" in refusal.accepted and found[:1] in WRONG_QUOTATION_MARKS:
         return ' (texts stand in double quotation marks: "…")'
@@ -168,7 +168,7 @@ def _quotation_hint(refusal: Refusal) -> str:
 
 
 def _spelling_hint(refusal: Refusal, text: str) -> str:
-    """Offers the phrase that the words from here on resemble most."""
+    """Suggests the phrase that is most similar to the words from here on."""
     words = _words_from(refusal.found, text)
     phrases = refusal.vocabulary.phrases
     candidates = {phrases[terminal] for terminal in refusal.accepted if terminal in phrases} - NOT_ADVISED
@@ -177,7 +177,7 @@ def _spelling_hint(refusal: Refusal, text: str) -> str:
 
 
 def _declaration_hint(refusal: Refusal, text: str) -> str:
-    """Offers the longer phrase that the last token and this one would be in the right case: `Domain entity`."""
+    """Suggests the longer phrase that the last token and this one form in the right case: `Domain Entity`."""
     previous, vocabulary = refusal.previous, refusal.vocabulary
     if previous is None or previous.type not in vocabulary.declaration_openers:
         return ""
@@ -192,7 +192,7 @@ def _name_hint(token: Token) -> str:
 
 
 def _words_from(token: Token, text: str) -> list[str]:
-    """The words of its line from a token on."""
+    """The words of the token's line from the token on."""
     start = token.start_pos or 0
     return text[start : start + LONGEST_PHRASE].split("\n", 1)[0].split()
 

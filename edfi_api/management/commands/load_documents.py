@@ -26,7 +26,7 @@ class Command(BaseCommand):
         "endpoint, students.jsonl or ed-fi.students.jsonl.gz, has a body on each line; in any other file, and on "
         'standard input (-), each line has its resource: {"resource": "/ed-fi/students", "body": {...}}. Existing '
         "documents are replaced, so a repeated load changes nothing and skips unchanged documents quickly. Refusals "
-        "are listed on stderr as 'file:line: resource: reason' and does not stop the rest; documents of a "
+        "are listed on stderr as 'file:line: resource: reason' and do not stop the rest; documents of a "
         "resource that the API does not have are listed in one line for each such resource. The exit status is 1 if "
         "no document was accepted, or more were refused than --max-refused allows; if a file could not be "
         "read to its end; if a path does not exist or has no file in it; and with --strict at the first refusal."

@@ -20,7 +20,7 @@ class Command(BaseCommand):
     help = (
         "Loads Ed-Fi interchange XML: any interchange, any entity, in the order that references need. Existing "
         "documents are replaced, so a repeated load changes nothing. Refusals are listed on stderr as "
-        "'file:line: resource: reason' and does not stop the rest; documents of a resource that the API does not have "
+        "'file:line: resource: reason' and do not stop the rest; documents of a resource that the API does not have "
         "are listed in one line for each such resource. The exit status is 1 if no document was accepted, or more "
         "were refused than --max-refused allows; if a file could not be read to its end; if a path does not "
         "exist or has no XML file in it; and with --strict at the first refusal."
