@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -202,11 +203,12 @@ class SmallDisk:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Callable[[int], SmallDisk]]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
+def small_disk() -> Iterator[Callable[[int], SmallDisk]]:
+    """Where the account that runs PostgreSQL may go; pytest's own folders are closed to it."""
+    folder = Path(tempfile.mkdtemp())
     yield lambda megabytes: SmallDisk(folder, megabytes)
     subprocess.run(["umount", "--lazy", str(folder)], check=False)
+    folder.rmdir()
 
 
 def test_a_full_disk_of_documents(real_server: RealServer, client: RealClient, small_disk) -> None:
@@ -262,6 +264,9 @@ def _move_log(server: RealServer, place: Path) -> None:
     if link.is_symlink():
         link.unlink()
     shutil.move(kept, place)
+    owner = (server.data / "PG_VERSION").stat()
+    for path in (place, *place.rglob("*")):
+        os.chown(path, owner.st_uid, owner.st_gid)
     if place != link:
         link.symlink_to(place)
     server.start_database()

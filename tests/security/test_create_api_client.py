@@ -197,18 +197,22 @@ def test_credentials_do_not_show_the_secret_when_printed() -> None:
     assert credentials.secret not in repr(credentials)
 
 
+UNPRINTABLE = "has characters that cannot be printed"
+
+
 @pytest.mark.parametrize("name", ["Lakeside\nSIS", "Lakeside\x1b[2J", "Lakeside\u2028SIS", "   "])
 def test_a_name_is_one_line(name: str) -> None:
-    with pytest.raises(CommandError, match="name: A name is one line without control characters, and not blank"):
+    refusal = f"name: A name is one line without control characters, and not blank|{UNPRINTABLE}"
+    with pytest.raises(CommandError, match=refusal):
         run(name, "--claim-set=EdFiSandbox")
-    with pytest.raises(CommandError, match="name: A name is one line without control characters, and not blank"):
+    with pytest.raises(CommandError, match=refusal):
         run("Demo", "--claim-set=EdFiSandbox", f"--vendor={name}")
     assert not Vendor.objects.exists()
 
 
 @pytest.mark.parametrize("prefix", ["", " ", "uri://ed-fi.org ", "\turi://ed-fi.org", "uri://\ned-fi.org"])
 def test_a_namespace_prefix_is_not_blank(prefix: str) -> None:
-    with pytest.raises(CommandError, match="namespace prefixes: Item 1 in the array did not validate"):
+    with pytest.raises(CommandError, match=f"namespace prefixes: Item 1 in the array did not validate|{UNPRINTABLE}"):
         run("Demo", "--claim-set=SISVendor", f"--namespace-prefix={prefix}")
     assert not Vendor.objects.exists()
 
