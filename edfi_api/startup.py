@@ -12,7 +12,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api import apischema, xsd
-from edfi_api.apischema.reader import check_api_schemas
+from edfi_api.apischema.reader import read_api_schemas
 from edfi_api.conf import api_settings
 from edfi_api.documents import resource_types
 from edfi_api.metaed.compiler import compile_projects
@@ -62,12 +62,12 @@ def compiled(sources: Sequence[Path]) -> Compilation:
     refuse_text_without_standard(sources)
     files, folders = [path for path in sources if is_api_schema(path)], _folders(sources)
     if not folders:
-        surface, warnings = check_api_schemas(files)
+        surface, warnings = read_api_schemas(files)
         return Compilation(surface, SchemaFiles(), warnings)
     model = compile_projects(folders)
     surface, warnings = build_surface(model), ()
     if files:
-        surface, warnings = check_api_schemas(files, surface)
+        surface, warnings = read_api_schemas(files, surface)
     return Compilation(surface, schema_files(model), warnings)
 
 

@@ -44,17 +44,12 @@ class ReadProject:
         return self.schema.project_name
 
 
-def read_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> Surface:
-    """The surface of these files together with `base`; extensions add to the resources of either.
+def read_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> tuple[Surface, tuple[str, ...]]:
+    """The surface of these files together with `base`, and a line for each part of the files that it leaves out.
 
-    Raises ApiSchemaError. The format has no interchange elements, so only the descriptors of these projects can be
-    loaded from interchange XML.
+    Extensions add to the resources of the files and of `base`. Raises ApiSchemaError. The format has no interchange
+    elements, so only the descriptors of these projects can be loaded from interchange XML.
     """
-    return check_api_schemas(files, base)[0]
-
-
-def check_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> tuple[Surface, tuple[str, ...]]:
-    """The same, with warnings about questionable content that can still be served, one line each."""
     warnings: list[str] = []
     projects = [project for file in files for project in _read_projects(file)]
     projects.sort(key=lambda project: project.schema.is_extension_project)

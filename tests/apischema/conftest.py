@@ -21,7 +21,7 @@ def surface_of_files(tmp_path: Path) -> Callable[..., Surface]:
         files = [tmp_path / f"ApiSchema{next(numbers)}.json" for _ in contents]
         for file, content in zip(files, contents, strict=True):
             file.write_text(json.dumps(content))
-        return read_api_schemas(files)
+        return read_api_schemas(files)[0]
 
     return read
 

@@ -19,6 +19,6 @@ def test_resources_come_back_equal(made: Entities) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "ApiSchema.json"
         file.write_text(json.dumps(api_schema(surface, surface.core_project)))
-        returned = read_api_schemas([file])
+        returned, _ = read_api_schemas([file])
 
     assert returned.resources == surface.resources

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from edfi_api.apischema.reader import check_api_schemas
+from edfi_api.apischema.reader import read_api_schemas
 from edfi_api.surface.resource import (
     ArrayUniqueness,
     DecimalLimit,
@@ -240,7 +240,7 @@ def test_a_common_extension_without_the_common_is_left_out_with_a_warning(tmp_pa
     for file, content in zip(files, (core, extension), strict=True):
         file.write_text(json.dumps(content))
 
-    surface, warnings = check_api_schemas(files)
+    surface, warnings = read_api_schemas(files)
 
     where = "$.projectSchema.resourceSchemas.schools.commonExtensionOverrides[0]"
     assert warnings == (
