@@ -6,7 +6,7 @@ Ed-Fi clients match on these texts. See meadowlark/docs/contract.md#problem-deta
 from collections.abc import Iterable
 from functools import singledispatch
 
-from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import BadRequest, DisallowedHost, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
@@ -467,6 +467,11 @@ def unsupported_media_type(error: viewsets.UnsupportedMediaType) -> Problem:
     return Problem(
         status=415, type="unsupported-media-type", title="Unsupported Media Type", detail=detail, errors=[detail]
     )
+
+
+@problem_of.register
+def disallowed_host(error: DisallowedHost) -> Problem:
+    return _bad_request("The host that the request names is not one by which this server answers.")
 
 
 @problem_of.register(SuspiciousOperation)

@@ -23,7 +23,9 @@ def test_a_host_that_is_not_ours_is_refused(real_server, path, host):
     status, body = get(real_server, path, host)
 
     assert status == 400
-    assert json.loads(body)["type"] == "urn:ed-fi:api:bad-request"
+    problem = json.loads(body)
+    assert problem["type"] == "urn:ed-fi:api:bad-request"
+    assert problem["errors"] == ["The host that the request names is not one by which this server answers."]
     assert "Traceback" not in real_server.log.read_text()
 
 
