@@ -8,6 +8,7 @@ prints the table. A test compares it with the README's.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 _POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
+_TRUE = {"true", "on", "yes", "y", "ok", "1"}
+_FALSE = {"false", "off", "no", "n", "0"}
+# RFC 9110 §5.6.2.
+_HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -57,16 +62,31 @@ class Environment(environ.Env):
         return number
 
     def bool(self, name: str, *, default: bool, meaning: str = "", shown: str = "") -> bool:
-        """The default also for an empty variable: Compose passes on unset ones as empty."""
-        self.declare(name, default, meaning, shown)
-        return super().bool(name, default=default) if os.environ.get(name) else default
+        """The default also for an empty variable: Compose passes on unset ones as empty.
 
-    def choice(self, name: str, *, choices: Sequence[str], meaning: str) -> str:
-        """One of `choices`; empty by default."""
-        self.declare(name, "", meaning)
-        value = super().str(name, default="")
+        ImproperlyConfigured for any word but the usual ones: a typing error in MEADOWLARK_HTTPS must not turn it off.
+        """
+        self.declare(name, default, meaning, shown)
+        value = os.environ.get(name, "").strip()
+        if not value:
+            return default
+        if value.lower() not in _TRUE | _FALSE:
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be true or false.")
+        return value.lower() in _TRUE
+
+    def choice(self, name: str, *, choices: Sequence[str], default: str = "", meaning: str) -> str:
+        """One of `choices`, or the default where the variable is empty."""
+        self.declare(name, default, meaning)
+        value = super().str(name, default="") or default
         if value and value not in choices:
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be empty or one of: {', '.join(choices)}.")
+        return value
+
+    def header(self, name: str, *, default: str, meaning: str) -> str:
+        """The name of an HTTP header."""
+        value = self.str(name, default=default, meaning=meaning)
+        if not _HEADER_NAME.fullmatch(value):
+            raise ImproperlyConfigured(f"{name} is {value!r}, no name of a header.")
         return value
 
     def database(self, name: str, *, meaning: str = "", shown: str = "") -> dict[str, Any]:

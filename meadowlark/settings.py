@@ -145,7 +145,7 @@ CORS_ALLOWED_ORIGINS = env.list(
     "MEADOWLARK_CORS_ORIGINS", default=[], meaning="origins whose browsers may call the API"
 )
 CORS_ALLOW_METHODS = ["DELETE", "GET", "HEAD", "POST", "PUT"]
-correlation_header = env.str(
+correlation_header = env.header(
     "MEADOWLARK_CORRELATION_HEADER",
     default="correlationid",
     meaning="header of requests and answers that names a request, as logs do",
@@ -420,15 +420,23 @@ LOGGING = {
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": env.str(
-                "MEADOWLARK_LOG_FORMAT", default="line", meaning="`line`, or `json` for one object a line"
+            "formatter": env.choice(
+                "MEADOWLARK_LOG_FORMAT",
+                choices=["line", "json"],
+                default="line",
+                meaning="`line`, or `json` for one object a line",
             ),
             "filters": ["correlation_id"],
         },
     },
     "root": {
         "handlers": ["console"],
-        "level": env.str("MEADOWLARK_LOG_LEVEL", default="INFO", meaning="`DEBUG`, `INFO`, `WARNING` or `ERROR`"),
+        "level": env.choice(
+            "MEADOWLARK_LOG_LEVEL",
+            choices=["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"],
+            default="INFO",
+            meaning="`DEBUG`, `INFO`, `WARNING` or `ERROR`",
+        ),
     },
     "loggers": {
         # Refused requests have a log line of their own, see observability/request_log.py.

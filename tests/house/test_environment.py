@@ -1,9 +1,16 @@
 """What the environment says is checked before anything believes it."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from meadowlark.environment import Environment
+
+TOP = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -14,3 +21,42 @@ def test_a_number_that_cannot_be_meant_is_refused(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(ImproperlyConfigured, match=reason):
         Environment().int("MEADOWLARK_X", default=90)
+
+
+@pytest.mark.parametrize(("text", "value"), [("", True), (" ", True), ("yes", True), ("1", True), ("Off", False)])
+def test_a_boolean_may_be_written_in_the_usual_words(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
+    monkeypatch.setenv("MEADOWLARK_X", text)
+
+    assert Environment().bool("MEADOWLARK_X", default=True) is value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("MEADOWLARK_HTTPS", "yess", "is 'yess'; it must be true or false."),
+        ("MEADOWLARK_METRICS", "2", "is '2'; it must be true or false."),
+        ("MEADOWLARK_LOG_FORMAT", "xml", "is 'xml'; it must be empty or one of: line, json."),
+        (
+            "MEADOWLARK_LOG_LEVEL",
+            "info",
+            "is 'info'; it must be empty or one of: DEBUG, INFO, WARNING, ERROR, CRITICAL.",
+        ),
+        ("MEADOWLARK_CORRELATION_HEADER", "", "is '', no name of a header."),
+        ("MEADOWLARK_CORRELATION_HEADER", "two words", "is 'two words', no name of a header."),
+        ("MEADOWLARK_CORRELATION_HEADER", "a:b", "is 'a:b', no name of a header."),
+        ("MEADOWLARK_CORRELATION_HEADER", "x\r\ny", r"is 'x\r\ny', no name of a header."),
+        ("MEADOWLARK_CORRELATION_HEADER", "café", "is 'café', no name of a header."),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_told_in_one_line(name: str, text: str, reason: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "meadowlark.prepare"],
+        cwd=TOP,
+        env=os.environ | {name: text},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert done.stderr == f"The settings cannot be used: {name} {reason}\n"
