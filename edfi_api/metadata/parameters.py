@@ -5,6 +5,7 @@ from typing import Any
 
 from edfi_api.conf import api_settings
 from edfi_api.metadata.components import IDENTITY, Schema, property_deprecation, scalar_schema, schema_at
+from edfi_api.queries import partitions
 from edfi_api.surface.query_fields import ID_FIELD
 from edfi_api.surface.resource import QueryField, Resource
 
@@ -62,7 +63,13 @@ def shared_parameters() -> dict[str, Parameter]:
         "number": _query(
             "number",
             "In how many partitions to divide the items, if there are enough of them.",
-            {"type": "integer", "format": "int32", "minimum": 1, "maximum": 200, "default": 10},
+            {
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": partitions.LARGEST_NUMBER,
+                "default": partitions.DEFAULT_NUMBER,
+            },
         ),
         "totalCount": _query(
             "totalCount",

@@ -11,7 +11,7 @@ from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import PAGING_PARAMETERS, is_natural_number, last_values
 
 NUMBER_PARAMETER = "number"
-_DEFAULT_NUMBER, _LARGEST_NUMBER = 10, 200
+DEFAULT_NUMBER, LARGEST_NUMBER = 10, 200
 # With smaller partitions a client would need more requests instead of fewer.
 _PAGES_IN_A_PART = 5
 
@@ -24,9 +24,9 @@ def read_number(query: Mapping[str, str]) -> int:
         for key, (name, _) in given.items()
         if key in PAGING_PARAMETERS
     ]
-    number = given.get(NUMBER_PARAMETER, ("", str(_DEFAULT_NUMBER)))[1]
-    if not is_natural_number(number, _LARGEST_NUMBER) or int(number) == 0:
-        messages.insert(0, f"Number of partitions must be between 1 and {_LARGEST_NUMBER}.")
+    number = given.get(NUMBER_PARAMETER, ("", str(DEFAULT_NUMBER)))[1]
+    if not is_natural_number(number, LARGEST_NUMBER) or int(number) == 0:
+        messages.insert(0, f"Number of partitions must be between 1 and {LARGEST_NUMBER}.")
     if messages:
         raise ParameterValidationFailed(messages)
     return int(number)
