@@ -1,7 +1,8 @@
 """JSON text to values and back without loss of digits.
 
 orjson reads decimals as doubles, which hold fifteen digits; Ed-Fi's currencies have nineteen. Text with longer numbers
-is parsed by the slower `json` module into `Decimal`. Shorter numbers survive the conversion to a double and back.
+or larger exponents is parsed by the slower `json` module into `Decimal`. Other numbers survive the conversion to a
+double and back.
 """
 
 import json
@@ -12,7 +13,8 @@ from typing import Any
 
 import orjson
 
-_MAY_EXCEED_A_DOUBLE = re.compile(rb"\d[\d.]{15}")
+# Sixteen digits, or an exponent of three; `1e-400` as a double is 0.
+_MAY_EXCEED_A_DOUBLE = re.compile(rb"\d(?:[\d.]{15}|[eE][+-]?\d{3})")
 _LARGEST_INTEGER = 2**63 - 1
 
 
@@ -22,7 +24,7 @@ def loads(text: bytes) -> Any:
 
 
 def with_every_digit(text: bytes, value: Any, decimal: Callable[[str], Decimal] = Decimal) -> Any:
-    """`value`, which orjson has parsed from `text`; parsed again with `decimal` if it may have long numbers."""
+    """`value`, which orjson has parsed from `text`; parsed again with `decimal` if a number may not fit."""
     if not _MAY_EXCEED_A_DOUBLE.search(text):
         return value
     return json.loads(text, parse_float=decimal, parse_int=lambda digits: as_integer(decimal(digits)))

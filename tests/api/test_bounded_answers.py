@@ -113,7 +113,14 @@ def test_any_number_of_unknown_descriptors_takes_the_same_queries(api, documents
 
 @pytest.mark.parametrize(
     "number",
-    ["1.00000000000000001e-100000", "1.00000000000000001e-200000000", "0." + "1" * 101],
+    [
+        "1.00000000000000001e-100000",
+        "1.00000000000000001e-200000000",
+        "1e-5000",
+        "1E-200000000",
+        "0e99999999",
+        "0." + "1" * 101,
+    ],
     ids=lambda number: number[-12:],
 )
 @pytest.mark.parametrize("member", ["cumulativeEarnedCredits", "unknown"])
