@@ -10,7 +10,7 @@ from django.db.models.fields.json import KT
 from django.http import HttpRequest
 
 from descriptors.models import Descriptor
-from edfi_api.administration.read_only import ReadOnlyAdmin
+from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 
 _AUTHORITIES_SHOWN = 50
 

@@ -2,8 +2,8 @@
 
 from django.db import models
 
-from edfi_api.documents import resource_types
 from edfi_api.models import Document
+from edfi_api.storage import resource_types
 
 
 class DescriptorManager(models.Manager):

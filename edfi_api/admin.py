@@ -11,13 +11,18 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from edfi_api.administration import key_search, neighbours, overview
-from edfi_api.administration.client_names import name_in
-from edfi_api.administration.deletion import DeletionThroughStore
-from edfi_api.administration.natural_keys import abridged
-from edfi_api.administration.read_only import ReadOnlyAdmin
-from edfi_api.administration.reference_filters import CHOSEN_RESOURCE, ReferredToByFilter, RefersToFilter, row_in
 from edfi_api.models import Document
+from edfi_api.operation.administration import key_search, neighbours, overview
+from edfi_api.operation.administration.client_names import name_in
+from edfi_api.operation.administration.deletion import DeletionThroughStore
+from edfi_api.operation.administration.natural_keys import abridged
+from edfi_api.operation.administration.read_only import ReadOnlyAdmin
+from edfi_api.operation.administration.reference_filters import (
+    CHOSEN_RESOURCE,
+    ReferredToByFilter,
+    RefersToFilter,
+    row_in,
+)
 from edfi_api.startup import current_surface
 
 

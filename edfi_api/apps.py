@@ -11,10 +11,10 @@ class EdFiApiConfig(AppConfig):
     verbose_name = "Ed-Fi API"
 
     def ready(self) -> None:
-        from edfi_api import (  # noqa: PLC0415  Needs the app registry.
+        from edfi_api.operation.checks import (  # noqa: PLC0415  Needs the app registry.
             applied_migrations,
-            checks,  # noqa: F401
-            database_checks,  # noqa: F401
+            database,  # noqa: F401
+            model,  # noqa: F401
         )
         from edfi_api.startup import fill_resource_types  # noqa: PLC0415
 

@@ -11,11 +11,11 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
-BUNDLED_STANDARDS = Path(__file__).parent / "data_standards"
+BUNDLED_STANDARDS = Path(__file__).parent / "model" / "data_standards"
 
 DEFAULTS: dict[str, Any] = {
-    # The data standard that is served: the name of a bundled one (a folder in edfi_api/data_standards), or the path of
-    # a MetaEd project or of an ApiSchema file.
+    # The data standard that is served: the name of a bundled one (a folder in edfi_api/model/data_standards), or
+    # the path of a MetaEd project or of an ApiSchema file.
     "DATA_STANDARD": "5.2",
     # Paths of extension projects, served together with the standard: MetaEd projects or ApiSchema files.
     "EXTENSIONS": (),
@@ -47,7 +47,7 @@ DEFAULTS: dict[str, Any] = {
     # Whether every request is logged; those that were refused or failed always are.
     "LOG_REQUESTS": False,
     # Sinks of `stream_changes`: name to class and its options.
-    "CHANGE_SINKS": {"output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"}},
+    "CHANGE_SINKS": {"output": {"BACKEND": "edfi_api.changes.change_stream.sinks.standard_output.StandardOutput"}},
     # Modules with functions that are called for changes; see `on_change`.
     "CHANGE_HANDLERS": (),
     # For how many days `purge_changes` keeps superseded versions and the bodies of deleted documents.

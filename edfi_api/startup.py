@@ -11,16 +11,16 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api import apischema, xsd
-from edfi_api.apischema.reader import read_api_schemas
 from edfi_api.conf import api_settings
-from edfi_api.documents import resource_types
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.metaed.source import read_sources
-from edfi_api.surface.builder import build_surface
-from edfi_api.surface.cache import CODE_PACKAGES, load_or_build
-from edfi_api.surface.resource import Surface
-from edfi_api.xsd.files import SchemaFiles, schema_files
+from edfi_api.model import apischema, xsd
+from edfi_api.model.apischema.reader import read_api_schemas
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.metaed.source import read_sources
+from edfi_api.model.surface.builder import build_surface
+from edfi_api.model.surface.cache import CODE_PACKAGES, load_or_build
+from edfi_api.model.surface.resource import Surface
+from edfi_api.model.xsd.files import SchemaFiles, schema_files
+from edfi_api.storage import resource_types
 
 
 @dataclass(frozen=True)

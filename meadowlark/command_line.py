@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
 from psycopg import errors
 
-from edfi_api.apischema.errors import ApiSchemaError
-from edfi_api.metaed import ModelErrors
+from edfi_api.model.apischema.errors import ApiSchemaError
+from edfi_api.model.metaed import ModelErrors
 
 # Errors of statements in a database that has not been migrated, or not by this version.
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)

@@ -19,7 +19,7 @@ from django.urls import URLPattern, get_resolver
 from django.utils.deprecation import MiddlewareMixin
 
 from edfi_api import addresses
-from edfi_api.viewsets.responses import FixedHeaders
+from edfi_api.api.viewsets.responses import FixedHeaders
 
 # With an empty ADMIN_PATH there is no admin, and no view at this path.
 ADMIN_PREFIX = f"/{settings.ADMIN_PATH or 'admin'}/"

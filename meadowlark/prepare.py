@@ -21,10 +21,10 @@ from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from edfi_api.apischema.errors import ApiSchemaError
-from edfi_api.arguments import seconds
-from edfi_api.metaed import ModelErrors
-from edfi_api.surface.resource import ResourceKind
+from edfi_api.management.arguments import seconds
+from edfi_api.model.apischema.errors import ApiSchemaError
+from edfi_api.model.metaed import ModelErrors
+from edfi_api.model.surface.resource import ResourceKind
 
 # "mdwlark" in ASCII: the advisory lock of a database that is being prepared.
 PREPARING = 0x6D64776C61726B
@@ -82,7 +82,7 @@ def wait_for_database(seconds: float) -> None:
 def refuse_unusable_database(refuse_newer: bool) -> None:
     """Raises CommandError, with a line for each reason why this version cannot serve the database, apart from missing
     migrations. A database migrated by a newer version is accepted, for upgrades, unless `refuse_newer`."""
-    from edfi_api.database_checks import NEWER, database_can_be_served  # noqa: PLC0415  Needs the app registry.
+    from edfi_api.operation.checks.database import NEWER, database_can_be_served  # noqa: PLC0415  Needs the app registry.
 
     found = database_can_be_served(databases=[DEFAULT_DB_ALIAS])
     reasons = [check.msg for check in found if check.level > WARNING or (refuse_newer and check.id == NEWER)]

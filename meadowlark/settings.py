@@ -104,7 +104,7 @@ CONTENT_SECURITY_POLICY = (
 )
 
 INSTALLED_APPS = [
-    "edfi_api.administration.apps.AdministrationConfig",
+    "edfi_api.operation.administration.apps.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -117,8 +117,8 @@ INSTALLED_APPS = [
     "references",
     "edfi_api",
     "edfi_api.security",
-    "edfi_api.change_queries",
-    "edfi_api.change_stream",
+    "edfi_api.changes.change_queries",
+    "edfi_api.changes.change_stream",
     "descriptors",
 ]
 
@@ -126,7 +126,7 @@ INSTALLED_APPS = [
 # and users apply only to the admin.
 MIDDLEWARE = [
     "meadowlark.correlation.CorrelationIdMiddleware",
-    "edfi_api.observability.middleware.ObservabilityMiddleware",
+    "edfi_api.operation.observability.middleware.ObservabilityMiddleware",
     "meadowlark.middleware.DataRoutesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Serves style sheets and scripts of the admin and of /docs, so that no proxy has to.
@@ -307,9 +307,9 @@ EDFI_API = {
         meaning="a line in the log for every request, not only for those that are refused or fail",
     ),
     "CHANGE_SINKS": {
-        "output": {"BACKEND": "edfi_api.change_stream.sinks.standard_output.StandardOutput"},
+        "output": {"BACKEND": "edfi_api.changes.change_stream.sinks.standard_output.StandardOutput"},
         "webhook": {
-            "BACKEND": "edfi_api.change_stream.sinks.webhook.Webhook",
+            "BACKEND": "edfi_api.changes.change_stream.sinks.webhook.Webhook",
             "OPTIONS": {
                 "url": env.str(
                     "MEADOWLARK_WEBHOOK_URL", default="", meaning="where `stream_changes --sink webhook` posts changes"
@@ -318,7 +318,7 @@ EDFI_API = {
             },
         },
         "nats": {
-            "BACKEND": "edfi_api.change_stream.sinks.nats.Nats",
+            "BACKEND": "edfi_api.changes.change_stream.sinks.nats.Nats",
             "OPTIONS": {
                 "servers": env.list(
                     "MEADOWLARK_NATS_SERVERS",
@@ -384,11 +384,11 @@ OAUTH2_PROVIDER = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.authentication.BearerTokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.permissions.ClaimSetPermission"],
-    "DEFAULT_PARSER_CLASSES": ["edfi_api.viewsets.parsers.EdFiJsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["edfi_api.viewsets.renderers.EdFiJsonRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.viewsets.renderers.NoNegotiation",
+    "DEFAULT_PARSER_CLASSES": ["edfi_api.api.viewsets.parsers.EdFiJsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["edfi_api.api.viewsets.renderers.EdFiJsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.api.viewsets.renderers.NoNegotiation",
     "DEFAULT_FILTER_BACKENDS": [
-        "edfi_api.change_queries.filters.ChangeVersionFilter",
+        "edfi_api.changes.change_queries.filters.ChangeVersionFilter",
         "edfi_api.queries.filters.QueryByExampleFilter",
     ],
     "DEFAULT_PAGINATION_CLASS": "edfi_api.queries.pagination.EdFiPagination",

@@ -8,9 +8,9 @@ from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from edfi_api.change_queries.viewsets import TrackedResourceViewSet
+from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
+from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.startup import current_surface
-from edfi_api.viewsets.router import DataRouter
 
 surface = current_surface()
 
@@ -24,10 +24,10 @@ urlpatterns = [
     # `DataRoutesMiddleware` expects it to be the first.
     re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", DataRouter(surface, TrackedResourceViewSet), name="data"),
     path("", include("edfi_api.security.urls")),
-    path("", include("edfi_api.relations.urls")),
-    path("", include("edfi_api.change_queries.urls")),
-    path("", include("edfi_api.metadata.urls")),
-    path("", include("edfi_api.observability.urls")),
+    path("", include("edfi_api.api.relations.urls")),
+    path("", include("edfi_api.api.change_queries.urls")),
+    path("", include("edfi_api.api.metadata.urls")),
+    path("", include("edfi_api.operation.observability.urls")),
     # Browsers request it for every page without an icon: those of the admin, and JSON.
     path("favicon.ico", RedirectView.as_view(url=static("edfi_api/icon.svg"))),
 ]

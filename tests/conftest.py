@@ -11,14 +11,14 @@ from django.test import Client
 from django.test.signals import setting_changed
 
 from edfi_api.conf import api_settings
-from edfi_api.documents import descriptor_casing
 from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.integrity import disagreements
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.security import claims
 from edfi_api.security.clients import create_client
 from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
-from edfi_api.surface.resource import Resource, ResourceName, Surface
+from edfi_api.storage import descriptor_casing
+from edfi_api.storage.integrity import disagreements
 from tests.factories import DocumentFactory
 from tests.logs import Log
 

@@ -7,9 +7,10 @@ of all resources are each other's targets.
 from collections.abc import Iterator
 from typing import Any
 
-from edfi_api.documents import store
 from edfi_api.documents.incoming import Preparers
-from edfi_api.surface.resource import JsonPath, Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
+from edfi_api.storage import store
+from edfi_api.storage.descriptor_casing import stored_uris
 
 DATE = "2025-08-20"
 SCHOOL_YEAR = 2026
@@ -40,7 +41,7 @@ class DocumentFactory:
         self._store(resource, set())
 
     def _store_targets(self, resource: Resource, body: dict[str, Any], stored: set[ResourceName]) -> None:
-        incoming = self._preparers[resource.name].prepare(body)
+        incoming = self._preparers[resource.name].prepare(body, stored_uris)
         for target in {reference.target for reference in incoming.references}:
             for concrete in self._concrete(target):
                 if concrete.name not in stored and (concrete.name != resource.name or concrete.is_descriptor):
@@ -51,7 +52,7 @@ class DocumentFactory:
         stored.add(resource.name)
         body = self.minimal_body(resource)
         self._store_targets(resource, body, stored)
-        store.upsert(self._preparers[resource.name].prepare(body))
+        store.upsert(self._preparers[resource.name].prepare(body, stored_uris))
 
     def _concrete(self, target: ResourceName) -> Iterator[Resource]:
         if target in self.surface.by_name:

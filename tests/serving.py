@@ -14,15 +14,15 @@ from types import ModuleType
 from django.test import override_settings
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from edfi_api.change_queries import key_fields
-from edfi_api.change_queries.viewsets import TrackedResourceViewSet
+from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
+from edfi_api.api.viewsets.router import DataRouter
+from edfi_api.changes.change_queries import key_fields
 from edfi_api.conf import BUNDLED_STANDARDS, api_settings
-from edfi_api.documents import resource_types
 from edfi_api.documents.incoming import Preparers
+from edfi_api.model.surface.resource import Surface
 from edfi_api.security.bundled_claims import fill_claims
 from edfi_api.startup import Compilation, compilation_of
-from edfi_api.surface.resource import Surface
-from edfi_api.viewsets.router import DataRouter
+from edfi_api.storage import resource_types
 from tests.factories import DocumentFactory
 
 STANDARDS = ("3.3.1-b", "5.2")
@@ -60,7 +60,7 @@ class Served:
 
     def _of_own_surface(self, pattern: URLPattern | URLResolver) -> URLPattern | URLResolver:
         """The routes of data and metadata, which are made from a surface; all others as they are."""
-        from edfi_api.metadata import urls  # noqa: PLC0415  It compiles the configured surface.
+        from edfi_api.api.metadata import urls  # noqa: PLC0415  It compiles the configured surface.
 
         if getattr(pattern, "urlconf_name", None) is urls:
             return path("", include(urls.metadata_routes(self.compilation)))

@@ -8,8 +8,8 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from edfi_api.documents.bulk import Candidate
-from edfi_api.surface.resource import ResourceName, Surface
+from edfi_api.loading.bulk import Candidate
+from edfi_api.model.surface.resource import ResourceName, Surface
 
 FILE_NAME = "descriptors.csv"
 # The maximum length of a descriptor's short description.

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from descriptors.loading.bundled import bundled_descriptors
 from descriptors.models import Descriptor
-from edfi_api.documents.bulk import Candidate
-from edfi_api.documents.store import Outcome
-from edfi_api.interchange.loading import OnRefusal, load_candidates, load_interchange
-from edfi_api.interchange.results import LoadResult
-from edfi_api.surface.resource import Surface
+from edfi_api.loading.bulk import Candidate
+from edfi_api.loading.interchange.loading import OnRefusal, load_candidates, load_interchange
+from edfi_api.loading.interchange.results import LoadResult
+from edfi_api.model.surface.resource import Surface
+from edfi_api.storage.store import Outcome
 from references.identity import descriptor_natural_key
 
 

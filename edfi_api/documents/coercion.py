@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from edfi_api.documents.json_text import as_integer
-from edfi_api.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.json_schema import EXTENSIONS
 
 Coercion = Callable[[Any], Any]
 

@@ -13,14 +13,7 @@ from edfi_api.documents import violations
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.paths import Indexes, Path, concrete, values_at
 from edfi_api.documents.values import as_text
-from edfi_api.surface.resource import (
-    DescriptorPath,
-    KeyPair,
-    ReferencePath,
-    Resource,
-    ResourceName,
-    Superclass,
-)
+from edfi_api.model.surface.resource import DescriptorPath, KeyPair, ReferencePath, Resource, ResourceName, Superclass
 from references.exceptions import MissingTarget
 from references.identity import KeyForm, descriptor_natural_key, referential_id
 

@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS
-
-from edfi_api.documents import descriptor_casing, json_text, violations
+from edfi_api.documents import json_text, violations
 from edfi_api.documents.coercion import compile_coercion, trim_descriptor
+from edfi_api.documents.descriptor_values import StoredUris, normalise_case
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, DocumentTooLarge, IdMismatch
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
 from edfi_api.documents.limits import MOST_REFERENCES
 from edfi_api.documents.securables import Securables, SecurablesExtractor
 from edfi_api.documents.validation import Validator
 from edfi_api.documents.violations import Violation, as_many_as_reported
-from edfi_api.surface.resource import Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
 # NUL as orjson writes it. PostgreSQL's jsonb cannot store it.
 _NUL = b"\\u0000"
@@ -60,12 +59,14 @@ class Preparer:
         self.extractor = Extractor(resource)
         self._securables = SecurablesExtractor(resource)
 
-    def prepare_new(self, sent: dict[str, Any]) -> IncomingDocument:
+    def prepare_new(self, sent: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
         """A body for an upsert. Raises ClientAssignedId if it has an `id`, and what `prepare` raises."""
         _refuse_client_assigned_id(sent)
-        return self.prepare(sent)
+        return self.prepare(sent, stored_uris)
 
-    def prepare_replacement(self, sent: dict[str, Any], document_uuid: UUID) -> IncomingDocument:
+    def prepare_replacement(
+        self, sent: dict[str, Any], document_uuid: UUID, stored_uris: StoredUris
+    ) -> IncomingDocument:
         """A body for an update, which must contain the `id`. Raises IdMismatch if it differs from `document_uuid`, and
         what `prepare` raises."""
         body = self._coerce(sent)
@@ -74,26 +75,17 @@ class Preparer:
         self._validate_schema(body, missing)
         if not isinstance(sent_id, str) or sent_id.lower() != str(document_uuid):
             raise IdMismatch
-        return self._prepare_values(body, DEFAULT_DB_ALIAS)
+        return self._prepare_values(body, stored_uris)
 
-    def prepare(self, sent: dict[str, Any], using: str = DEFAULT_DB_ALIAS) -> IncomingDocument:
+    def prepare(self, sent: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
         """Coerce, validate, extract. Raises DataValidationFailed with all violations of the first kind of check that
-        fails, and DocumentTooLarge for too many references."""
-        body = self._coerce(sent)
-        self._validator.validate_schema(body)
-        return self._prepare_values(body, using)
+        fails, and DocumentTooLarge for too many references.
 
-    def prepare_new_without_database(self, sent: dict[str, Any], stored_uris: Mapping[UUID, str]) -> IncomingDocument:
-        """As `prepare_new` but without the database: descriptors keep the case in which they were sent, except those
-        whose stored URI is in `stored_uris`, by referential id."""
-        _refuse_client_assigned_id(sent)
+        Descriptor values get the letter case of the stored descriptors, which `stored_uris` finds by referential id.
+        """
         body = self._coerce(sent)
         self._validator.validate_schema(body)
-        self._validator.validate_values(body)
-        references, key_descriptors = self._references(body)
-        if stored_uris:
-            descriptor_casing.normalise_to(body, [*references, *key_descriptors], stored_uris)
-        return self._incoming(body, references, key_descriptors)
+        return self._prepare_values(body, stored_uris)
 
     def _validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
         try:
@@ -103,10 +95,10 @@ class Preparer:
         if already_found:
             raise DataValidationFailed(already_found)
 
-    def _prepare_values(self, body: dict[str, Any], using: str) -> IncomingDocument:
+    def _prepare_values(self, body: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
         self._validator.validate_values(body)
         references, key_descriptors = self._references(body)
-        descriptor_casing.normalise(body, [*references, *key_descriptors], using)
+        normalise_case(body, [*references, *key_descriptors], stored_uris)
         return self._incoming(body, references, key_descriptors)
 
     def _references(self, body: dict[str, Any]) -> tuple[list[DocumentReference], list[DocumentReference]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from edfi_api.surface.resource import ALL_ITEMS
+from edfi_api.model.surface.resource import ALL_ITEMS
 
 Path = tuple[str, ...]
 Indexes = tuple[int, ...]

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from edfi_api.documents.paths import Path, values_at
-from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
 
 _BIGINT = range(-(2**63), 2**63)
 

@@ -15,7 +15,14 @@ from edfi_api.documents.paths import Path, concrete, values_at
 from edfi_api.documents.schema_violations import SchemaPlace, compile_validator
 from edfi_api.documents.values import as_text
 from edfi_api.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
-from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, DecimalLimit, EqualityConstraint, JsonPath, Resource
+from edfi_api.model.surface.resource import (
+    ALL_ITEMS,
+    ArrayUniqueness,
+    DecimalLimit,
+    EqualityConstraint,
+    JsonPath,
+    Resource,
+)
 
 _INTEGER_BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 

@@ -15,10 +15,11 @@ from rest_framework.exceptions import MethodNotAllowed
 from edfi_api import addresses
 from edfi_api.documents import exceptions as documents
 from edfi_api.documents.violations import Violation
+from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.problem import Problem
 from edfi_api.queries import exceptions as queries
 from edfi_api.security import exceptions as security
-from edfi_api.viewsets import exceptions as viewsets
+from edfi_api.storage import exceptions as storage
 from references import exceptions as references
 
 _SEE_ERRORS = "The request could not be processed. See 'errors' for details."
@@ -81,7 +82,7 @@ def client_assigned_id(error: documents.ClientAssignedId) -> Problem:
 
 
 @problem_of.register
-def key_change_not_supported(error: documents.KeyChangeNotSupported) -> Problem:
+def key_change_not_supported(error: storage.KeyChangeNotSupported) -> Problem:
     name = error.resource.name
     if error.resource.is_descriptor:
         detail = (
@@ -102,7 +103,7 @@ def key_change_not_supported(error: documents.KeyChangeNotSupported) -> Problem:
 
 
 @problem_of.register
-def key_change_contradicts(error: documents.KeyChangeContradicts) -> Problem:
+def key_change_contradicts(error: storage.KeyChangeContradicts) -> Problem:
     """Ed-Fi does not define this answer; it names the conflicting document by its natural key."""
     return Problem(
         status=400,
@@ -397,7 +398,7 @@ def resource_not_found(error: Exception) -> Problem:
 
 
 @problem_of.register
-def document_not_found(error: documents.DocumentNotFound) -> Problem:
+def document_not_found(error: storage.DocumentNotFound) -> Problem:
     return _not_found("Resource to update was not found")
 
 
@@ -557,7 +558,7 @@ def dependent_item_exists(error: references.DependentItemExists) -> Problem:
 
 
 @problem_of.register
-def identity_conflict(error: documents.IdentityConflict) -> Problem:
+def identity_conflict(error: storage.IdentityConflict) -> Problem:
     action = "create a new" if error.is_new else "update a"
     pairs = ",".join(f"({path.rsplit('.', 1)[-1]} = {value})" for path, value in error.identity)
     return Problem(
@@ -576,7 +577,7 @@ def identity_conflict(error: documents.IdentityConflict) -> Problem:
 
 
 @problem_of.register
-def version_has_changed(error: documents.VersionHasChanged) -> Problem:
+def version_has_changed(error: storage.VersionHasChanged) -> Problem:
     return Problem(
         status=412,
         type="optimistic-lock-failed",
@@ -590,7 +591,7 @@ def version_has_changed(error: documents.VersionHasChanged) -> Problem:
 
 
 @problem_of.register
-def nothing_to_match(error: documents.NothingToMatch) -> Problem:
+def nothing_to_match(error: storage.NothingToMatch) -> Problem:
     return Problem(
         status=412,
         type="optimistic-lock-failed",
@@ -604,7 +605,7 @@ def nothing_to_match(error: documents.NothingToMatch) -> Problem:
 
 
 @problem_of.register
-def matching_version_exists(error: documents.MatchingVersionExists) -> Problem:
+def matching_version_exists(error: storage.MatchingVersionExists) -> Problem:
     return Problem(
         status=412,
         type="precondition-failed:if-none-match",
@@ -661,7 +662,7 @@ def _security_configuration(message: str) -> Problem:
 # --- 503 --------------------------------------------------------------------------------------------------------------
 
 
-@problem_of.register(documents.TooMuchContention)
+@problem_of.register(storage.TooMuchContention)
 @problem_of.register(OperationalError)
 @problem_of.register(InterfaceError)
 def too_much_contention(error: Exception) -> Problem:
@@ -670,7 +671,7 @@ def too_much_contention(error: Exception) -> Problem:
 
 @problem_of.register
 def internal_error(error: InternalError) -> Problem | None:
-    return _UNAVAILABLE if documents.is_outage(error) else None
+    return _UNAVAILABLE if storage.is_outage(error) else None
 
 
 _UNAVAILABLE = Problem(

@@ -9,11 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api import audit
 from edfi_api.addresses import root_of
+from edfi_api.logs import audit
+from edfi_api.logs.remote_address import remote_address
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
-from edfi_api.remote_address import remote_address
 
 log = logging.getLogger(__name__)
 

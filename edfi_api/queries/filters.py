@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
-from edfi_api.documents.collection import Selection
+from edfi_api.queries.collection import Selection
 from edfi_api.queries.parameters import (
     CHANGE_VERSION_PARAMETERS,
     PAGING_PARAMETERS,

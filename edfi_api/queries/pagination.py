@@ -11,7 +11,7 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 
 from edfi_api.conf import api_settings
-from edfi_api.documents.collection import LAST_ROW, Selection
+from edfi_api.queries.collection import LAST_ROW, Selection
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import is_natural_number, last_values

@@ -10,13 +10,13 @@ from typing import Any
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import coercion
+from edfi_api.model.surface.resource import QueryField, QueryType, Resource
 from edfi_api.queries.exceptions import (
     InvalidQueryValue,
     InvalidQueryValues,
     NotForChangeQueries,
     UnknownQueryField,
 )
-from edfi_api.surface.resource import QueryField, QueryType, Resource
 
 _log = logging.getLogger(__name__)
 

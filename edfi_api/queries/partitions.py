@@ -4,8 +4,8 @@ meadowlark/docs/contract.md#paging."""
 from collections.abc import Mapping
 
 from edfi_api.conf import api_settings
-from edfi_api.documents import collection
-from edfi_api.documents.collection import Selection
+from edfi_api.queries import collection
+from edfi_api.queries.collection import Selection
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import PAGING_PARAMETERS, is_natural_number, last_values

@@ -10,12 +10,12 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.documents import json_text
-from edfi_api.documents.collection import Selection
-from edfi_api.documents.descriptor_casing import uris_by_id
 from edfi_api.documents.extraction import descriptor_id
-from edfi_api.documents.guards import Condition
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
+from edfi_api.queries.collection import Selection
 from edfi_api.queries.parameters import Filter
-from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
+from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.guards import Condition
 
 ID_FIELD = "id"
 
@@ -59,7 +59,7 @@ def _stored_value(path: JsonPath, value: Any, descriptors: Mapping[JsonPath, Res
     if path not in descriptors:
         return value
     id_ = descriptor_id(descriptors[path], value)
-    return uris_by_id([id_], using).get(id_, value)
+    return stored_uris([id_], using).get(id_, value)
 
 
 def _has_id(text: str, selection: Selection) -> Condition:

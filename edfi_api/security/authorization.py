@@ -13,8 +13,8 @@ from typing import Any
 
 from django.db import ProgrammingError
 
-from edfi_api.documents.guards import NEW, PROPOSED, STORED, Candidates, Condition, Guard, Values
-from edfi_api.surface.resource import JsonPath, Resource, Surface
+from edfi_api.model.surface.resource import JsonPath, Resource, Surface
+from edfi_api.storage.guards import NEW, PROPOSED, STORED, Candidates, Condition, Guard, Values
 
 from .actions import Action
 from .claims import strategies

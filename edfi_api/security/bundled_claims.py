@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from edfi_api.surface.resource import Resource, ResourceKind, Surface
+from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
 
 from .claim_uris import claim_name
 from .claims_file import Claims, ResourceClaimValue, read_claims

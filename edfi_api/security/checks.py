@@ -10,8 +10,8 @@ from typing import Any
 from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import connections
 
+from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.startup import current_surface
-from edfi_api.surface.resource import Resource, Surface
 
 from .bundled_claims import UNSECURED
 from .claim_uris import claim_name

@@ -7,8 +7,8 @@ A claim's name is its URI without the common prefix: `ed-fi/studentSchoolAssocia
 
 from functools import cache
 
-from edfi_api.surface.naming import lower_camel
-from edfi_api.surface.resource import Resource
+from edfi_api.model.surface.naming import lower_camel
+from edfi_api.model.surface.resource import Resource
 
 BEGINNING = "http://ed-fi.org/identity/claims/"
 DOMAINS = "domains/"

@@ -9,7 +9,7 @@ within `TOKEN_CACHE_SECONDS`, like the revocation of a token, without a query pe
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from edfi_api.surface.resource import Resource
+from edfi_api.model.surface.resource import Resource
 
 from .actions import Action
 from .claim_uris import claim_name, claim_uri

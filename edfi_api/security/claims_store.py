@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from edfi_api import audit
+from edfi_api.logs import audit
 
 from .claim_uris import DOMAINS, SERVICES
 from .claims_file import ByAction, Claims, ClaimSetValue, ResourceClaimValue, Strategies

@@ -14,7 +14,7 @@ from django.db.models import Model
 from oauth2_provider.generators import generate_client_id, generate_client_secret
 from oauth2_provider.models import get_access_token_model
 
-from edfi_api import audit
+from edfi_api.logs import audit
 
 from .hashers import ClientSecretHasher
 from .models import ApiClient, Application, ClaimSet, Vendor

@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from edfi_api.model.surface.resource import Surface
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
-from edfi_api.surface.resource import Surface
 
 from .claim_uris import SERVICES, claim_name
 from .claims import Operations, operations

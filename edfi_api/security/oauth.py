@@ -28,10 +28,10 @@ from oauthlib.oauth2.rfc6749.errors import (
 from rest_framework.request import Request as DrfRequest
 from rest_framework.views import APIView
 
-from edfi_api import audit
 from edfi_api.conf import api_settings
-from edfi_api.documents.exceptions import is_outage
-from edfi_api.remote_address import remote_address, subscriber
+from edfi_api.logs import audit
+from edfi_api.logs.remote_address import remote_address, subscriber
+from edfi_api.storage.exceptions import is_outage
 
 from .clients import Credentials, is_still_as_recognised, recognise_client
 from .exceptions import TooManyRequests

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from edfi_api.documents import resource_types
-from edfi_api.surface.resource import ResourceName, Surface
+from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.storage import resource_types
 
 # The claimed organizations and their descendants, with all ancestors of these.
 _FAMILY = """

@@ -5,9 +5,9 @@ Errors name other documents than the requested one, such as referrers; this limi
 
 from collections.abc import Mapping
 
-from edfi_api.documents.execution import execute
-from edfi_api.documents.guards import STORED, Guard
-from edfi_api.surface.resource import ResourceName, Surface
+from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.storage.driver.execution import execute
+from edfi_api.storage.guards import STORED, Guard
 
 from .actions import Action
 from .authorization import guard

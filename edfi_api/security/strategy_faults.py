@@ -5,7 +5,7 @@ Reported when claims are written: the response that a client gets later only sta
 
 from collections.abc import Iterable, Iterator
 
-from edfi_api.surface.resource import Resource, Surface
+from edfi_api.model.surface.resource import Resource, Surface
 
 from .actions import Action
 from .authorization import Rules

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.conf import api_settings
-from edfi_api.documents.guards import NEW, Condition, Guard, Values
-from edfi_api.surface.resource import JsonPath, Resource, Surface
+from edfi_api.model.surface.resource import JsonPath, Resource, Surface
+from edfi_api.storage.guards import NEW, Condition, Guard, Values
 
 from .actions import Action
 from .authorization import guard

@@ -6,8 +6,8 @@ from socket import socket
 import orjson
 from gunicorn import util
 
-from edfi_api import log_lines
 from edfi_api.conf import api_settings
+from edfi_api.logs import log_lines
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
 from meadowlark.correlation import correlated, new_correlation_id
 

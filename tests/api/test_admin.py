@@ -9,9 +9,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.administration import neighbours, overview, read_only
-from edfi_api.change_queries.models import DeletedDocument
+from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.models import Document, ResourceType
+from edfi_api.operation.administration import neighbours, overview, read_only
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
 

@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
-from edfi_api.change_queries.models import ChangeConsumer
-from edfi_api.change_stream.models import DeadLetter
+from edfi_api.changes.change_queries.models import ChangeConsumer
+from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.models import Document
 from tests.conftest import ApiTestClient, new_token
 

@@ -6,8 +6,8 @@ import pytest
 
 from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.documents.incoming import Preparers
+from edfi_api.model.surface.resource import ResourceName
 from edfi_api.startup import compilation_of
-from edfi_api.surface.resource import ResourceName
 from tests.serving import Served
 from tests.surface.models import write_project
 

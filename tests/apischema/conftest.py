@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from edfi_api.apischema.reader import read_api_schemas
-from edfi_api.surface.resource import Surface
+from edfi_api.model.apischema.reader import read_api_schemas
+from edfi_api.model.surface.resource import Surface
 
 
 @pytest.fixture

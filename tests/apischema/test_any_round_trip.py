@@ -6,8 +6,8 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import HealthCheck, given, settings
 
-from edfi_api.apischema.reader import read_api_schemas
-from edfi_api.apischema.writer import api_schema
+from edfi_api.model.apischema.reader import read_api_schemas
+from edfi_api.model.apischema.writer import api_schema
 from tests.surface.test_any_model import Entities, entities, paths_to_entities, paths_to_values, surface_of
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from edfi_api.apischema.errors import ApiSchemaError
-from edfi_api.surface.resource import KeyPair, QueryField, QueryType, ResourceName, Superclass, Surface
+from edfi_api.model.apischema.errors import ApiSchemaError
+from edfi_api.model.surface.resource import KeyPair, QueryField, QueryType, ResourceName, Superclass, Surface
 from tests.apischema.conftest import changed
 from tests.apischema.official import DESCRIPTOR_SCHEMA, NUMBER, TEXT, URI, schema
 from tests.apischema.test_reading import path

@@ -7,8 +7,8 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from edfi_api.apischema.reader import read_api_schemas
-from edfi_api.surface.resource import (
+from edfi_api.model.apischema.reader import read_api_schemas
+from edfi_api.model.surface.resource import (
     ArrayUniqueness,
     DecimalLimit,
     DescriptorPath,

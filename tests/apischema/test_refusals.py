@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from edfi_api.apischema.errors import ApiSchemaError
-from edfi_api.apischema.reader import read_api_schemas
-from edfi_api.surface.resource import Surface
+from edfi_api.model.apischema.errors import ApiSchemaError
+from edfi_api.model.apischema.reader import read_api_schemas
+from edfi_api.model.surface.resource import Surface
 from tests.apischema.conftest import changed
 from tests.apischema.official import CORE, EXTENSION, TEXT, schema
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from edfi_api.apischema.writer import api_schema
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.surface.builder import build_surface
-from edfi_api.surface.resource import InterchangeEntity, Surface
+from edfi_api.model.apischema.writer import api_schema
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.builder import build_surface
+from edfi_api.model.surface.resource import InterchangeEntity, Surface
 from tests.serving import LAKE_COUNTY, STANDARDS
 from tests.surface.models import named, write_project
 

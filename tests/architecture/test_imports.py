@@ -1,4 +1,4 @@
-"""The house as a test: who may know whom, and what every module owes its reader."""
+"""The floors of the house: which packages may import which, and that every module states its purpose."""
 
 import ast
 import re
@@ -10,113 +10,86 @@ import pytest
 TOP = Path(__file__).parents[2]
 PACKAGES = ("meadowlark", "descriptors", "edfi_api", "references")
 
-_DJANGO_SIDE = {"edfi_api.documents", "edfi_api.models", "references", "edfi_api.surface", "edfi_api.conf"}
-_TERMINAL = {"edfi_api.arguments", "edfi_api.printable"}
-_EDGE = {"edfi_api.startup", "edfi_api.viewsets", "edfi_api.security", "edfi_api.queries", *_TERMINAL, *_DJANGO_SIDE}
+# The floors of the house, top first: what each is for, and its modules. An import goes down, or stays on its floor.
+FLOORS: dict[str, tuple[str, ...]] = {
+    "Serving and operation": (
+        "meadowlark",
+        "descriptors",
+        "edfi_api.admin",
+        "edfi_api.apps",
+        "edfi_api.management",
+        "edfi_api.operation",
+        # Where Django looks for the admin of an app, its commands, URLs and system checks.
+        "edfi_api.changes.change_queries.admin",
+        "edfi_api.changes.change_queries.admin_filters",
+        "edfi_api.changes.change_queries.admin_key_search",
+        "edfi_api.changes.change_queries.management",
+        "edfi_api.changes.change_stream.admin",
+        "edfi_api.changes.change_stream.management",
+        "edfi_api.security.admin",
+        "edfi_api.security.apps",
+        "edfi_api.security.checks",
+        "edfi_api.security.management",
+        "edfi_api.security.urls",
+    ),
+    "What is spoken": ("edfi_api.api",),
+    "Many documents at once": ("edfi_api.loading",),
+    "What happened": ("edfi_api.changes",),
+    "What went wrong": ("edfi_api.problem_details",),
+    "Who may do what": ("edfi_api.security",),
+    "What is requested, and how it is found": ("edfi_api.queries",),
+    "What this process serves": ("edfi_api.startup",),
+    "What is stored": ("edfi_api.storage", "edfi_api.models", "edfi_api.migrations"),
+    "What a body means": ("edfi_api.documents",),
+    "Identities and references": ("references",),
+    "What the API offers": ("edfi_api.model",),
+    "The ground": (
+        "edfi_api.addresses",
+        "edfi_api.conf",
+        "edfi_api.logs",
+        "edfi_api.request_body",
+    ),
+}
 
-# Top first: a layer, and what of ours it may import. A row knows rows below it only, and its own modules.
-LAYERS = {
-    "meadowlark": {"descriptors", "edfi_api", "references"},
-    "meadowlark.serving": {"edfi_api.conf", "edfi_api.log_lines", "edfi_api.problem_details", "meadowlark.correlation"},
+# The rooms of a floor that has an order, top first: an import goes down, or stays in its room.
+ROOMS: tuple[tuple[str, ...], ...] = (
+    ("edfi_api.api.change_queries", "edfi_api.api.viewsets"),
+    ("edfi_api.api.relations", "edfi_api.api.viewsets"),
+    ("edfi_api.api.metadata", "edfi_api.api.viewsets"),
+    ("edfi_api.loading.json_lines", "edfi_api.loading.interchange", "edfi_api.loading.bulk"),
+    ("edfi_api.changes.change_stream", "edfi_api.changes.change_queries"),
+    ("edfi_api.storage.store", "edfi_api.storage.driver"),
+    ("edfi_api.model.xsd", "edfi_api.model.surface", "edfi_api.model.metaed"),
+    ("edfi_api.model.apischema", "edfi_api.model.surface"),
+    ("edfi_api.logs.audit", "edfi_api.logs.log_lines"),
+)
+
+# What little a room may import of ours.
+NARROW = {
+    "meadowlark.serving": {"edfi_api.conf", "edfi_api.logs", "edfi_api.problem_details", "meadowlark.correlation"},
     "meadowlark.correlation": {"edfi_api.conf"},
-    "descriptors": {"edfi_api.administration", "edfi_api.interchange", *_EDGE},
-    "edfi_api.security.admin": _EDGE,
-    "edfi_api.security.apps": _EDGE,
-    "edfi_api.security.checks": _EDGE,
-    "edfi_api.security.management": _EDGE,
-    "edfi_api.security.urls": {"edfi_api.addresses", *_EDGE},
-    "edfi_api.metadata": {"edfi_api.addresses", "edfi_api.xsd", *_EDGE},
-    "edfi_api.observability": {
-        "edfi_api.addresses",
-        "edfi_api.applied_migrations",
-        "edfi_api.change_stream",
-        "edfi_api.log_lines",
-        *_EDGE,
-    },
-    "edfi_api.change_stream": {"edfi_api.administration", "edfi_api.change_queries", *_EDGE},
-    "edfi_api.change_queries": {
-        "edfi_api.addresses",
-        "edfi_api.administration",
-        "edfi_api.audit",
-        "edfi_api.problem_details.catalog",  # Why a delete cannot be undone reads as the answer to a write.
-        *_EDGE,
-    },
-    "edfi_api.relations": {"edfi_api.addresses", *_EDGE},
-    "edfi_api.apps": {"edfi_api.applied_migrations", "edfi_api.checks", "edfi_api.database_checks", *_EDGE},
-    "edfi_api.database_checks": {"edfi_api.applied_migrations"},
-    "edfi_api.checks": {"edfi_api.apischema", "edfi_api.metaed", *_EDGE},
-    "edfi_api.management": {
-        "edfi_api.json_lines",
-        "edfi_api.apischema",
-        "edfi_api.interchange",
-        "edfi_api.metaed",
-        "edfi_api.xsd",
-        *_EDGE,
-    },
-    "edfi_api.admin": {"edfi_api.administration", "edfi_api.startup", *_DJANGO_SIDE},
-    "edfi_api.administration": {
-        "edfi_api.audit",
-        "edfi_api.remote_address",
-        "edfi_api.security.models",  # API clients by name.
-        "edfi_api.startup",
-        *_DJANGO_SIDE,
-    },
-    # Refusals are told as those of interchange XML.
-    "edfi_api.json_lines": {"edfi_api.interchange", *_TERMINAL, *_DJANGO_SIDE},
-    # A refusal reads in a report as it does in an answer.
-    "edfi_api.interchange": {"edfi_api.problem_details.catalog", *_TERMINAL, *_DJANGO_SIDE},
+    "edfi_api.model.metaed": set[str](),
     "edfi_api.problem_details": {
         "edfi_api.addresses",
-        "edfi_api.audit",
-        "edfi_api.remote_address",
         "edfi_api.conf",
-        "edfi_api.documents.exceptions",
-        "edfi_api.documents.violations",  # What DataValidationFailed carries.
+        "edfi_api.documents",
+        "edfi_api.logs",
         "edfi_api.queries.exceptions",
         "edfi_api.security.exceptions",
-        "edfi_api.viewsets.exceptions",
+        "edfi_api.storage.exceptions",
         "references.exceptions",
     },
-    "edfi_api.viewsets": {"edfi_api.request_body", *_DJANGO_SIDE},
-    "edfi_api.security": {
-        "edfi_api.addresses",
-        "edfi_api.audit",
-        "edfi_api.remote_address",
-        "edfi_api.request_body",
-        *_DJANGO_SIDE,
-    },
-    "edfi_api.queries": _DJANGO_SIDE,
-    "edfi_api.startup": {"edfi_api.apischema", "edfi_api.metaed", "edfi_api.xsd", *_DJANGO_SIDE},
-    "edfi_api.documents": {"edfi_api.models", "references", "edfi_api.surface"},
-    "edfi_api.migrations": set(),
-    "edfi_api.models": {"references", "edfi_api.surface"},
-    "references": set(),
-    "edfi_api.apischema": {"edfi_api.surface"},
-    "edfi_api.xsd": {"edfi_api.metaed", "edfi_api.surface"},
-    "edfi_api.surface": {"edfi_api.metaed"},
-    "edfi_api.metaed": set(),
-    "edfi_api.addresses": set(),
-    "edfi_api.applied_migrations": set(),
-    "edfi_api.arguments": {"edfi_api.printable"},
-    "edfi_api.audit": {"edfi_api.log_lines"},
-    "edfi_api.log_lines": set(),
-    "edfi_api.printable": set(),
-    "edfi_api.request_body": set(),
-    "edfi_api.remote_address": {"edfi_api.conf"},
-    "edfi_api.conf": set(),
 }
 
 _HTTP = ("django.http", "django.urls", "rest_framework", "oauth2_provider")
 _FRAMEWORKS = ("django", "environ", "psycopg", *_HTTP)
-# What of others' a layer stays unaware of.
+# Libraries that a package must not import.
 UNAWARE = {
-    "edfi_api.documents": _HTTP,
+    "edfi_api.storage": _HTTP,
     "edfi_api.models": _HTTP,
     "references": _HTTP,
-    "edfi_api.apischema": _FRAMEWORKS,
-    "edfi_api.xsd": _FRAMEWORKS,
-    "edfi_api.surface": _FRAMEWORKS,
-    "edfi_api.metaed": _FRAMEWORKS,
+    "edfi_api.documents": _FRAMEWORKS,
+    "edfi_api.model": _FRAMEWORKS,
     "meadowlark.embedded_postgres": _FRAMEWORKS,  # settings.py imports it before Django is there.
     "meadowlark.postgres_programs": _FRAMEWORKS,
     "meadowlark.child_process": _FRAMEWORKS,
@@ -125,28 +98,53 @@ UNAWARE = {
 MODULES = sorted(path for package in PACKAGES for path in (TOP / package).rglob("*.py"))
 
 
-def test_a_layer_may_know_only_what_stands_below_it_in_the_table() -> None:
-    rows = list(LAYERS)
+def test_every_module_is_on_a_floor() -> None:
+    homeless = [name for path in MODULES if (name := _module_name(path)) != "edfi_api" and _floor(name) is None]
 
-    looking_up = {
-        (layer, known)
-        for position, layer in enumerate(rows)
-        for known in LAYERS[layer]
-        if not any(_is_within(row, known) or _is_within(known, row) for row in rows[position + 1 :])
+    assert homeless == []
+
+
+def test_an_import_goes_down_or_stays_on_its_floor() -> None:
+    upwards = {
+        (importer, imported)
+        for importer, imported in _own_imports()
+        if (_floor(importer) or 0) > (_floor(imported) or 0)
     }
 
-    assert looking_up == set()
+    assert upwards == set()
 
 
-def test_a_module_imports_only_what_its_layer_may_know() -> None:
-    looking_up = {
-        (_module_name(path), imported)
-        for path in MODULES
-        for imported in _imports(path)
-        if imported.split(".")[0] in PACKAGES and not _is_allowed(_module_name(path), imported)
+@pytest.mark.parametrize("rooms", ROOMS, ids=" over ".join)
+def test_an_import_goes_down_within_a_floor(rooms: tuple[str, ...]) -> None:
+    upwards = {
+        (importer, imported)
+        for importer, imported in _own_imports()
+        if (position := _position(rooms, importer)) is not None
+        and (other := _position(rooms, imported)) is not None
+        and other < position
     }
 
-    assert looking_up == set()
+    assert upwards == set()
+
+
+@pytest.mark.parametrize("room", NARROW)
+def test_a_narrow_room_imports_little(room: str) -> None:
+    others = {
+        imported
+        for importer, imported in _own_imports()
+        if _is_within(importer, room) and not any(_is_within(imported, known) for known in (room, *NARROW[room]))
+    }
+
+    assert others == set()
+
+
+def test_the_pages_name_the_same_floors() -> None:
+    page = (TOP / "meadowlark" / "docs" / "architecture.md").read_text()
+    section = page.split("## Floors")[1].split("\n## ")[0]
+
+    floors = re.findall(r"^\*\*([^*]+)\*\*$", section, flags=re.MULTILINE)
+
+    assert floors == list(FLOORS)
 
 
 @pytest.mark.parametrize("package", UNAWARE)
@@ -180,10 +178,29 @@ def _module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _is_allowed(module: str, imported: str) -> bool:
-    layer = max((row for row in LAYERS if _is_within(module, row)), key=len, default=None)
-    assert layer, f"{module} has no row in LAYERS"
-    return any(_is_within(imported, known) for known in (layer, *LAYERS[layer]))
+def _own_imports() -> Iterator[tuple[str, str]]:
+    """Each import of one of our modules by another."""
+    for path in MODULES:
+        importer = _module_name(path)
+        for imported in _imports(path):
+            if imported.split(".")[0] in PACKAGES and imported != "edfi_api":
+                yield importer, imported
+
+
+def _floor(module: str) -> int | None:
+    """The number of the floor, from the top: that of the longest name in FLOORS that contains the module."""
+    found = [
+        (len(name), number)
+        for number, names in enumerate(FLOORS.values())
+        for name in names
+        if _is_within(module, name)
+    ]
+    return max(found)[1] if found else None
+
+
+def _position(rooms: tuple[str, ...], module: str) -> int | None:
+    found = [(len(name), position) for position, name in enumerate(rooms) if _is_within(module, name)]
+    return max(found)[1] if found else None
 
 
 def _is_within(name: str, package: str) -> bool:

@@ -10,8 +10,8 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from edfi_api.documents import statements
 from edfi_api.documents.securables import Securables
+from edfi_api.storage import statements
 from meadowlark.postgres_programs import binaries
 from references.identity import natural_key, referential_id
 from tests.benchmarks.load import Measured

@@ -29,9 +29,9 @@ from tests.benchmarks import district
 from tests.benchmarks.verification import verify_here
 
 if TYPE_CHECKING:
-    from edfi_api.documents.collection import Selection
-    from edfi_api.documents.guards import Guard
-    from edfi_api.surface.resource import Resource
+    from edfi_api.model.surface.resource import Resource
+    from edfi_api.queries.collection import Selection
+    from edfi_api.storage.guards import Guard
 
 _STRATEGY = "RelationshipsWithEdOrgsAndPeople"
 _PAGE = 25
@@ -61,8 +61,8 @@ class Row:
 
 def measure(names: list[str]) -> Iterator[Row]:
     """One row for each resource, question and client."""
+    from edfi_api.model.surface.resource import ResourceName  # noqa: PLC0415
     from edfi_api.startup import current_surface  # noqa: PLC0415  Django is set up by now
-    from edfi_api.surface.resource import ResourceName  # noqa: PLC0415
 
     for name in names:
         resource = current_surface().by_name[ResourceName("Ed-Fi", name)]
@@ -114,7 +114,7 @@ _OURS = "benchmark of guarded pages"
 
 def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[Guard | None], int]]]":
     """What is asked, by which strategy, and how; the answer is how many documents there were."""
-    from edfi_api.documents import collection  # noqa: PLC0415  Django is set up by now
+    from edfi_api.queries import collection  # noqa: PLC0415  Django is set up by now
     from edfi_api.queries.parameters import read_filters  # noqa: PLC0415
     from edfi_api.queries.query_by_example import narrow  # noqa: PLC0415
 
@@ -171,9 +171,9 @@ def _filters(resource: "Resource") -> list[str]:
 def _changes(resource: "Resource") -> Iterator[Row]:
     from django.db import connection, transaction  # noqa: PLC0415  Django is set up by now
 
-    from edfi_api.change_queries.tracked import Tracked  # noqa: PLC0415
-    from edfi_api.change_queries.windows import Window  # noqa: PLC0415
-    from edfi_api.documents import resource_types  # noqa: PLC0415
+    from edfi_api.changes.change_queries.tracked import Tracked  # noqa: PLC0415
+    from edfi_api.changes.change_queries.windows import Window  # noqa: PLC0415
+    from edfi_api.storage import resource_types  # noqa: PLC0415
 
     strategy = f"{_STRATEGY}IncludingDeletes"
     number = resource_types.numbers("default")[resource.name]

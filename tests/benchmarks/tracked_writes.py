@@ -10,11 +10,12 @@ from uuid import UUID
 import psutil
 from django.db import connection
 
-from edfi_api.documents import store
-from edfi_api.documents.bulk import Candidate, write_documents
 from edfi_api.documents.incoming import Preparer
+from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.model.surface.resource import ResourceName
 from edfi_api.startup import current_surface
-from edfi_api.surface.resource import ResourceName
+from edfi_api.storage import store
+from edfi_api.storage.descriptor_casing import stored_uris
 from tests.factories import DocumentFactory
 
 # Of the clock, and of the processor.
@@ -83,7 +84,7 @@ class _Writes:
                 cursor.execute(statement)
 
     def _upsert(self, **changes: Any) -> None:
-        incoming = (self._preparer.prepare(body | changes) for body in self._bodies)
+        incoming = (self._preparer.prepare(body | changes, stored_uris) for body in self._bodies)
         self._written = [store.upsert(each)[0].document_uuid for each in incoming]
 
     def _delete(self) -> None:

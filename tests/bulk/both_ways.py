@@ -5,11 +5,12 @@ from typing import Any, TypeVar
 
 from django.db import connection, transaction
 
-from edfi_api.documents import descriptor_casing, store
-from edfi_api.documents.bulk import Candidate, write_documents
-from edfi_api.documents.bulk.candidates import REFUSALS
 from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.integrity import disagreements
+from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.loading.bulk.candidates import REFUSALS
+from edfi_api.storage import descriptor_casing, store
+from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.integrity import disagreements
 
 Result = TypeVar("Result")
 
@@ -63,7 +64,7 @@ def _stored_in_agreement(preparers: Preparers) -> list[tuple[Any, ...]]:
 
 def _write(candidate: Candidate, preparers: Preparers) -> Any:
     try:
-        incoming = preparers[candidate.resource.name].prepare_new(candidate.body)
+        incoming = preparers[candidate.resource.name].prepare_new(candidate.body, stored_uris)
         return store.upsert(incoming)[1]
     except REFUSALS as refusal:
         return _comparable(refusal)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.documents.bulk import Candidate
+from edfi_api.loading.bulk import Candidate
 
 ED_FI = "uri://ed-fi.org"
 CATEGORY = f"{ED_FI}/EducationOrganizationCategoryDescriptor#School"

@@ -6,12 +6,13 @@ import random
 import pytest
 from django.db import transaction
 
-from edfi_api.documents import store
-from edfi_api.documents.bulk import write_documents
 from edfi_api.documents.incoming import Preparer
-from edfi_api.documents.integrity import disagreements
-from edfi_api.documents.store import Outcome
+from edfi_api.loading.bulk import write_documents
 from edfi_api.models import Document
+from edfi_api.storage import store
+from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.integrity import disagreements
+from edfi_api.storage.store import Outcome
 from references.exceptions import DependentItemExists, MissingTarget, UnresolvedReference
 from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
 
@@ -29,11 +30,11 @@ def results_of(*candidates):
 
 
 def upsert(candidate):
-    return store.upsert(Preparer(candidate.resource).prepare_new(candidate.body))
+    return store.upsert(Preparer(candidate.resource).prepare_new(candidate.body, stored_uris))
 
 
 def delete(candidate):
-    incoming = Preparer(candidate.resource).prepare_new(candidate.body)
+    incoming = Preparer(candidate.resource).prepare_new(candidate.body, stored_uris)
     document = Document.objects.filter(natural_key=incoming.identity.natural_key).first()
     return document is not None and store.delete(candidate.resource, document.document_uuid)
 

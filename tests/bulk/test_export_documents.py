@@ -16,13 +16,13 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from pyarrow import parquet
 
-from edfi_api.documents import resource_types
-from edfi_api.documents.bulk import Candidate, write_documents
-from edfi_api.documents.integrity import disagreements
-from edfi_api.documents.store import Outcome
-from edfi_api.json_lines.exporting import export_documents, into_folder, into_stream
+from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.loading.json_lines.exporting import export_documents, into_folder, into_stream
 from edfi_api.models import Document, ResourceType
 from edfi_api.startup import current_surface
+from edfi_api.storage import resource_types
+from edfi_api.storage.integrity import disagreements
+from edfi_api.storage.store import Outcome
 from tests.bulk.both_ways import stored
 from tests.concurrency.together import in_background
 
@@ -217,7 +217,7 @@ def test_parquet_has_typed_columns(documents_of_every_resource, tmp_path):
 
 
 def test_parquet_without_its_library_is_refused_in_a_line(db, tmp_path, monkeypatch):
-    monkeypatch.setattr("edfi_api.json_lines.parquet.pyarrow", None)
+    monkeypatch.setattr("edfi_api.loading.json_lines.parquet.pyarrow", None)
 
     with pytest.raises(CommandError, match=r"^Parquet needs pyarrow"):
         call_command("export_documents", format="parquet", output=str(tmp_path))

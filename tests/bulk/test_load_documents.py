@@ -12,10 +12,10 @@ import orjson
 import pytest
 from django.core.management import CommandError, call_command
 
-from edfi_api.documents.bulk import write_documents
-from edfi_api.documents.integrity import disagreements
-from edfi_api.interchange.files import files_at
+from edfi_api.loading.bulk import write_documents
+from edfi_api.loading.interchange.files import files_at
 from edfi_api.models import Document
+from edfi_api.storage.integrity import disagreements
 
 
 @pytest.fixture

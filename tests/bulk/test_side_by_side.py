@@ -5,10 +5,10 @@ import random
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from edfi_api.documents.bulk import Candidate, batches, bulk_writer, pipeline, write_documents
-from edfi_api.documents.bulk.write_set import write_set
-from edfi_api.documents.integrity import disagreements
-from edfi_api.documents.store import Outcome
+from edfi_api.loading.bulk import Candidate, batches, bulk_writer, pipeline, write_documents
+from edfi_api.loading.bulk.write_set import write_set
+from edfi_api.storage.integrity import disagreements
+from edfi_api.storage.store import Outcome
 from tests.bulk.both_ways import stored
 from tests.bulk.conftest import GRADE
 from tests.concurrency.together import at_once

@@ -8,9 +8,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.administration import read_only
-from edfi_api.change_queries.models import DeletedDocument
+from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.models import Document
+from edfi_api.operation.administration import read_only
 from edfi_api.security.models import ApiClient
 from tests.api.test_upsert import STUDENT
 from tests.conftest import ApiTestClient, item_path, new_token

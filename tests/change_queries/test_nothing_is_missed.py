@@ -16,10 +16,11 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from edfi_api.change_queries.versions import newest_change_version
-from edfi_api.documents import store
-from edfi_api.documents.bulk import Candidate, write_documents
+from edfi_api.changes.change_queries.versions import newest_change_version
+from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document
+from edfi_api.storage import store
+from edfi_api.storage.descriptor_casing import stored_uris
 from tests.change_queries.conftest import ChangeQueries
 from tests.concurrency.together import at_once, in_background
 
@@ -64,7 +65,7 @@ class Writer:
         self.random.choices([self.post, self.rename, self.delete, self.load, self.take_back], [5, 3, 3, 1, 1])[0]()
 
     def post(self):
-        store.upsert(self.preparers[self.resource.name].prepare_new(self.body()))
+        store.upsert(self.preparers[self.resource.name].prepare_new(self.body(), stored_uris))
 
     def load(self):
         list(write_documents(Candidate.of(self.resource, self.body(), "") for _ in range(3)))
@@ -78,7 +79,9 @@ class Writer:
         if found := self.any_document():
             body = self.body()
             if not Document.objects.filter(body__classPeriodName=body["classPeriodName"]).exists():
-                incoming = self.preparers[self.resource.name].prepare_replacement(body | {"id": str(found)}, found)
+                incoming = self.preparers[self.resource.name].prepare_replacement(
+                    body | {"id": str(found)}, found, stored_uris
+                )
                 store.update(incoming, found, self.preparers)
 
     def delete(self):

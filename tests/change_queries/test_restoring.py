@@ -10,7 +10,7 @@ from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from edfi_api.change_queries.models import ChangeConsumer, DeletedDocument, SupersededDocument
+from edfi_api.changes.change_queries.models import ChangeConsumer, DeletedDocument, SupersededDocument
 from edfi_api.models import Document
 from references.models import Reference
 from tests.api.test_upsert import STUDENT
@@ -211,7 +211,7 @@ def test_the_admin_restores_so_many_at_once_and_no_more(api, student, admin, mon
     api.delete(student)
     api.delete(item_path(api.post("/students", STUDENT | {"studentUniqueId": "604823"})))
     selected = {"action": "restore", "_selected_action": list(DeletedDocument.objects.values_list("pk", flat=True))}
-    monkeypatch.setattr("edfi_api.change_queries.admin.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("edfi_api.changes.change_queries.admin.MOST_AT_ONCE", 1)
 
     answer = admin.post(LIST, selected, follow=True)
 

@@ -6,12 +6,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from edfi_api.change_queries.key_fields import synchronise
-from edfi_api.change_queries.models import DeletedDocument, KeyChange, KeyField, SupersededDocument
-from edfi_api.documents.bulk import Candidate, write_documents
-from edfi_api.documents.store import Outcome
+from edfi_api.changes.change_queries.key_fields import synchronise
+from edfi_api.changes.change_queries.models import DeletedDocument, KeyChange, KeyField, SupersededDocument
+from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document, ResourceType
 from edfi_api.security.models import ApiClient
+from edfi_api.storage.store import Outcome
 from tests.conftest import item_path
 
 STUDENT = {

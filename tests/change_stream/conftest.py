@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from edfi_api.change_stream.exceptions import SinkFailed
-from edfi_api.change_stream.streaming import Streamed, stream_once
+from edfi_api.changes.change_stream.exceptions import SinkFailed
+from edfi_api.changes.change_stream.streaming import Streamed, stream_once
 
 TOP = Path(__file__).parents[2]
 STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}

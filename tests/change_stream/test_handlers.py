@@ -10,19 +10,19 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from edfi_api.change_queries.models import ChangeConsumer
-from edfi_api.change_stream import delivery
-from edfi_api.change_stream.delivery import deliver_once
-from edfi_api.change_stream.handlers import handlers_in, on_change
-from edfi_api.change_stream.models import DeadLetter
-from edfi_api.change_stream.resources import UnknownResource
+from edfi_api.changes.change_queries.models import ChangeConsumer
+from edfi_api.changes.change_stream import delivery
+from edfi_api.changes.change_stream.delivery import deliver_once
+from edfi_api.changes.change_stream.handlers import handlers_in, on_change
+from edfi_api.changes.change_stream.models import DeadLetter
+from edfi_api.changes.change_stream.resources import UnknownResource
 from edfi_api.models import Document
-from edfi_api.observability.metrics import exposition
+from edfi_api.operation.observability.metrics import exposition
 from tests.change_stream.conftest import eventually, post_student
 from tests.conftest import item_path
 
 DEAD_LETTERS = "/admin/change_stream/deadletter/"
-PAGE = Path(__file__).parents[2] / "edfi_api/change_stream/README.md"
+PAGE = Path(__file__).parents[2] / "edfi_api/changes/change_stream/README.md"
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from edfi_api.change_stream.changes import Operation
-from edfi_api.change_stream.exceptions import SinkFailed
+from edfi_api.changes.change_stream.changes import Operation
+from edfi_api.changes.change_stream.exceptions import SinkFailed
 from tests.change_stream.changes import change
 
 nats = pytest.importorskip("nats", reason="requirements/nats.lock is not installed")
@@ -48,7 +48,7 @@ def stored(address):
 
 
 def test_changes_are_kept_by_the_broker_in_order_and_once(broker):
-    from edfi_api.change_stream.sinks.nats import Nats  # noqa: PLC0415  It cannot be imported without the client.
+    from edfi_api.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415  It cannot be imported without the client.
 
     address, _ = broker
     changes = [change(version) for version in range(1, 1200)] + [change(1200, Operation.DELETE, None)]
@@ -64,7 +64,7 @@ def test_changes_are_kept_by_the_broker_in_order_and_once(broker):
 
 
 def test_a_broker_that_went_away_is_a_failure(broker):
-    from edfi_api.change_stream.sinks.nats import Nats  # noqa: PLC0415
+    from edfi_api.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415
 
     address, process = broker
     sink = Nats("lake", [address], timeout_seconds=1)

@@ -3,7 +3,7 @@
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.change_stream.publication import TABLES
+from edfi_api.changes.change_stream.publication import TABLES
 
 
 def test_it_has_our_tables_and_can_be_made_twice(db):

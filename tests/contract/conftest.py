@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from edfi_api.documents.incoming import Preparers
-from edfi_api.surface.resource import Resource
+from edfi_api.model.surface.resource import Resource
 from tests.factories import DocumentFactory
 from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
 

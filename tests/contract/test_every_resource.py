@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from edfi_api.surface.resource import ALL_ITEMS, QueryField, Resource
+from edfi_api.model.surface.resource import ALL_ITEMS, QueryField, Resource
 from references.models import Alias, Reference
 from tests.conftest import item_path
 

@@ -4,8 +4,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from edfi_api.documents import resource_types
 from edfi_api.models import Document, OrganizationClosure, ReachedDocument, ResourceType
+from edfi_api.storage import resource_types
 from references.models import Alias, Reference
 
 

@@ -5,8 +5,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.documents import store
-from edfi_api.documents.bulk import Candidate, bulk_writer, write_documents
+from edfi_api.loading.bulk import Candidate, bulk_writer, write_documents
+from edfi_api.storage import store
+from edfi_api.storage.descriptor_casing import stored_uris
 from tests.conftest import item_path
 from tests.documents.organizations import Organizations, closure_of, stored_closure
 
@@ -119,7 +120,7 @@ def test_any_sequence_of_changes_leaves_what_the_documents_tell(organizations, p
                 assert store.delete(district, paths.pop(id_))
                 del parents[id_]
             elif parent is None or parent in paths or parent == id_:
-                incoming = preparers[district.name].prepare(organizations.district(id_, parent))
+                incoming = preparers[district.name].prepare(organizations.district(id_, parent), stored_uris)
                 paths[id_] = store.upsert(incoming)[0].document_uuid
                 parents[id_] = [parent] if parent else []
 

@@ -3,8 +3,8 @@
 import pytest
 
 from edfi_api.documents.securables import Securables, SecurablesExtractor, groups
+from edfi_api.model.surface.resource import ALL_ITEMS
 from edfi_api.models import Document
-from edfi_api.surface.resource import ALL_ITEMS
 
 NOTHING = Securables(*[None] * len(Securables._fields))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from edfi_api.documents.incoming import Preparers
-from edfi_api.surface.resource import Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from tests.factories import DocumentFactory
 from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
 

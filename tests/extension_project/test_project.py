@@ -3,7 +3,7 @@
 import pytest
 
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.metaed.compiler import check_projects
+from edfi_api.model.metaed.compiler import check_projects
 from tests.serving import LAKE_COUNTY, STANDARDS
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from edfi_api.surface.resource import JsonPath, Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 from tests.serving import LAKE_COUNTY
 from tests.surface.models import texts
 

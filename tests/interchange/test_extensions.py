@@ -4,11 +4,11 @@ import io
 from pathlib import Path
 from typing import Any
 
-from edfi_api.interchange.document_reader import DocumentReader
-from edfi_api.interchange.entities import Entities
-from edfi_api.interchange.xml_stream import documents
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.surface.builder import build_surface
+from edfi_api.loading.interchange.document_reader import DocumentReader
+from edfi_api.loading.interchange.entities import Entities
+from edfi_api.loading.interchange.xml_stream import documents
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.builder import build_surface
 from tests.interchange.documents import interchange
 from tests.surface.models import write_project
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from edfi_api.interchange.exceptions import NoSuchPath, NothingFound
-from edfi_api.interchange.files import interchange_files
-from edfi_api.surface.resource import ResourceName
+from edfi_api.loading.interchange.exceptions import NoSuchPath, NothingFound
+from edfi_api.loading.interchange.files import interchange_files
+from edfi_api.model.surface.resource import ResourceName
 from tests.interchange.conftest import Loader, Write
 from tests.interchange.documents import (
     SCHOOL_DESCRIPTORS,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from edfi_api.interchange.document_reader import DocumentReader
-from edfi_api.interchange.entities import Entities
-from edfi_api.interchange.exceptions import UnknownElement, UnreadableDocument
-from edfi_api.interchange.xml_stream import documents
-from edfi_api.surface.resource import Surface
+from edfi_api.loading.interchange.document_reader import DocumentReader
+from edfi_api.loading.interchange.entities import Entities
+from edfi_api.loading.interchange.exceptions import UnknownElement, UnreadableDocument
+from edfi_api.loading.interchange.xml_stream import documents
+from edfi_api.model.surface.resource import Surface
 from tests.interchange.documents import interchange, school_reference
 from tests.serving import served
 

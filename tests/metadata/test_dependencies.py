@@ -4,8 +4,8 @@ meadowlark/docs/contract.md#loading-order."""
 import pytest
 from lxml import etree
 
-from edfi_api.metadata.dependencies import graphml, load_steps
-from edfi_api.surface.resource import Surface
+from edfi_api.api.metadata.dependencies import graphml, load_steps
+from edfi_api.model.surface.resource import Surface
 from tests.surface.models import SurfaceOf
 
 ROOT = "https://h"

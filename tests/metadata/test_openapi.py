@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from edfi_api.metadata.change_queries_openapi import change_queries_openapi
-from edfi_api.metadata.discovery_openapi import discovery_openapi
-from edfi_api.metadata.openapi import descriptors_document, resources_document
-from edfi_api.metadata.relations_openapi import relations_openapi
-from edfi_api.surface.resource import Surface
+from edfi_api.api.metadata.change_queries_openapi import change_queries_openapi
+from edfi_api.api.metadata.discovery_openapi import discovery_openapi
+from edfi_api.api.metadata.openapi import descriptors_document, resources_document
+from edfi_api.api.metadata.relations_openapi import relations_openapi
+from edfi_api.model.surface.resource import Surface
 from tests.surface.models import SurfaceOf
 
 ROOT = "https://h/edfi"

@@ -11,8 +11,8 @@ import pytest
 from django.test import Client, override_settings
 from lxml import etree
 
-from edfi_api.apischema.writer import api_schema
 from edfi_api.conf import BUNDLED_STANDARDS
+from edfi_api.model.apischema.writer import api_schema
 from edfi_api.startup import Compilation, compilation_of, compiled
 from tests.serving import LAKE_COUNTY, Served, served
 from tests.surface.models import write_project

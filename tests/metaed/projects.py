@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Protocol
 
-from edfi_api.metaed.model import CORE_NAMESPACE, Entity, EntityKey, EntityKind, Model, Property
+from edfi_api.model.metaed.model import CORE_NAMESPACE, Entity, EntityKey, EntityKind, Model, Property
 
 
 class ModelOf(Protocol):

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from edfi_api.metaed.model import Cardinality, EntityKey, EntityKind, Item, MapType, PropertyType
+from edfi_api.model.metaed.model import Cardinality, EntityKey, EntityKind, Item, MapType, PropertyType
 from tests.metaed.projects import ModelOf, entity, members, only_entity
 
 FACILITY = """

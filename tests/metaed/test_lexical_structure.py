@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from edfi_api.metaed.model import Cardinality, EntityKind, PropertyType
+from edfi_api.model.metaed.model import Cardinality, EntityKind, PropertyType
 from tests.metaed.projects import MessagesOf, ModelOf, members, only_entity
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind
+from edfi_api.model.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind
 from tests.metaed.projects import MessagesOf, ModelOf, entity, members
 
 CORE = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from edfi_api.metaed.merge_paths import follow
-from edfi_api.metaed.model import EntityKind
+from edfi_api.model.metaed.merge_paths import follow
+from edfi_api.model.metaed.model import EntityKind
 from tests.metaed.projects import MessagesOf, ModelOf, entity
 
 CORE = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind, Item, MapType
+from edfi_api.model.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind, Item, MapType
 from tests.metaed.projects import MessagesOf, ModelOf, entity, members
 
 SCHOOL = """

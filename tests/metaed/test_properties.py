@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.metaed.model import Cardinality, EntityKey, EntityKind, Property, PropertyType
+from edfi_api.model.metaed.model import Cardinality, EntityKey, EntityKind, Property, PropertyType
 from tests.metaed.projects import ModelOf, entity
 
 DECLARATIONS = """

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import edfi_api
-from edfi_api.metaed import check_projects, compile_projects
-from edfi_api.metaed.model import ADDITIONS_KINDS, Cardinality, EntityKind, Model
+from edfi_api.model.metaed import check_projects, compile_projects
+from edfi_api.model.metaed.model import ADDITIONS_KINDS, Cardinality, EntityKind, Model
 from tests.metaed.projects import entity, members
 
 SAMPLES = Path(__file__).parents[1] / "metaed_projects"
-STANDARDS = Path(edfi_api.__file__).parent / "data_standards"
+STANDARDS = Path(edfi_api.__file__).parent / "model" / "data_standards"
 
 
 @pytest.fixture(scope="module")

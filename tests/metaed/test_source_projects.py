@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.metaed import ModelErrors, check_projects, compile_projects
-from edfi_api.metaed.model import EntityKind, Place, Project, PublishedDeviation
+from edfi_api.model.metaed import ModelErrors, check_projects, compile_projects
+from edfi_api.model.metaed.model import EntityKind, Place, Project, PublishedDeviation
 from tests.metaed.projects import write_project
 
 CORE = {"projectName": "Ed-Fi", "projectVersion": "5.2.0"}

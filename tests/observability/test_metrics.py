@@ -14,7 +14,7 @@ from tests.conftest import ApiTestClient
 TOP = Path(__file__).parents[2]
 COUNTED_BY_TWO_PROCESSES = """
 from os import fork, wait
-from edfi_api.observability.metrics import REQUESTS, exposition
+from edfi_api.operation.observability.metrics import REQUESTS, exposition
 for _ in range(2):
     if not fork():
         REQUESTS.labels("GET", "/ed-fi/students", 200).inc()

@@ -2,10 +2,10 @@
 
 import pytest
 
-from edfi_api.documents.bulk import Candidate, write_documents
-from edfi_api.documents.integrity import disagreements
-from edfi_api.documents.store import Outcome
+from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document
+from edfi_api.storage.integrity import disagreements
+from edfi_api.storage.store import Outcome
 from tests.benchmarks.district import school
 from tests.queries.conftest import SIZE
 

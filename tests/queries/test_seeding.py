@@ -5,9 +5,9 @@ from itertools import groupby
 import pytest
 from django.db import connection
 
-from edfi_api.documents.bulk import BulkWriter
-from edfi_api.documents.integrity import disagreements
+from edfi_api.loading.bulk import BulkWriter
 from edfi_api.models import Document
+from edfi_api.storage.integrity import disagreements
 from tests.benchmarks.seed import TABLES, seed
 
 pytestmark = pytest.mark.django_db

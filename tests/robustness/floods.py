@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from typing import Any
 
-from edfi_api.surface.resource import ALL_ITEMS, ArrayUniqueness, JsonPath, Resource, Surface
+from edfi_api.model.surface.resource import ALL_ITEMS, ArrayUniqueness, JsonPath, Resource, Surface
 from tests.factories import DocumentFactory
 
 Body = dict[str, Any]

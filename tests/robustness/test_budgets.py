@@ -13,7 +13,7 @@ import pytest
 
 from edfi_api.conf import DEFAULTS
 from edfi_api.documents.limits import MOST_REFERENCES, MOST_VALUES
-from edfi_api.surface.resource import JsonPath, Resource
+from edfi_api.model.surface.resource import JsonPath, Resource
 from tests.robustness.floods import filled, heaviest_array, separators
 from tests.robustness.memory import needs_peaks, peak, reset_peak
 from tests.robustness.real_server import RealServer

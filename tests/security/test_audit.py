@@ -10,13 +10,13 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
 
-from edfi_api.change_queries.models import DeletedDocument
-from edfi_api.documents import store
+from edfi_api.changes.change_queries.models import DeletedDocument
+from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.models import Document, ResourceType
 from edfi_api.security.bundled_claims import fill_claims
 from edfi_api.security.clients import Credentials, create_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim
-from edfi_api.surface.resource import ResourceName, Surface
+from edfi_api.storage import store
 from tests.conftest import new_token
 from tests.factories import DocumentFactory
 from tests.logs import Log

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.http import HttpResponse
 
+from edfi_api.model.surface.resource import Resource
 from edfi_api.security.actions import Action
 from edfi_api.security.authorization import guard
 from edfi_api.security.bundled_claims import bundled_claims
@@ -13,7 +14,6 @@ from edfi_api.security.claims_store import load
 from edfi_api.security.exceptions import ActionAccessDenied, ResourceAccessDenied
 from edfi_api.security.models import ClaimSet, DefaultStrategies
 from edfi_api.security.tokens import client_of_token
-from edfi_api.surface.resource import Resource
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
 from tests.serving import LAKE_COUNTY, STANDARDS, Served, served

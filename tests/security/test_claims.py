@@ -5,6 +5,7 @@ import orjson
 import pytest
 from django.db import IntegrityError
 
+from edfi_api.model.surface.resource import Surface
 from edfi_api.security import claims
 from edfi_api.security.claims import Action, strategies
 from edfi_api.security.claims_file import read_claims
@@ -17,7 +18,6 @@ from edfi_api.security.exceptions import (
 )
 from edfi_api.security.models import Application, ClaimSet, Grant, ResourceClaim
 from edfi_api.security.tokens import AuthenticatedClient, client_of_token
-from edfi_api.surface.resource import Surface
 from tests.conftest import new_token
 
 pytestmark = pytest.mark.django_db

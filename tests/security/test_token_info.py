@@ -6,11 +6,12 @@ import time
 import pytest
 from django.test import Client
 
-from edfi_api.documents import store
 from edfi_api.documents.incoming import Preparers
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import Application, ClaimSet
 from edfi_api.security.tokens import client_of_token
+from edfi_api.storage import store
+from edfi_api.storage.descriptor_casing import stored_uris
 from tests.conftest import new_token
 
 ADDRESS = "/oauth/token_info"
@@ -61,7 +62,7 @@ def lakeside(documents, resource_named) -> None:
     preparers = Preparers(documents.surface)
     for resource, members in bodies:
         documents.store_targets(resource, documents.minimal_body(resource))
-        store.upsert(preparers[resource.name].prepare(documents.minimal_body(resource, **members)))
+        store.upsert(preparers[resource.name].prepare(documents.minimal_body(resource, **members), stored_uris))
 
 
 def test_organizations_are_listed_with_all_below_and_named_after_those_above(token: str, lakeside: None) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.surface.builder import build_surface
-from edfi_api.surface.resource import Surface
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.builder import build_surface
+from edfi_api.model.surface.resource import Surface
 from tests.surface.models import SurfaceOf, write_project
 
 

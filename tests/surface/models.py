@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from edfi_api.surface.resource import JsonPath, Resource, Surface
+from edfi_api.model.surface.resource import JsonPath, Resource, Surface
 
 DOCUMENTATION = ' documentation "About it."'
 # The clauses that documentation stands before.

@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.metaed.compiler import check_projects, compile_projects
-from edfi_api.surface.builder import build_surface
-from edfi_api.surface.naming import joined_without_overlap, lower_camel
-from edfi_api.surface.resource import Surface
+from edfi_api.model.metaed.compiler import check_projects, compile_projects
+from edfi_api.model.surface.builder import build_surface
+from edfi_api.model.surface.naming import joined_without_overlap, lower_camel
+from edfi_api.model.surface.resource import Surface
 from tests.surface.models import named, write_project
 from tests.surface.test_bundled_surfaces import exists, identity_of, paths_of
 

@@ -1,6 +1,6 @@
 """What tells the items of an array apart."""
 
-from edfi_api.surface.resource import Resource
+from edfi_api.model.surface.resource import Resource
 from tests.surface.models import SurfaceOf, named, texts
 from tests.surface.test_json_schema import BUS_ROUTE
 from tests.surface.test_reference_objects import SCHOOL_LIFE

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.surface.builder import build_surface
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.builder import build_surface
 from tests.surface.models import named, write_project
 from tests.surface.test_published_surface import DATA_STANDARDS
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import jsonschema_rs
 import pytest
 
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.surface.builder import build_surface
-from edfi_api.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.builder import build_surface
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
 from tests.surface.test_published_surface import DATA_STANDARDS, STANDARDS
 
 

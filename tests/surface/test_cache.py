@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.surface import cache
-from edfi_api.surface.builder import build_surface
-from edfi_api.surface.resource import Surface
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface import cache
+from edfi_api.model.surface.builder import build_surface
+from edfi_api.model.surface.resource import Surface
 from tests.surface.models import complete, named, write_project
 
 CORE = """

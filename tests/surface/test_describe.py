@@ -6,8 +6,8 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from edfi_api.surface.describe import describe, table
-from edfi_api.surface.resource import Surface
+from edfi_api.model.surface.describe import describe, table
+from edfi_api.model.surface.resource import Surface
 from tests.surface.models import SurfaceOf
 
 CORE = """

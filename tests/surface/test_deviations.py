@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.metaed import ModelErrors
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.metaed.model import Model, PublishedDeviation
-from edfi_api.surface.builder import build_surface
+from edfi_api.model.metaed import ModelErrors
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.metaed.model import Model, PublishedDeviation
+from edfi_api.model.surface.builder import build_surface
 from tests.surface.models import named, texts, write_project
 
 CORE = """

@@ -1,6 +1,6 @@
 """Values that must be equal: because of a merge, or because they would share a column."""
 
-from edfi_api.surface.resource import Resource
+from edfi_api.model.surface.resource import Resource
 from tests.surface.models import SurfaceOf, named
 from tests.surface.test_reference_objects import SCHOOL_LIFE
 

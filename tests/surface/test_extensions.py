@@ -1,6 +1,6 @@
 """What extension projects add: resources of their own, members of core documents, members of commons."""
 
-from edfi_api.surface.resource import ResourceName
+from edfi_api.model.surface.resource import ResourceName
 from tests.surface.models import SurfaceOf, named, texts
 from tests.surface.test_array_uniqueness import item_keys
 from tests.surface.test_bundled_surfaces import exists, paths_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edfi_api.surface.resource import QueryType, ResourceKind, ResourceName
+from edfi_api.model.surface.resource import QueryType, ResourceKind, ResourceName
 from tests.surface.models import SurfaceOf, named, texts
 from tests.surface.test_json_schema import validator
 

@@ -1,6 +1,6 @@
 """Descriptors inside reference objects, as part of the key of what is referred to."""
 
-from edfi_api.surface.resource import JsonPath, ResourceName
+from edfi_api.model.surface.resource import JsonPath, ResourceName
 
 
 def key_descriptors(resource):

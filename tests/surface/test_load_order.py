@@ -1,7 +1,7 @@
 """What must be loaded before what."""
 
-from edfi_api.surface.load_order import load_batches
-from edfi_api.surface.resource import Surface
+from edfi_api.model.surface.load_order import load_batches
+from edfi_api.model.surface.resource import Surface
 from tests.surface.models import SurfaceOf
 
 

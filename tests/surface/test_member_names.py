@@ -1,6 +1,6 @@
 """What members of a document are called, by kind of property, role and declaring entity."""
 
-from edfi_api.surface.resource import Resource
+from edfi_api.model.surface.resource import Resource
 from tests.surface.models import SurfaceOf, named
 
 HOLDER = """

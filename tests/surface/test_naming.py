@@ -2,8 +2,8 @@
 
 import pytest
 
-from edfi_api.surface.inflection import plural, singular
-from edfi_api.surface.naming import (
+from edfi_api.model.surface.inflection import plural, singular
+from edfi_api.model.surface.naming import (
     endpoint_name,
     extension_key,
     joined_without_overlap,

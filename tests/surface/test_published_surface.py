@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.surface.builder import build_surface
-from edfi_api.surface.describe import describe
-from edfi_api.surface.resource import Surface
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.builder import build_surface
+from edfi_api.model.surface.describe import describe
+from edfi_api.model.surface.resource import Surface
 from tests.surface.test_equality_constraints import equal_paths
 
 EXPECTED = Path(__file__).parent / "expected"
-DATA_STANDARDS = Path(__file__).parents[2] / "edfi_api" / "data_standards"
+DATA_STANDARDS = Path(__file__).parents[2] / "edfi_api" / "model" / "data_standards"
 STANDARDS = ["3.3.1-b", "5.2"]
 ABSENT = None
 

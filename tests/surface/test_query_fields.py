@@ -1,6 +1,6 @@
 """What may be asked for, under which name, and where it is looked up."""
 
-from edfi_api.surface.resource import QueryType, Resource
+from edfi_api.model.surface.resource import QueryType, Resource
 from tests.surface.models import SurfaceOf, named, texts
 from tests.surface.test_reference_objects import ROLES, SCHOOL_LIFE
 from tests.surface.test_subclasses import ORGANIZATIONS, PROGRAMS

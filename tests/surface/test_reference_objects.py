@@ -1,6 +1,6 @@
 """What stands in a reference object: the target's identity, flat, with the names that roles give it."""
 
-from edfi_api.surface.resource import Surface
+from edfi_api.model.surface.resource import Surface
 from tests.surface.models import SurfaceOf, named
 
 SCHOOL_LIFE = """

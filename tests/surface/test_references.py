@@ -1,6 +1,6 @@
 """Identity paths, and how a reference gives the whole identity of its target."""
 
-from edfi_api.surface.resource import JsonPath, ReferencePath, Resource, ResourceName
+from edfi_api.model.surface.resource import JsonPath, ReferencePath, Resource, ResourceName
 from tests.surface.models import SurfaceOf, named, texts
 from tests.surface.test_reference_objects import SCHOOL_LIFE
 

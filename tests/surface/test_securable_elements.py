@@ -1,6 +1,6 @@
 """Where authorization looks, and how organizations hang together."""
 
-from edfi_api.surface.resource import Resource
+from edfi_api.model.surface.resource import Resource
 from tests.surface.models import SurfaceOf, named, texts
 
 CORE = """

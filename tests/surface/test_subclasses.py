@@ -1,6 +1,6 @@
 """Subclass documents, and the abstract resources that references may name."""
 
-from edfi_api.surface.resource import ResourceName
+from edfi_api.model.surface.resource import ResourceName
 from tests.surface.models import SurfaceOf, named, texts
 
 ORGANIZATIONS = """

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.metaed.model import Model
-from edfi_api.xsd.files import schema_files
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.metaed.model import Model
+from edfi_api.model.xsd.files import schema_files
 from tests.surface.models import write_project
 from tests.xsd.models import SHARED_STRINGS, Schemas, SchemasOf, loaded, parsed, saved
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from lxml import etree
 
-from edfi_api.surface.resource import (
+from edfi_api.model.surface.resource import (
     ALL_ITEMS,
     InterchangeElement,
     InterchangeKind,

@@ -8,8 +8,8 @@ from typing import Any
 from lxml import etree
 
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.xsd.files import SchemaFile, SchemaFiles, schema_files
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.xsd.files import SchemaFile, SchemaFiles, schema_files
 
 STANDARDS = ("3.3.1-b", "5.2")
 CORE, ANNOTATION = "Ed-Fi-Core.xsd", "SchemaAnnotation.xsd"

@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.xsd.files import schema_files
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.xsd.files import schema_files
 from tests.xsd.models import STANDARDS, bundled, parsed
 from tests.xsd.outline import outline
 

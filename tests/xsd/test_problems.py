@@ -2,9 +2,9 @@
 
 import pytest
 
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.metaed.model import Model
-from edfi_api.xsd.files import schema_files, schema_problems
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.metaed.model import Model
+from edfi_api.model.xsd.files import schema_files, schema_problems
 from tests.surface.models import write_project
 from tests.xsd.models import loaded, saved
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.xsd.files import schema_files
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.xsd.files import schema_files
 from tests.surface.models import write_project
 from tests.xsd.models import CORE, EXTENDED_CORE, STANDARDS, Schemas, bundled, loaded, parsed, saved
 from tests.xsd.outline import ANN, XS, outline_of

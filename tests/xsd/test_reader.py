@@ -10,13 +10,13 @@ import pytest
 from lxml import etree
 
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.interchange.document_reader import DocumentReader
-from edfi_api.interchange.entities import Entities
-from edfi_api.interchange.xml_stream import documents
-from edfi_api.metaed.compiler import compile_projects
-from edfi_api.surface.builder import build_surface
-from edfi_api.surface.resource import InterchangeElement, InterchangeKind, Resource, ResourceKind, Surface
-from edfi_api.xsd.files import schema_files
+from edfi_api.loading.interchange.document_reader import DocumentReader
+from edfi_api.loading.interchange.entities import Entities
+from edfi_api.loading.interchange.xml_stream import documents
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.builder import build_surface
+from edfi_api.model.surface.resource import InterchangeElement, InterchangeKind, Resource, ResourceKind, Surface
+from edfi_api.model.xsd.files import schema_files
 from tests.factories import DocumentFactory
 from tests.xsd.documents import Writer
 from tests.xsd.models import STANDARDS, loaded, parsed, saved

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand
 
+from edfi_api.model.surface.describe import describe, table
 from edfi_api.startup import current_surface
-from edfi_api.surface.describe import describe, table
 
 
 class Command(BaseCommand):

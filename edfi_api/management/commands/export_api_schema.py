@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.apischema.writer import api_schema
-from edfi_api.arguments import path
+from edfi_api.management.arguments import path
+from edfi_api.model.apischema.writer import api_schema
+from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.startup import current_surface
-from edfi_api.surface.resource import ProjectFacts, Surface
 
 
 class Command(BaseCommand):

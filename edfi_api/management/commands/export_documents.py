@@ -9,13 +9,19 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.arguments import not_empty, text
-from edfi_api.json_lines.command_errors import as_command_errors
-from edfi_api.json_lines.exporting import WriteResource, export_documents, into_folder, into_stream, resources_left_out
-from edfi_api.json_lines.parquet import into_parquet
-from edfi_api.json_lines.sources import resource_called
+from edfi_api.loading.json_lines.command_errors import as_command_errors
+from edfi_api.loading.json_lines.exporting import (
+    WriteResource,
+    export_documents,
+    into_folder,
+    into_stream,
+    resources_left_out,
+)
+from edfi_api.loading.json_lines.parquet import into_parquet
+from edfi_api.loading.json_lines.sources import resource_called
+from edfi_api.management.arguments import not_empty, text
+from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.startup import current_surface
-from edfi_api.surface.resource import Resource, Surface
 
 _STANDARD_OUTPUT = "-"
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from edfi_api.arguments import not_empty, path, text, whole_number
 from edfi_api.conf import api_settings
-from edfi_api.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
-from edfi_api.interchange.report import RefusalLog, raise_failure, table
-from edfi_api.json_lines.command_errors import as_command_errors
-from edfi_api.json_lines.loading import load_documents
-from edfi_api.json_lines.sources import resource_called, sources
+from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
+from edfi_api.loading.interchange.report import RefusalLog, raise_failure, table
+from edfi_api.loading.json_lines.command_errors import as_command_errors
+from edfi_api.loading.json_lines.loading import load_documents
+from edfi_api.loading.json_lines.sources import resource_called, sources
+from edfi_api.management.arguments import not_empty, path, text, whole_number
 from edfi_api.startup import current_surface
 
 _MOST_PROCESSES = 256

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from edfi_api.arguments import path
-from edfi_api.interchange.command_errors import as_command_errors
-from edfi_api.interchange.files import interchange_files
-from edfi_api.interchange.loading import load_interchange
-from edfi_api.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
-from edfi_api.interchange.report import RefusalLog, raise_failure, table
+from edfi_api.loading.interchange.command_errors import as_command_errors
+from edfi_api.loading.interchange.files import interchange_files
+from edfi_api.loading.interchange.loading import load_interchange
+from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
+from edfi_api.loading.interchange.report import RefusalLog, raise_failure, table
+from edfi_api.management.arguments import path
 from edfi_api.startup import current_surface
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.arguments import whole_number
-from edfi_api.documents.school_years import school_year_documents
-from edfi_api.interchange.loading import load_candidates
-from edfi_api.interchange.refusal_limit import RefusalLimit, add_max_refused
-from edfi_api.interchange.report import RefusalLog, counts, raise_failure
-from edfi_api.interchange.results import LoadResult
+from edfi_api.loading.interchange.loading import load_candidates
+from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_max_refused
+from edfi_api.loading.interchange.report import RefusalLog, counts, raise_failure
+from edfi_api.loading.interchange.results import LoadResult
+from edfi_api.loading.school_years import school_year_documents
+from edfi_api.management.arguments import whole_number
 from edfi_api.startup import current_surface
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.arguments import add_database
 from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.integrity import disagreements
+from edfi_api.management.arguments import add_database
 from edfi_api.models import Document
 from edfi_api.startup import current_surface
+from edfi_api.storage.integrity import disagreements
 
 _SHOWN = 100
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from edfi_api.surface.naming import lower_camel
-from edfi_api.surface.resource import ALL_ITEMS, JsonPath, ReferencePath, Resource, ResourceName, Surface
+from edfi_api.model.surface.naming import lower_camel
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, ReferencePath, Resource, ResourceName, Surface
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from edfi_api.documents import resource_types
-from edfi_api.documents.execution import execute
-from edfi_api.documents.guards import STORED, Candidates, KeptValues, RowValues, Values
-from edfi_api.surface.resource import Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.storage import resource_types
+from edfi_api.storage.driver.execution import execute
+from edfi_api.storage.guards import STORED, Candidates, KeptValues, RowValues, Values
 
 from ..exceptions import NotInView, StrategyNotApplicable, ViewElementRequired, ViewElementUninitialized
 from ..tokens import AuthenticatedClient

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from edfi_api.documents.guards import STORED, Candidates, Values
 from edfi_api.documents.securables import SecurableKind
+from edfi_api.storage.guards import STORED, Candidates, Values
 
 from ..exceptions import (
     NamespaceMismatch,

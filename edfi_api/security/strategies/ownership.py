@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from edfi_api.documents.guards import Candidates, Values
+from edfi_api.storage.guards import Candidates, Values
 
 from ..exceptions import OwnershipMismatch, OwnershipUninitialized
 from ..tokens import AuthenticatedClient

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from edfi_api.documents import resource_types
-from edfi_api.documents.guards import STORED, Candidates, Values
 from edfi_api.documents.securables import SecurableElement, SecurableKind
-from edfi_api.surface.resource import ResourceName
-from edfi_api.surface.securable import AUTHORIZATION_PATHWAYS
+from edfi_api.model.surface.resource import ResourceName
+from edfi_api.model.surface.securable import AUTHORIZATION_PATHWAYS
+from edfi_api.storage import resource_types
+from edfi_api.storage.guards import STORED, Candidates, Values
 
 from ..exceptions import StrategyNotApplicable
 from ..tokens import AuthenticatedClient

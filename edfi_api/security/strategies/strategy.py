@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from edfi_api.documents.guards import Candidates, Values
 from edfi_api.documents.securables import SecurableElement, SecurableKind, groups
-from edfi_api.surface.resource import JsonPath, Resource, Surface
+from edfi_api.model.surface.resource import JsonPath, Resource, Surface
+from edfi_api.storage.guards import Candidates, Values
 
 from ..tokens import AuthenticatedClient
 

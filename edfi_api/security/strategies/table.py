@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from edfi_api.surface.resource import Surface
+from edfi_api.model.surface.resource import Surface
 
 from .custom_view import CustomView, is_custom_view, unusable
 from .namespace import NAMESPACE_BASED, NamespaceBased

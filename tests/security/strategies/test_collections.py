@@ -12,18 +12,18 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.change_queries.models import DeletedDocument, KeyField
-from edfi_api.change_queries.tracked import Tracked
-from edfi_api.change_queries.windows import Window
-from edfi_api.documents import collection
-from edfi_api.documents.prepared import forget
+from edfi_api.changes.change_queries.models import DeletedDocument, KeyField
+from edfi_api.changes.change_queries.tracked import Tracked
+from edfi_api.changes.change_queries.windows import Window
 from edfi_api.models import ResourceType
+from edfi_api.queries import collection
 from edfi_api.security import authorization
 from edfi_api.security.actions import Action
 from edfi_api.security.authorization import Rules, StrategiesGuard, guard
 from edfi_api.security.strategies import relationships
 from edfi_api.security.strategies.strategy import Subject
 from edfi_api.security.tokens import client_of_token
+from edfi_api.storage.driver.prepared import forget
 from tests.documents.organizations import closure_of
 from tests.security.strategies.world import EO, EOP, World
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
+from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
-from edfi_api.surface.resource import Resource, ResourceName
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.factories import DATE, DocumentFactory
 

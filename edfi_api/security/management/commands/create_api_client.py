@@ -17,7 +17,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.arguments import moment, text
+from edfi_api.management.arguments import moment, text
 from edfi_api.security.clients import Credentials, add_client, create_client, rotate_secret
 from edfi_api.security.models import ApiClient, Application
 from edfi_api.security.remarks import remarks

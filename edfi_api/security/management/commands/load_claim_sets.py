@@ -12,8 +12,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.arguments import path
-from edfi_api.printable import printable
+from edfi_api.logs.printable import printable
+from edfi_api.management.arguments import path
 from edfi_api.security.bundled_claims import bundled_claims
 from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
 from edfi_api.security.claims_store import UnknownClaims, load

@@ -1,0 +1,11 @@
+"""URLs of change queries; `/deletes` and `/keyChanges` are routed with the resources."""
+
+from edfi_api import addresses
+from edfi_api.addresses import below, fixed_path
+from edfi_api.api.change_queries.views import AvailableChangeVersionsView
+from edfi_api.api.viewsets.edfi_view import UnknownResourceView
+
+urlpatterns = [
+    fixed_path(addresses.AVAILABLE_CHANGE_VERSIONS, AvailableChangeVersionsView.as_view(), "available-change-versions"),
+    below(addresses.CHANGE_QUERIES, UnknownResourceView.as_view(), "unknown-change-query"),
+]

@@ -1,0 +1,61 @@
+"""The `/deletes` and `/keyChanges` endpoints of each resource."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from edfi_api.api.viewsets.responses import JsonTextResponse
+from edfi_api.changes.change_queries.tracked import Delete, KeyChange, Tracked
+from edfi_api.changes.change_queries.windows import read_window
+from edfi_api.queries.parameters import refuse_filters
+
+Change = TypeVar("Change", Delete, KeyChange)
+
+
+class TrackedResourceViewSet(ResourceViewSet):
+    """The viewset of a resource with change queries."""
+
+    segments = ResourceViewSet.segments | {"deletes": "deletes", "keychanges": "key_changes"}
+
+    def deletes(self, request: Request, **kwargs: Any) -> HttpResponse:
+        """Deleted documents, in the order of their deletion."""
+        return self._changes(request, Tracked.deletes, Tracked.count_deletes, _delete)
+
+    def key_changes(self, request: Request, **kwargs: Any) -> HttpResponse:
+        """Documents whose identity changed, in the order of the last change."""
+        return self._changes(request, Tracked.key_changes, Tracked.count_key_changes, _key_change)
+
+    def _changes(
+        self,
+        request: Request,
+        find: Callable[[Tracked, int, int], list[Change]],
+        count: Callable[[Tracked], int],
+        write: Callable[[Change], str],
+    ) -> HttpResponse:
+        page = self.paginator.read_window(request)
+        window = read_window(request.query_params)
+        refuse_filters(request.query_params)
+        self.check_permissions(request)
+        if self.guard is not None:
+            self.guard.condition()  # Raises a refusal if the client cannot be allowed to read any document.
+        tracked = Tracked(self.resource, window, self.guard)
+        headers = {"Total-Count": str(count(tracked))} if page.wants_total else {}
+        return JsonTextResponse(_array(map(write, find(tracked, page.size, page.offset))), headers)
+
+
+def _delete(change: Delete) -> str:
+    return f'{{"id":"{change.document_uuid}","changeVersion":{change.change_version},"keyValues":{change.key_values}}}'
+
+
+def _key_change(change: KeyChange) -> str:
+    return (
+        f'{{"id":"{change.document_uuid}","changeVersion":{change.change_version},'
+        f'"oldKeyValues":{change.old_key_values},"newKeyValues":{change.new_key_values}}}'
+    )
+
+
+def _array(items: Iterable[str]) -> bytes:
+    return f"[{','.join(items)}]".encode()

@@ -1,0 +1,202 @@
+"""JSON schema of a resource → schemas of an OpenAPI document, with a component for each object.
+
+The names are those of Ed-Fi's own documents, since generated clients derive class names from them and loaders look them
+up: `edFi_student`, `edFi_studentAddress`, `edFi_schoolReference`. See
+meadowlark/docs/contract.md#discovery-and-metadata.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from edfi_api.model.surface.inflection import singular
+from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.naming import REFERENCE_SUFFIX, extension_key, lower_camel
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
+
+Schema = dict[str, Any]
+_Steps = tuple[str, ...]
+
+IDENTITY = {"x-Ed-Fi-isIdentity": True}
+
+_LINK = "link"
+_EXTENSIONS_SUFFIX = "Extensions"
+# Patterns are omitted: Ed-Fi's documents have none, and regular expressions differ between clients.
+_SCALAR_KEYWORDS = ("type", "format", "minLength", "maxLength", "minimum", "maximum")
+_ID: Schema = {"type": "string", "description": "The identifier that the server gave the item."}
+_ADDED_BY_SERVER: Schema = {
+    "_etag": {"type": "string", "readOnly": True, "description": "The version of the item."},
+    "_lastModifiedDate": {
+        "type": "string",
+        "format": "date-time",
+        "readOnly": True,
+        "description": "When the item was last changed.",
+    },
+}
+_LINK_SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        "rel": {"type": "string", "description": "The name of the resource that is referred to."},
+        "href": {"type": "string", "description": "Where the item is, below the address of the data."},
+    },
+}
+
+
+def schema_reference(component: str) -> Schema:
+    """A `$ref` to a schema component."""
+    return {"$ref": f"#/components/schemas/{component}"}
+
+
+def schema_at(schema: Schema, path: JsonPath) -> Schema:
+    """The subschema of the values at a path."""
+    for step in path.steps:
+        schema = schema["items"] if step == ALL_ITEMS else schema["properties"][step]
+    return schema
+
+
+def scalar_schema(schema: Schema) -> Schema:
+    """The OpenAPI schema of a scalar."""
+    default = {"format": "double"} if schema["type"] == "number" else {}
+    return default | {keyword: schema[keyword] for keyword in _SCALAR_KEYWORDS if keyword in schema}
+
+
+def resource_deprecation(reason: str | None) -> Schema:
+    """The members that mark a deprecated resource."""
+    if reason is None:
+        return {}
+    return {"deprecated": True, "x-Ed-Fi-isDeprecated": True, "x-Ed-Fi-deprecatedReasons": reason}
+
+
+def property_deprecation(schema: Schema) -> Schema:
+    """The members that mark a deprecated property; JSON schema has no reason for it."""
+    return {"deprecated": True, "x-Ed-Fi-isDeprecated": True} if schema.get("deprecated") else {}
+
+
+class ComponentNames:
+    """The names of components; the part before the underscore is the project."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._prefixes = {project.name: _camel_case(project.endpoint) for project in surface.projects}
+        self._prefixes_by_key = {extension_key(name): prefix for name, prefix in self._prefixes.items()}
+
+    def of_resource(self, name: ResourceName) -> str:
+        return f"{self._prefixes[name.project]}_{lower_camel(name.resource)}"
+
+    def of_reference(self, target: ResourceName) -> str:
+        return self.of_resource(target) + REFERENCE_SUFFIX
+
+    def of_extension(self, component: str, key: str) -> str:
+        """`edFi_school`, extended by `tpdm`, → `tpdm_schoolExtension`."""
+        return f"{self._prefixes_by_key[key]}_{component.partition('_')[2]}Extension"
+
+
+def schemas(resources: Iterable[Resource], names: ComponentNames) -> dict[str, Schema]:
+    """The components of these resources, sorted by name."""
+    resources = tuple(resources)
+    found: dict[str, Schema] = {names.of_resource(resource.name): {} for resource in resources}
+    found[_LINK] = _LINK_SCHEMA
+    for resource in resources:
+        found[names.of_resource(resource.name)] = _Walk(resource, names, found).document()
+    return dict(sorted(found.items()))
+
+
+class _Walk:
+    """Builds the components of one resource; those of nested objects are added to `found`."""
+
+    def __init__(self, resource: Resource, names: ComponentNames, found: dict[str, Schema]) -> None:
+        self._resource = resource
+        self._names = names
+        self._found = found
+        self._references = {reference.path.steps: reference for reference in resource.references}
+        self._identity = _identity_steps(resource)
+
+    def document(self) -> Schema:
+        schema = self._object(self._names.of_resource(self._resource.name), self._resource.json_schema, ())
+        schema["properties"] = {"id": _ID, **schema["properties"], **_ADDED_BY_SERVER}
+        return schema | resource_deprecation(self._resource.deprecated)
+
+    def _object(self, component: str, schema: Schema, steps: _Steps) -> Schema:
+        required = schema.get("required", [])
+        properties = {
+            name: self._property(component, (*steps, name), member, is_required=name in required)
+            for name, member in schema["properties"].items()
+        }
+        return {"type": "object", **_described(schema), **_required(required), "properties": properties}
+
+    def _property(self, component: str, steps: _Steps, schema: Schema, *, is_required: bool) -> Schema:
+        marks = {**(IDENTITY if steps in self._identity else {}), **property_deprecation(schema)}
+        if steps in self._references:
+            return {**self._reference(component, steps, schema), **marks}
+        if schema["type"] == "array":
+            items = self._item(component, steps, schema["items"])
+            return {"type": "array", **_described(schema), **_min_items(schema), "items": items, **marks}
+        if schema["type"] == "object":
+            return {**self._child(component, steps, schema), **marks}
+        nullable = {} if is_required else {"x-nullable": True}
+        return {**scalar_schema(schema), **_described(schema), **nullable, **marks}
+
+    def _item(self, component: str, steps: _Steps, schema: Schema) -> Schema:
+        name = component + _capitalised(singular(steps[-1]))
+        return self._add(name, component, steps, self._object(name, schema, (*steps, ALL_ITEMS)))
+
+    def _child(self, component: str, steps: _Steps, schema: Schema) -> Schema:
+        name = self._child_name(component, steps)
+        return self._add(name, component, steps, self._object(name, schema, steps))
+
+    def _child_name(self, component: str, steps: _Steps) -> str:
+        match steps:
+            case [*_, member] if member == EXTENSIONS:
+                return component + _EXTENSIONS_SUFFIX
+            case [*_, container, key] if container == EXTENSIONS:
+                return self._names.of_extension(component.removesuffix(_EXTENSIONS_SUFFIX), key)
+        return component + _capitalised(steps[-1])
+
+    def _reference(self, component: str, steps: _Steps, schema: Schema) -> Schema:
+        """All references to a target share a component, so it does not describe the role of a single one."""
+        values = {
+            name: {**scalar_schema(value), **_described(value), **IDENTITY, **property_deprecation(value)}
+            for name, value in schema["properties"].items()
+        }
+        made = {
+            "type": "object",
+            **_required(schema.get("required", [])),
+            "properties": {**values, _LINK: schema_reference(_LINK)},
+        }
+        return self._add(self._names.of_reference(self._references[steps].target), component, steps, made)
+
+    def _add(self, name: str, component: str, steps: _Steps, schema: Schema) -> Schema:
+        """In an extension another schema may have the name already; then a second underscore makes it unique, since no
+        other name has two."""
+        if self._found.get(name, schema) != schema:
+            name = f"{component}_{steps[-1]}"
+        self._found[name] = schema
+        return schema_reference(name)
+
+
+def _identity_steps(resource: Resource) -> frozenset[_Steps]:
+    """The paths of values that identify a document, or an item within its collection."""
+    ways: list[tuple[_Steps, _Steps]] = [((), path.steps) for path in resource.identity]
+    for unique in resource.array_uniqueness:
+        ways += (((*unique.array.steps, ALL_ITEMS), path.steps) for path in unique.item_paths)
+    return frozenset((*start, *steps[:length]) for start, steps in ways for length in range(1, len(steps) + 1))
+
+
+def _described(schema: Schema) -> Schema:
+    return {"description": schema["description"]} if schema.get("description") else {}
+
+
+def _required(names: Iterable[str]) -> Schema:
+    return {"required": sorted(names)} if names else {}
+
+
+def _min_items(schema: Schema) -> Schema:
+    return {"minItems": schema["minItems"]} if schema.get("minItems") else {}
+
+
+def _camel_case(endpoint: str) -> str:
+    """`ed-fi` → `edFi`."""
+    first, *others = endpoint.lower().split("-")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def _capitalised(word: str) -> str:
+    return word[:1].upper() + word[1:]

@@ -1,0 +1,69 @@
+"""The discovery document: the standard, its version, and the URLs of everything else. See
+meadowlark/docs/contract.md#discovery-and-metadata.
+
+It has the members of both official servers, since clients depend on either.
+"""
+
+from typing import Any
+
+from edfi_api import addresses
+from edfi_api.model.surface.resource import ProjectFacts, Surface
+
+# Clients derive the server's features from it: from 7.3 on, cursor paging.
+ODS_VERSION = "7.3"
+_BUILD = "7.3.0.0"
+_SUITE = "3"
+_APPLICATION = "Ed-Fi API"
+_INFORMATIONAL_VERSION = "Meadowlark"
+
+
+def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
+    """The document at `root` itself."""
+    return {
+        "version": ODS_VERSION,
+        "informationalVersion": _INFORMATIONAL_VERSION,
+        "suite": _SUITE,
+        "build": _BUILD,
+        "applicationName": _APPLICATION,
+        "dataModels": [
+            {"name": project.name, "version": project.version, "informationalVersion": _informational_version(project)}
+            for project in sorted(surface.projects, key=lambda project: project.name)
+        ],
+        "urls": {
+            "dependencies": f"{root}/{addresses.DEPENDENCIES}",
+            "openApiMetadata": f"{root}/{addresses.SPECIFICATIONS}",
+            "oauth": f"{root}/{addresses.OAUTH}",
+            "tokenInfo": f"{root}/{addresses.INTROSPECTION}",
+            "oauthTokenIntrospection": f"{root}/{addresses.INTROSPECTION}",
+            "dataManagementApi": f"{root}/{addresses.DATA}",
+            "changeQueries": f"{root}/{addresses.CHANGE_QUERIES}/",
+            "xsdMetadata": f"{root}/{addresses.XSD}",
+        },
+    }
+
+
+def _informational_version(project: ProjectFacts) -> str:
+    """The description of the project's package, or its name and version."""
+    title = project.name if project.is_extension else f"The {project.name} Data Standard"
+    return project.description or f"{title} v{project.version}"
+
+
+def metadata_index(surface: Surface, root: str) -> dict[str, str]:
+    """The URLs of the metadata."""
+    return {
+        "dependencies": f"{root}/{addresses.DEPENDENCIES}",
+        "specifications": f"{root}/{addresses.SPECIFICATIONS}",
+        "xsdMetadata": f"{root}/{addresses.XSD}",
+    }
+
+
+def specifications(surface: Surface, root: str) -> list[dict[str, str]]:
+    """The list of OpenAPI documents; clients depend on the names `Resources` and `Descriptors`."""
+    found = (
+        ("Resources", addresses.RESOURCES_SPECIFICATION, ""),
+        ("Descriptors", addresses.DESCRIPTORS_SPECIFICATION, ""),
+        ("Change-Queries", addresses.CHANGE_QUERIES_SPECIFICATION, "Other"),
+        ("Relations", addresses.RELATIONS_SPECIFICATION, "Other"),
+        ("Discovery", addresses.DISCOVERY_SPECIFICATION, "Other"),
+    )
+    return [{"name": name, "endpointUri": f"{root}/{address}", "prefix": prefix} for name, address, prefix in found]

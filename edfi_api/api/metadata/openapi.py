@@ -1,0 +1,84 @@
+"""Surface → OpenAPI 3.0 documents, one of the resources and one of the descriptors."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from edfi_api import addresses
+from edfi_api.api.metadata.components import ComponentNames, schemas
+from edfi_api.api.metadata.parameters import shared_parameters
+from edfi_api.api.metadata.paths import path_items
+from edfi_api.api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
+from edfi_api.api.metadata.tracked_changes import tracked_schemas
+from edfi_api.model.surface.resource import Resource, Surface
+
+OpenApi = dict[str, Any]
+
+VERSION = "3.0.3"
+SECURITY_SCHEME = "oauth2_client_credentials"
+_HEAD = "HEAD is answered wherever GET is, with the same status and headers and without a body."
+
+
+def resources_document(surface: Surface, root: str) -> OpenApi:
+    """The document of all resources except descriptors, for a server with the URL `root`."""
+    return _document(surface, root, "resources", [each for each in surface.resources if not each.is_descriptor])
+
+
+def descriptors_document(surface: Surface, root: str) -> OpenApi:
+    """The document of the descriptors, for a server with the URL `root`."""
+    return _document(surface, root, "descriptors", [each for each in surface.resources if each.is_descriptor])
+
+
+def _document(surface: Surface, root: str, subject: str, resources: Iterable[Resource]) -> OpenApi:
+    in_order = sorted(resources, key=lambda resource: resource.url_path)
+    names = ComponentNames(surface)
+    core = surface.core_project
+    paths = [path_items(resource, names, core.name) for resource in in_order]
+    return {
+        "openapi": VERSION,
+        "info": information(
+            surface, subject, f"The {subject} of {_and(project.name for project in surface.projects)}."
+        ),
+        "servers": [{"url": f"{root}/{addresses.DATA}"}],
+        "security": [{SECURITY_SCHEME: []}],
+        "tags": _tags(in_order),
+        "paths": {path: item for found in paths for path, item in found.items()},
+        "components": {
+            "schemas": {
+                **schemas(in_order, names),
+                PARTITIONS: PARTITIONS_SCHEMA,
+                PROBLEM: PROBLEM_SCHEMA,
+                **tracked_schemas(in_order, names),
+            },
+            "parameters": shared_parameters(),
+            "responses": shared_responses(),
+            "securitySchemes": {SECURITY_SCHEME: client_credentials(root)},
+        },
+    }
+
+
+def information(surface: Surface, subject: str, description: str) -> dict[str, str]:
+    """The `info` of a document. It mentions HEAD, which has no operations: generators would make a method of each."""
+    return {
+        "title": f"Ed-Fi API: {subject}",
+        "version": surface.core_project.version,
+        "description": f"{description} {_HEAD}",
+    }
+
+
+def _tags(resources: Iterable[Resource]) -> list[dict[str, str]]:
+    """A tag for each endpoint name, which two projects may share."""
+    descriptions = {resource.endpoint: resource.documentation for resource in resources}
+    return [{"name": name, "description": description} for name, description in descriptions.items()]
+
+
+def client_credentials(root: str) -> dict[str, Any]:
+    """The security scheme of a server with the URL `root`."""
+    return {
+        "type": "oauth2",
+        "description": "A bearer token, which a client gets for its key and secret.",
+        "flows": {"clientCredentials": {"tokenUrl": f"{root}/{addresses.OAUTH}", "scopes": {}}},
+    }
+
+
+def _and(names: Iterable[str]) -> str:
+    return " and ".join(names)

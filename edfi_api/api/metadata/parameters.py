@@ -1,0 +1,126 @@
+"""The parameters of operations: shared ones, by name, and the query parameters of a single resource."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from edfi_api.api.metadata.components import IDENTITY, Schema, property_deprecation, scalar_schema, schema_at
+from edfi_api.conf import api_settings
+from edfi_api.model.surface.query_fields import ID_FIELD
+from edfi_api.model.surface.resource import QueryField, Resource
+from edfi_api.queries import partitions
+
+Parameter = dict[str, Any]
+
+# Names of components; in query strings they begin in lower case.
+_WINDOW = ("MinChangeVersion", "MaxChangeVersion")
+PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount", *_WINDOW)
+PARTITIONING = ("number", *_WINDOW)
+CHANGES = ("offset", "limit", "totalCount", *_WINDOW)
+
+
+def parameter_reference(name: str) -> Parameter:
+    """A `$ref` to a shared parameter."""
+    return {"$ref": f"#/components/parameters/{name}"}
+
+
+def shared_parameters() -> dict[str, Parameter]:
+    """The parameters that operations of all resources share; page sizes are those of the settings.
+
+    Swagger UI sends every default, so one is given only where it conflicts with at most one other parameter.
+    """
+    return {
+        "offset": _query(
+            "offset",
+            "How many items to leave out from the beginning.",
+            {"type": "integer", "format": "int32", "minimum": 0},
+        ),
+        "limit": _query(
+            "limit",
+            "How many items to answer with at most.",
+            {
+                "type": "integer",
+                "format": "int32",
+                "minimum": 0,
+                "maximum": api_settings.MAX_PAGE_SIZE,
+                "default": api_settings.DEFAULT_PAGE_SIZE,
+            },
+        ),
+        "pageToken": _query(
+            "pageToken",
+            "Where to go on: the Next-Page-Token of the page before, or a token of a partition.",
+            {"type": "string"},
+        ),
+        "pageSize": _query(
+            "pageSize",
+            "How many items to answer with at most, together with pageToken.",
+            {
+                "type": "integer",
+                "format": "int32",
+                "minimum": 0,
+                "maximum": api_settings.MAX_PAGE_SIZE,
+            },
+        ),
+        "number": _query(
+            "number",
+            "In how many partitions to divide the items, if there are enough of them.",
+            {
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": partitions.LARGEST_NUMBER,
+                "default": partitions.DEFAULT_NUMBER,
+            },
+        ),
+        "totalCount": _query(
+            "totalCount",
+            "Whether to tell in the header Total-Count how many items there are in all.",
+            {"type": "boolean"},
+        ),
+        "MinChangeVersion": _query(
+            "minChangeVersion",
+            "The change version with which to begin.",
+            {"type": "integer", "format": "int64", "minimum": 0},
+        ),
+        "MaxChangeVersion": _query(
+            "maxChangeVersion",
+            "The change version with which to end.",
+            {"type": "integer", "format": "int64", "minimum": 0},
+        ),
+        "id": {
+            "name": "id",
+            "in": "path",
+            "required": True,
+            "description": "The identifier that the server gave the item.",
+            "schema": {"type": "string", "format": "uuid"},
+        },
+        "IfMatch": _header("If-Match", "The ETag that the item must have still, so that no other change is lost."),
+        "IfNoneMatch": _header("If-None-Match", "The ETag of the version that the client has already."),
+    }
+
+
+def query_parameters(resource: Resource, beside: tuple[str, ...]) -> Iterator[Parameter]:
+    """A parameter for each query field, with the type and the description of the property that it is compared with.
+
+    A field with the name of a parameter in `beside` is omitted, since it cannot be queried.
+    """
+    for field in (each for each in resource.query_fields if each.name not in beside):
+        schema = _property(resource, field)
+        yield {
+            **_query(field.name, schema.get("description", ""), scalar_schema(schema)),
+            **(IDENTITY if set(field.paths) & set(resource.identity) else {}),
+            **property_deprecation(schema),
+        }
+
+
+def _property(resource: Resource, field: QueryField) -> Schema:
+    if field == ID_FIELD:
+        return {"type": "string", "description": "The identifier that the server gave the item."}
+    return schema_at(resource.json_schema, field.paths[0])
+
+
+def _query(name: str, description: str, schema: Schema) -> Parameter:
+    return {"name": name, "in": "query", "description": description, "schema": schema}
+
+
+def _header(name: str, description: str) -> Parameter:
+    return {"name": name, "in": "header", "description": description, "schema": {"type": "string"}}

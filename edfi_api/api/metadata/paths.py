@@ -1,0 +1,150 @@
+"""Resource → its OpenAPI path items and operations. See meadowlark/docs/contract.md#discovery-and-metadata."""
+
+from typing import Any
+
+from edfi_api.api.metadata import responses
+from edfi_api.api.metadata.components import ComponentNames, resource_deprecation, schema_reference
+from edfi_api.api.metadata.parameters import (
+    CHANGES,
+    PAGING,
+    PARTITIONING,
+    Parameter,
+    parameter_reference,
+    query_parameters,
+)
+from edfi_api.api.metadata.tracked_changes import TrackedNames
+from edfi_api.model.surface.inflection import plural
+from edfi_api.model.surface.naming import url_segment
+from edfi_api.model.surface.resource import Resource
+
+Operation = dict[str, Any]
+PathItem = dict[str, Any]
+
+_READING = (400, 401, 403, 404, 500, 503)
+_WRITING = (400, 401, 403, 409, 412, 413, 415, 500, 503)
+
+
+def path_items(resource: Resource, names: ComponentNames, core_project: str) -> dict[str, PathItem]:
+    """The path items of one resource, relative to the URL of the data."""
+    operations = _Operations(resource, names, core_project)
+    domains = {"x-Ed-Fi-domains": list(resource.domains)} if resource.domains else {}
+    return {
+        resource.url_path: {"get": operations.find(), "post": operations.create(), **domains},
+        f"{resource.url_path}/{{id}}": {
+            "get": operations.retrieve(),
+            "put": operations.update(),
+            "delete": operations.destroy(),
+            **domains,
+        },
+        f"{resource.url_path}/partitions": {"get": operations.partitions(), **domains},
+        f"{resource.url_path}/deletes": {"get": operations.deletes(), **domains},
+        f"{resource.url_path}/keyChanges": {"get": operations.key_changes(), **domains},
+    }
+
+
+class _Operations:
+    """The operations of one resource."""
+
+    def __init__(self, resource: Resource, names: ComponentNames, core_project: str) -> None:
+        self._resource = resource
+        self._component = names.of_resource(resource.name)
+        self._tracked = TrackedNames(names, resource)
+        self._one = resource.name.resource
+        self._several = plural(self._one)
+        self._project = "" if resource.name.project == core_project else _pascal_case(resource.name.project)
+
+    def find(self) -> Operation:
+        return self._operation(
+            f"get{self._project}{self._several}",
+            f"Finds {self._resource.endpoint} by example.",
+            parameters=self._find_parameters(PAGING),
+            responses={"200": responses.collection(self._component), **_refusals(_READING)},
+        )
+
+    def partitions(self) -> Operation:
+        return self._operation(
+            f"get{self._project}{self._several}Partitions",
+            f"Divides {self._resource.endpoint} found by example into parts that can be read side by side.",
+            parameters=self._find_parameters(PARTITIONING),
+            responses={"200": responses.partitions(), **_refusals(_READING)},
+        )
+
+    def deletes(self) -> Operation:
+        return self._operation(
+            f"deletes{self._project}{self._several}",
+            f"Lists deleted {self._resource.endpoint}.",
+            parameters=[*map(parameter_reference, CHANGES)],
+            responses={"200": responses.changes(self._tracked.delete), **_refusals(_READING)},
+        )
+
+    def key_changes(self) -> Operation:
+        return self._operation(
+            f"keyChanges{self._project}{self._several}",
+            f"Lists {self._resource.endpoint} whose identity has changed.",
+            parameters=[*map(parameter_reference, CHANGES)],
+            responses={"200": responses.changes(self._tracked.key_change), **_refusals(_READING)},
+        )
+
+    def create(self) -> Operation:
+        return self._operation(
+            f"post{self._project}{self._one}",
+            "Creates an item, or replaces the one that has the same identity.",
+            parameters=[parameter_reference("IfMatch"), parameter_reference("IfNoneMatch")],
+            requestBody=self._body(),
+            responses={
+                "200": responses.response_reference("Replaced"),
+                "201": responses.response_reference("Created"),
+                **_refusals(_WRITING),
+            },
+        )
+
+    def retrieve(self) -> Operation:
+        return self._operation(
+            f"get{self._project}{self._several}ById",
+            "Reads one item.",
+            parameters=[parameter_reference("id"), parameter_reference("IfNoneMatch")],
+            responses={"200": responses.item(self._component), **_refusals((304, *_READING))},
+        )
+
+    def update(self) -> Operation:
+        may_change_identity = {"x-Ed-Fi-isUpdatable": True} if self._resource.allows_identity_updates else {}
+        return self._operation(
+            f"put{self._project}{self._one}",
+            "Replaces an item; the body has its id.",
+            parameters=[parameter_reference("id"), parameter_reference("IfMatch"), parameter_reference("IfNoneMatch")],
+            requestBody=self._body(),
+            responses={"204": responses.response_reference("Updated"), **_refusals((404, *_WRITING))},
+            **may_change_identity,
+        )
+
+    def destroy(self) -> Operation:
+        return self._operation(
+            f"delete{self._project}{self._several}ById",
+            "Deletes an item that nothing refers to.",
+            parameters=[parameter_reference("id"), parameter_reference("IfMatch")],
+            responses={"204": responses.response_reference("Deleted"), **_refusals((409, 412, *_READING))},
+        )
+
+    def _find_parameters(self, shared: tuple[str, ...]) -> list[Parameter]:
+        return [*map(parameter_reference, shared), *query_parameters(self._resource, beside=shared)]
+
+    def _operation(self, operation_id: str, summary: str, **members: Any) -> Operation:
+        return {
+            "tags": [self._resource.endpoint],
+            "summary": summary,
+            "operationId": operation_id,
+            **members,
+            **resource_deprecation(self._resource.deprecated),
+        }
+
+    def _body(self) -> dict[str, Any]:
+        schema = schema_reference(self._component)
+        return {"required": True, "x-bodyName": self._one, "content": {"application/json": {"schema": schema}}}
+
+
+def _refusals(statuses: tuple[int, ...]) -> dict[str, Any]:
+    return {str(status): responses.response_reference(responses.NAMES[status]) for status in sorted(statuses)}
+
+
+def _pascal_case(project: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in url_segment(project).split("-"))

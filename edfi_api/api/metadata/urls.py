@@ -1,0 +1,66 @@
+"""The routes of all metadata, including those of the older official server, on which client generators depend."""
+
+from django.urls import URLPattern
+
+from edfi_api import addresses
+from edfi_api.addresses import below, fixed_path
+from edfi_api.api.metadata.change_queries_openapi import change_queries_openapi
+from edfi_api.api.metadata.dependencies import graphml, load_steps
+from edfi_api.api.metadata.discovery import discovery_document, metadata_index, specifications
+from edfi_api.api.metadata.discovery_openapi import discovery_openapi
+from edfi_api.api.metadata.openapi import descriptors_document, resources_document
+from edfi_api.api.metadata.publications import GRAPHML, Document, Publications
+from edfi_api.api.metadata.relations_openapi import relations_openapi
+from edfi_api.api.metadata.views import (
+    DependenciesView,
+    DiscoveryView,
+    DocsView,
+    PublishedView,
+    XsdFilesView,
+    XsdFileView,
+    unknown_section,
+)
+from edfi_api.api.metadata.xsd import XsdDocuments, xsd_projects
+from edfi_api.startup import Compilation, current_compilation
+
+_OLDER = "metadata/data/v3"
+
+
+def metadata_routes(compilation: Compilation) -> list[URLPattern]:
+    """The routes of all metadata about a surface and its XML schemas."""
+    surface = compilation.surface
+    publications = Publications(surface)
+    xsd_documents = XsdDocuments(surface, compilation.schema_files)
+    xsd_lists = {name: publications.of(document) for name, document in xsd_documents.lists().items()}
+    discovery = DiscoveryView.as_view(publish=publications.of(discovery_document), surface=surface)
+    dependencies = DependenciesView.as_view(
+        publish=publications.of(load_steps), publish_graph=publications.of(graphml, bytes, GRAPHML)
+    )
+
+    def published(address: str, document: Document, name: str) -> URLPattern:
+        return fixed_path(address, PublishedView.as_view(publish=publications.of(document)), name)
+
+    return [
+        fixed_path(addresses.DISCOVERY, discovery, "discovery"),
+        fixed_path("docs", DocsView.as_view(surface=surface), "docs"),
+        # The older server's list has a trailing slash, the newer server's index has none.
+        published(f"{addresses.METADATA}/", specifications, "older-specifications"),
+        published(addresses.METADATA, metadata_index, "metadata"),
+        published(addresses.SPECIFICATIONS, specifications, "specifications"),
+        published(addresses.RESOURCES_SPECIFICATION, resources_document, "resources-specification"),
+        published(addresses.DESCRIPTORS_SPECIFICATION, descriptors_document, "descriptors-specification"),
+        published(addresses.CHANGE_QUERIES_SPECIFICATION, change_queries_openapi, "change-queries-specification"),
+        published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
+        published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
+        published(f"{_OLDER}/resources/swagger.json", resources_document, "older-resources-specification"),
+        published(f"{_OLDER}/descriptors/swagger.json", descriptors_document, "older-descriptors-specification"),
+        fixed_path(addresses.DEPENDENCIES, dependencies, "dependencies"),
+        fixed_path(f"{_OLDER}/dependencies", dependencies, "older-dependencies"),
+        published(addresses.XSD, xsd_projects, "xsd"),
+        fixed_path(f"{addresses.XSD}/<name>/files", XsdFilesView.as_view(lists=xsd_lists), "xsd-files"),
+        fixed_path(f"{addresses.XSD}/<name>/<file>", XsdFileView.as_view(documents=xsd_documents), "xsd-file"),
+        below(addresses.METADATA, unknown_section, "unknown-metadata"),
+    ]
+
+
+urlpatterns = metadata_routes(current_compilation())

@@ -1,0 +1,108 @@
+"""Metadata over HTTP: open to everyone, read only."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from rest_framework.request import Request
+
+from edfi_api import addresses
+from edfi_api.addresses import root_of
+from edfi_api.api.metadata.discovery import specifications
+from edfi_api.api.metadata.publication import respond
+from edfi_api.api.metadata.publications import GRAPHML, Publish
+from edfi_api.api.metadata.xsd import XsdDocuments
+from edfi_api.api.viewsets.open_view import OpenView
+from edfi_api.model.surface.resource import Surface
+
+
+class PublishedView(OpenView):
+    """Answers with a published document."""
+
+    publish: Publish | None = None
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        return self.respond_with(self.publish)
+
+    def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        patch_vary_headers(response, ["Accept-Encoding"])
+        return response
+
+    def respond_with(self, publish: Publish) -> HttpResponse:
+        request = self.request._request
+        return respond(request, publish(), root_of(request))
+
+
+class DiscoveryView(PublishedView):
+    """The discovery document, or for browsers a page with links."""
+
+    surface: Surface | None = None
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        if "text/html" not in request.headers.get("Accept", ""):
+            return super().get(request)
+        root = root_of(request._request)
+        context = {
+            "projects": self.surface.projects,
+            "token_url": f"{root}/{addresses.OAUTH}",
+            "data_url": f"{root}/{addresses.DATA}",
+        }
+        return _page(request._request, "edfi_api/home.html", context)
+
+
+class DocsView(OpenView):
+    """Swagger UI over all specifications."""
+
+    surface: Surface | None = None
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        found = specifications(self.surface, root_of(request._request))
+        context = {"specifications": [{"name": each["name"], "url": each["endpointUri"]} for each in found]}
+        return _page(request._request, "edfi_api/docs.html", context)
+
+
+def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    response = render(request, template, context)
+    response.headers["Content-Security-Policy"] = settings.CONTENT_SECURITY_POLICY
+    return response
+
+
+class DependenciesView(PublishedView):
+    """The load order as JSON, or as GraphML if accepted."""
+
+    publish_graph: Publish | None = None
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        wants_graph = GRAPHML in request.headers.get("Accept", "").lower()
+        return self.respond_with(self.publish_graph if wants_graph else self.publish)
+
+
+class XsdFilesView(PublishedView):
+    """The URLs of the XML schemas of one project; an unknown project is answered with `unknown_section`."""
+
+    lists: Mapping[str, Publish] = {}
+
+    def get(self, request: Request, name: str, **kwargs: str) -> HttpResponse:
+        published = self.lists.get(name.lower())
+        return self.respond_with(published) if published else unknown_section(request._request)
+
+
+class XsdFileView(PublishedView):
+    """One XML schema; an unknown one is answered with `unknown_section`."""
+
+    documents: XsdDocuments | None = None
+
+    def get(self, request: Request, name: str, file: str, **kwargs: str) -> HttpResponse:
+        found = self.documents.file(name, file)
+        if found is None:
+            return unknown_section(request._request)
+        return respond(request._request, found, root_of(request._request))
+
+
+def unknown_section(request: HttpRequest, **kwargs: str) -> HttpResponse:
+    """The answer of Ed-Fi's servers for metadata that does not exist."""
+    return HttpResponse("Invalid resource path", status=404, content_type="text/plain; charset=utf-8")

@@ -1,0 +1,79 @@
+"""Related documents over HTTP: a page of names, with bodies on request."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.http.response import HttpResponseBase
+from rest_framework.request import Request
+
+from edfi_api.api.relations.authorization import readable
+from edfi_api.api.relations.parameters import RelationsQuery, read
+from edfi_api.api.relations.related import RelatedDocument, related_documents
+from edfi_api.api.relations.related_resources import RelatedResources
+from edfi_api.api.viewsets.document_id import document_uuid
+from edfi_api.api.viewsets.edfi_view import EdFiView
+from edfi_api.api.viewsets.links import Linker
+from edfi_api.api.viewsets.representation import Representation
+from edfi_api.api.viewsets.responses import JsonArray, json_file_response
+from edfi_api.documents.extraction import Extractor
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.storage import store
+from edfi_api.storage.guards import Guard
+
+
+class RelationsView(EdFiView):
+    """Lists the documents that refer to a document, or those that it refers to. Authorized as GET of the document."""
+
+    detail = None
+    action = "retrieve"
+    resource: Resource | None = None
+    guard: Guard | None = None
+    surface: Surface | None = None
+    related_resources: RelatedResources | None = None
+    representations: dict[ResourceName, Representation] | None = None
+
+    @classmethod
+    def of(cls, surface: Surface) -> Any:
+        """The view of all resources of a surface."""
+        linker = Linker(surface)
+        representations = {each.name: Representation(Extractor(each), linker) for each in surface.resources}
+        related_resources = RelatedResources(surface)
+        return cls.as_view(surface=surface, related_resources=related_resources, representations=representations)
+
+    def get(self, request: Request, project: str, endpoint: str, document_id: str) -> HttpResponseBase:
+        """Raises what GET of the document raises, and the errors of `parameters.read`."""
+        resource = self.surface.by_endpoint.get((project.lower(), endpoint.lower()))
+        if resource is None:
+            raise ResourceNotFound
+        self.resource = resource
+        uuid = document_uuid(document_id)
+        query = read(request.query_params, self.surface)
+        self.check_permissions(request)
+        resources = readable(request.user, self._requested(query), self.surface)
+        found = related_documents(resource, uuid, query, resources, guard=self.guard)
+        if found is None:
+            store.get(resource, uuid, guard=self.guard)  # Raises the reason if the document exists but may not be read.
+            raise ResourceNotFound
+        array, last_row = JsonArray(), 0
+        for each in found:
+            array.append(self._text(each, query))
+            last_row = each.document.row
+        headers = {"Next-Page-Token": str(query.next_token(last_row))} if array.length == query.size > 0 else {}
+        return json_file_response(array.finish(), headers)
+
+    def _requested(self, query: RelationsQuery) -> Iterator[Resource]:
+        for related in self.related_resources.of(self.resource, query.direction):
+            if not query.resources or related.name in query.resources:
+                yield related
+
+    def _text(self, related: RelatedDocument, query: RelationsQuery) -> bytes:
+        members = {
+            "resource": self.surface.by_name[related.name].url_path.removeprefix("/"),
+            "id": related.document.document_uuid,
+            "naturalKey": related.natural_key,
+        }
+        if query.with_bodies:
+            members["body"] = orjson.Fragment(self.representations[related.name].document(related.document))
+        return orjson.dumps(members)

@@ -1,0 +1,105 @@
+"""The base view of all data routes: Django REST framework's dispatch without the steps that this API does not need.
+
+There is no content negotiation and no versioning, and responses with documents are ready bytes without a renderer.
+Authentication, permission, throttle, parser, renderer and exception handler classes are those of the settings.
+"""
+
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from edfi_api.api.viewsets.responses import FixedHeaders
+from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
+
+_VARY = FixedHeaders({"Vary": "Accept"})
+
+
+class EdFiRequest(Request):
+    """DRF's request with the most used attributes of Django's request copied, which saves a `__getattr__` call each."""
+
+    def __init__(self, request: HttpRequest, **steps: Any) -> None:
+        super().__init__(request, **steps)
+        # Breaks a reference cycle, which would keep request and response alive until the next garbage collection. No
+        # parser uses it.
+        del self.parser_context["request"]
+        self.META = request.META
+        self.method = request.method
+
+
+class EdFiView(GenericAPIView):
+    """Allows the methods of the API; all others are refused after authentication.
+
+    HEAD is handled by the method for GET; `meadowlark.wsgi` drops the body.
+    """
+
+    http_method_names = ["get", "head", "post", "put", "delete"]
+    # True if the route is that of a single document, False for a collection, None for others.
+    detail: bool | None = False
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> EdFiRequest:
+        return EdFiRequest(
+            request,
+            parsers=_instances(tuple(self.parser_classes)),
+            authenticators=self.get_authenticators(),
+            negotiator=self.get_content_negotiator(),
+        )
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.perform_authentication(request)
+        self.check_permissions(request)
+        self.check_throttles(request)
+
+    def perform_authentication(self, request: Request) -> None:
+        """Authenticates immediately. DRF does it at the first access to `request.user`, through wrappers that take as
+        long as the authentication itself."""
+        for authenticator in request.authenticators:
+            if found := authenticator.authenticate(request):
+                request.user, request.auth = found
+                return
+        request.user = request.auth = None
+
+    def get_content_negotiator(self) -> Any:
+        return _instances((self.content_negotiation_class,))[0]
+
+    def get_authenticators(self) -> tuple[Any, ...]:
+        return _instances(tuple(self.authentication_classes))
+
+    def get_permissions(self) -> tuple[Any, ...]:
+        return _instances(tuple(self.permission_classes))
+
+    def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
+        _VARY.add_to(response)
+        if isinstance(response, Response):
+            return super().finalize_response(request, response, *args, **kwargs)
+        return response
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        """None; `finalize_response` adds the headers."""
+        return {}
+
+    def raise_uncaught_exception(self, exc: Exception) -> None:
+        """Raises to Django, which logs the error, without DRF's special cases for renderers."""
+        raise exc
+
+    def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        allowed = [method for method in self.allowed_methods if method != "OPTIONS"]
+        raise MethodNotAllowed(request.method, is_item=self.detail, allowed=allowed)
+
+
+@cache
+def _instances(classes: tuple[type, ...]) -> tuple[Any, ...]:
+    """Created once instead of per request: these classes are stateless."""
+    return tuple(each() for each in classes)
+
+
+class UnknownResourceView(EdFiView):
+    """The view of unknown paths: 401 without authentication, otherwise 404."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise ResourceNotFound

@@ -1,0 +1,57 @@
+"""The headers of documents: ETag, Location, and the preconditions If-Match and If-None-Match."""
+
+import re
+
+from django.http import HttpRequest
+from django.utils.encoding import iri_to_uri
+
+from edfi_api.api.viewsets.representation import etag
+from edfi_api.model.surface.resource import Resource
+from edfi_api.storage.conditions import AnyVersion, Versions, WriteCondition
+from edfi_api.storage.stored import StoredDocument, WrittenDocument
+
+_TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
+
+
+def etag_header(document: StoredDocument | WrittenDocument) -> dict[str, str]:
+    """The strong `ETag` of a document."""
+    return {"ETag": f'"{etag(document)}"'}
+
+
+def written_document_headers(
+    request: HttpRequest, prefix: str, resource: Resource, document: WrittenDocument
+) -> dict[str, str]:
+    """`Location`, with the path prefix that the client used, and `ETag`."""
+    # Not `build_absolute_uri`, which parses the path first to check whether it is relative.
+    start = f"{request.scheme}://{request.get_host()}{iri_to_uri(request.META.get('SCRIPT_NAME', ''))}"
+    return {"Location": f"{start}/{prefix}{resource.url_path}/{document.document_uuid}", **etag_header(document)}
+
+
+def write_condition(request: HttpRequest) -> WriteCondition:
+    """The condition in `If-Match` and `If-None-Match`. In `If-Match` a weak tag never matches (RFC 9110 §13.1.1)."""
+    return WriteCondition(
+        must_match=_versions(request.META.get("HTTP_IF_MATCH"), weak_counts=False),
+        must_not_match=_versions(request.META.get("HTTP_IF_NONE_MATCH"), weak_counts=True),
+    )
+
+
+def is_not_modified(request: HttpRequest, document: StoredDocument) -> bool:
+    """Whether `If-None-Match` has the current version of the document (RFC 9110 §13.1.2)."""
+    versions = _versions(request.META.get("HTTP_IF_NONE_MATCH"), weak_counts=True)
+    return versions is AnyVersion.ANY or (versions is not None and document.change_version in versions)
+
+
+def _versions(header: str | None, weak_counts: bool) -> Versions | None:
+    """The change versions in a list of tags; None without the header. Foreign tags match no version."""
+    if header is None:
+        return None
+    if header.strip() == "*":
+        return AnyVersion.ANY
+    tags = [_TAG.fullmatch(part.strip()) for part in header.split(",")]
+    return frozenset(_version(tag["value"]) for tag in tags if tag and (weak_counts or not tag["weak"]))
+
+
+def _version(tag: str) -> int:
+    """The change version in a tag, -1 if it has none. The rest of a tag distinguishes representations of a version."""
+    version = tag.partition("-")[0]
+    return int(version) if version.isascii() and version.isdigit() and len(version) < 20 else -1

@@ -1,0 +1,47 @@
+"""Adds `link` members to the reference objects of documents. See meadowlark/docs/contract.md#members-of-the-server.
+
+The targets of reference objects are stored with the document, so this needs no query.
+"""
+
+from functools import cached_property
+
+from edfi_api.documents import json_text
+from edfi_api.documents.extraction import Extractor
+from edfi_api.model.surface.resource import Surface
+from edfi_api.storage import resource_types
+from edfi_api.storage.stored import StoredDocument
+
+
+class Linker:
+    """Adds links to documents of all resources of a surface."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+
+    def linked_text(self, document: StoredDocument, extractor: Extractor) -> bytes:
+        """The body's JSON with a link at the end of every reference object; as stored if it has none."""
+        if document.linked_types is None or document.linked_ids is None:
+            return document.text
+        body = json_text.loads(document.text)
+        types, ids = _items(document.linked_types), _items(document.linked_ids)
+        for reference, type_, id_ in zip(extractor.reference_objects(body), types, ids, strict=True):
+            # The database may have documents of resources that the surface no longer has.
+            if type_ in self._starts:
+                rel, start = self._starts[type_]
+                reference["link"] = {"rel": rel, "href": start + id_}
+        return json_text.dumps(body)
+
+    @cached_property
+    def _starts(self) -> dict[str, tuple[str, str]]:
+        """Resource type → the name of the resource, and its path with a trailing slash."""
+        served = self._surface.by_name
+        return {
+            str(number): (name.resource, f"{served[name].url_path}/")
+            for number, name in resource_types.names().items()
+            if name in served
+        }
+
+
+def _items(array: str) -> list[str]:
+    """The items of an array in PostgreSQL's text format; for types whose items are never quoted."""
+    return array[1:-1].split(",")

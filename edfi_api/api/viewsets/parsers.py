@@ -1,0 +1,44 @@
+"""Request → JSON object: checks media type and length. See meadowlark/docs/contract.md#requests-and-answers."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.parsers import BaseParser
+
+from edfi_api.api.viewsets import profile_media_types
+from edfi_api.conf import api_settings
+from edfi_api.documents import json_object
+from edfi_api.documents.exceptions import MalformedJson
+from edfi_api.problem_details.http_exceptions import BodyTooLarge, UnsupportedMediaType
+from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MEDIA_TYPES = ("", "application/json", "text/json")
+
+
+class EdFiJsonParser(BaseParser):
+    """Reads Django's request instead of DRF's stream, which is empty without Content-Type or Content-Length."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
+        """The body as a JSON object. Raises UnsupportedMediaType, MalformedProfileMediaType, UnknownProfile,
+        BodyTooLarge, and what `json_object.parse` raises."""
+        declared = stream.META.get("CONTENT_TYPE", "").partition(";")[0].strip()
+        is_json = declared.lower() in _MEDIA_TYPES
+        if not is_json and not profile_media_types.names_a_profile(declared):
+            raise UnsupportedMediaType
+        body = json_object.parse(_read(stream).removeprefix(_BYTE_ORDER_MARK))
+        if not is_json:
+            profile_media_types.refuse(declared, "Content-Type")
+        return body
+
+
+def _read(request: HttpRequest) -> bytes:
+    limit = api_settings.MAX_BODY_BYTES
+    try:
+        return read_body(request, limit)
+    except BodyTooLong as error:
+        raise BodyTooLarge(limit) from error
+    except BodyIncomplete as error:
+        raise MalformedJson("the body did not come as announced") from error

@@ -1,0 +1,180 @@
+"""The viewset of all resources: list, create (upsert), retrieve, update, destroy.
+
+`factory` creates one subclass per resource. Authentication, permission, filter, pagination and exception handler
+classes are those of the settings; exceptions pass through to the handler.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.decorators import classonlymethod
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.status import (
+    HTTP_200_OK,
+    HTTP_201_CREATED,
+    HTTP_204_NO_CONTENT,
+    HTTP_304_NOT_MODIFIED,
+)
+from rest_framework.viewsets import ViewSetMixin
+
+from edfi_api.api.viewsets import profile_media_types
+from edfi_api.api.viewsets.document_id import document_uuid
+from edfi_api.api.viewsets.edfi_view import EdFiView
+from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
+from edfi_api.api.viewsets.representation import CollectionText, Representation
+from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
+from edfi_api.conf import api_settings
+from edfi_api.documents.incoming import Preparer, Preparers
+from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
+from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.queries import collection, replica
+from edfi_api.queries.collection import Order, Selection, all_documents
+from edfi_api.storage import store
+from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.guards import Guard, MayRead
+from edfi_api.storage.store import Outcome
+
+Result = TypeVar("Result")
+
+_CHANGE_VERSIONS = {"minchangeversion", "maxchangeversion"}
+
+
+class ResourceViewSet(ViewSetMixin, EdFiView):
+    """All operations on the documents of one resource. `prefix` is the part of the path before the project."""
+
+    # Path segments in place of an id → action.
+    segments: Mapping[str, str] = {"partitions": "partitions"}
+
+    resource: Resource
+    project: ProjectFacts
+    surface: Surface
+    preparers: Preparers
+    preparer: Preparer
+    representation: Representation
+    fixed_headers: FixedHeaders
+    # The row-level conditions of the request, set by the permission class in `check_permissions`.
+    guard: Guard | None = None
+    # Which other documents an error may name; set together with the guard.
+    may_read: MayRead | None = None
+
+    @classonlymethod
+    def as_view(cls, actions: dict[str, str], **facts: Any) -> Callable[..., HttpResponse]:
+        """As DRF's, but binds methods to actions once instead of per request."""
+        if "get" in actions:
+            actions = actions | {"head": actions["get"]}
+        methods = {method: getattr(cls, action) for method, action in actions.items()}
+        route = type(cls.__name__, (cls,), {**methods, **facts, "action_map": actions})
+
+        def view(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+            return route().dispatch(request, **kwargs)
+
+        view.url_path = cls.resource.url_path
+        return view
+
+    def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
+        """Does not check permissions: each action does, at the point that the order of checks requires
+        (meadowlark/docs/contract.md#order-of-checks)."""
+        self.perform_authentication(request)
+        self.check_throttles(request)
+        if document_id is not None:
+            self.document_uuid = document_uuid(document_id)
+
+    def finalize_response(
+        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        self.fixed_headers.add_to(response)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def get_queryset(self) -> Selection:
+        """The selection that the filter backends narrow."""
+        return all_documents(self.resource)
+
+    def list(self, request: Request, **kwargs: Any) -> HttpResponseBase:
+        """A page of documents; filters are the resource's query fields."""
+        self.check_accept(request)
+        page = self.paginator.read(request)
+        documents = self.filter_queryset(self.get_queryset())
+        self.check_permissions(request)
+        documents = documents.guarded_by(self.guard)
+
+        def query(documents: Selection) -> tuple[int | None, CollectionText]:
+            total = collection.count(documents) if page.wants_total else None
+            found = collection.page(page.rows_of(documents), page.size, page.offset)
+            return total, self.representation.collection(found)
+
+        total, text = self.read(request, documents, query)
+        headers = {} if total is None else {"Total-Count": str(total)}
+        if text.last_row is not None and documents.order is Order.ROW:
+            headers["Next-Page-Token"] = str(page.next_token(text.last_row))
+        return json_file_response(text.file, headers)
+
+    def partitions(self, request: Request, **kwargs: Any) -> HttpResponse:
+        """Page tokens with which several clients can read the collection in parallel."""
+        self.check_accept(request)
+        documents = self.filter_queryset(self.get_queryset())
+        number = self.paginator.read_number(request)
+        self.check_permissions(request)
+        documents = documents.guarded_by(self.guard)
+        tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
+        return Response({"pageTokens": tokens})
+
+    def read(self, request: Request, documents: Selection, query: Callable[[Selection], Result]) -> Result:
+        """The result of `query`, from the replica if possible. Requests for a window of change versions always read the
+        primary: their clients would never request a change again that the replica did not have yet."""
+        if any(name.lower() in _CHANGE_VERSIONS for name in request.query_params):
+            return query(documents)
+        return replica.read(documents, request.user.row_id, api_settings.REPLICA_SECONDS, query)
+
+    def create(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
+        """Upsert by natural key: 201 if the document is new, otherwise 200."""
+        incoming = self.preparer.prepare_new(self.parse_body(request), stored_uris)
+        self.check_permissions(request)
+        condition = write_condition(request)
+        document, outcome = store.upsert(incoming, request.user.row_id, condition, guard=self.guard)
+        status = HTTP_201_CREATED if outcome is Outcome.INSERTED else HTTP_200_OK
+        headers = written_document_headers(request, prefix, self.resource, document)
+        return EmptyResponse(status=status, headers=headers)
+
+    def retrieve(self, request: Request, **kwargs: Any) -> HttpResponse:
+        """The document; 304 if the client has its current version."""
+        self.check_accept(request)
+        self.check_permissions(request)
+        document = store.get(self.resource, self.document_uuid, guard=self.guard)
+        if document is None:
+            raise ResourceNotFound
+        if is_not_modified(request, document):
+            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document))
+        return JsonTextResponse(self.representation.document(document), headers=etag_header(document))
+
+    def update(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
+        """Replace the document's body in full."""
+        body = self.parse_body(request)
+        if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
+            body = body | {"id": str(self.document_uuid)}
+        incoming = self.preparer.prepare_replacement(body, self.document_uuid, stored_uris)
+        self.check_permissions(request)
+        client, condition = request.user.row_id, write_condition(request)
+        demands = {"guard": self.guard, "may_read": self.may_read}
+        document = store.update(incoming, self.document_uuid, self.preparers, client, condition, **demands)
+        headers = written_document_headers(request, prefix, self.resource, document)
+        return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
+
+    def destroy(self, request: Request, **kwargs: Any) -> HttpResponse:
+        """Delete the document."""
+        self.check_permissions(request)
+        client, condition = request.user.row_id, write_condition(request)
+        demands = {"guard": self.guard, "may_read": self.may_read}
+        if not store.delete(self.resource, self.document_uuid, client, condition, **demands):
+            raise ResourceNotFound
+        return EmptyResponse(status=HTTP_204_NO_CONTENT)
+
+    def check_accept(self, request: Request) -> None:
+        """Refuse media types of profiles; otherwise `Accept` is ignored."""
+        profile_media_types.refuse_in_accept(request.META.get("HTTP_ACCEPT", ""))
+
+    def parse_body(self, request: Request) -> dict[str, Any]:
+        """The body, read by the parser of the settings directly from Django's request."""
+        return request.parsers[0].parse(request._request)

@@ -1,0 +1,65 @@
+"""Routes `/{project}/{endpoint}[/{id}]`, case-insensitively, to the viewsets of a surface.
+
+One URL pattern and a dictionary instead of a pattern per resource: Django tries patterns sequentially, and six hundred
+would take longer than the request itself. See meadowlark/docs/contract.md#paths-and-ids.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from edfi_api.api.viewsets.edfi_view import UnknownResourceView
+from edfi_api.api.viewsets.factory import viewset_class
+from edfi_api.api.viewsets.links import Linker
+from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from edfi_api.documents.incoming import Preparers
+from edfi_api.model.surface.resource import Surface
+
+View = Callable[..., HttpResponse]
+
+_COLLECTION = {"get": "list", "post": "create"}
+_ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
+
+
+class DataRouter:
+    """A view that dispatches each request to the viewset of the resource in its path."""
+
+    def __init__(self, surface: Surface, base: type[ResourceViewSet]) -> None:
+        """Creates a viewset for each resource, as subclasses of `base`."""
+        preparers, linker = Preparers(surface), Linker(surface)
+        self._unknown = UnknownResourceView.as_view()
+        self._collections: dict[tuple[str, str], View] = {}
+        self._items: dict[tuple[str, str], View] = {}
+        self._beside: dict[str, dict[tuple[str, str], View]] = {segment: {} for segment in base.segments}
+        for key, resource in surface.by_endpoint.items():
+            viewset = viewset_class(resource, surface, preparers, linker, base)
+            self._collections[key] = viewset.as_view(_COLLECTION, detail=False)
+            self._items[key] = viewset.as_view(_ITEM, detail=True)
+            for segment, action in base.segments.items():
+                self._beside[segment][key] = viewset.as_view({"get": action}, detail=None)
+
+    def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
+        """`path` is what follows the prefix; one trailing slash is tolerated. Sets `request.data_route` to the path of
+        the resource, or to an empty text for unknown paths."""
+        request.data_route = ""
+        match path.removesuffix("/").split("/"):
+            case [project, endpoint]:
+                return self._dispatch(self._collections, request, project, endpoint, prefix=prefix)
+            case [project, endpoint, third] if third.lower() in self._beside:
+                return self._dispatch(self._beside[third.lower()], request, project, endpoint, prefix=prefix)
+            case [project, endpoint, document_id]:
+                return self._dispatch(self._items, request, project, endpoint, prefix=prefix, document_id=document_id)
+        return self._unknown(request)
+
+    def _dispatch(
+        self, views: dict[tuple[str, str], View], request: HttpRequest, project: str, endpoint: str, **kwargs: Any
+    ) -> HttpResponse:
+        view = views.get((project.lower(), endpoint.lower()))
+        if view is None:
+            return self._unknown(request)
+        request.data_route = view.url_path
+        return view(request, **kwargs)
+
+    # Requests are authenticated by bearer tokens, not cookies, so they need no CSRF protection.
+    csrf_exempt = True

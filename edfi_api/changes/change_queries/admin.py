@@ -1,0 +1,120 @@
+"""Deleted documents in the admin: search, view and restore."""
+
+import json
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from edfi_api.changes.change_queries import admin_key_search
+from edfi_api.changes.change_queries.admin_filters import DeletedByFilter, ResourceFilter
+from edfi_api.changes.change_queries.exceptions import CannotRestore
+from edfi_api.changes.change_queries.models import DeletedDocument
+from edfi_api.changes.change_queries.restoring import restore
+from edfi_api.models import Document
+from edfi_api.operation.administration.client_names import name_in
+from edfi_api.operation.administration.deletion import MOST_AT_ONCE
+from edfi_api.operation.administration.key_search import HELP, as_uuid
+from edfi_api.operation.administration.natural_keys import abridged
+from edfi_api.operation.administration.read_only import ReadOnlyAdmin
+
+
+@admin.register(DeletedDocument)
+class DeletedDocumentAdmin(ReadOnlyAdmin):
+    """Deleted documents, with time and author of the delete; the action restores them as `restore_document` does."""
+
+    list_display = ["key", "resource", "deleted_at", "deleter", "state"]
+    list_filter = [ResourceFilter, DeletedByFilter, "deleted_at"]
+    list_select_related = ["resource_type"]
+    # Enables the search field; `get_search_results` implements the search.
+    search_fields = ["document_uuid"]
+    search_help_text = HELP
+    ordering = ["-change_version"]
+    actions = ["restore"]
+    fieldsets = [
+        (None, {"fields": ["resource", "natural_key", "document_uuid", "state"]}),
+        ("Body", {"fields": ["body_text"]}),
+        ("Past", {"fields": ["created_at", "creator", "last_modified_at", "modifier"]}),
+        ("Delete", {"fields": ["deleted_at", "deleter", "change_version"]}),
+    ]
+    readonly_fields = ["resource", "state", "creator", "modifier", "deleter", "body_text"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
+        live = Document.objects.filter(document_uuid=OuterRef("document_uuid"))
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                is_live=Exists(live),
+                creator_name=name_in("created_by"),
+                modifier_name=name_in("last_modified_by"),
+                deleter_name=name_in("deleted_by"),
+            )
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[DeletedDocument], search_term: str
+    ) -> tuple[QuerySet[DeletedDocument], bool]:
+        """By document id or by natural key."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if id_ := as_uuid(term):
+            return queryset.filter(document_uuid=id_), False
+        return admin_key_search.find(term, queryset), False
+
+    def has_restore_permission(self, request: HttpRequest) -> bool:
+        """Restoring requires the permission to add documents."""
+        return request.user.has_perm("edfi_api.add_document")
+
+    @admin.action(description="Restore selected documents", permissions=["restore"])
+    def restore(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> None:
+        """Latest deletes first: a target can only be deleted after its referrers, so it is restored before them."""
+        chosen = list(queryset.order_by("-change_version")[: MOST_AT_ONCE + 1])
+        if len(chosen) > MOST_AT_ONCE:
+            reason = f"Nothing was restored: more than {MOST_AT_ONCE} documents at once. Use restore_document."
+            self.message_user(request, reason, messages.ERROR)
+            return
+        for deleted in chosen:
+            try:
+                restore(deleted.document_uuid)
+                self.log_change(request, deleted, "Restored.")
+                self.message_user(request, f"{deleted} is restored.", messages.SUCCESS)
+            except CannotRestore as refusal:
+                self.message_user(request, f"{deleted} cannot be restored: {refusal}", messages.ERROR)
+
+    @admin.display(description="document")
+    def key(self, deleted: DeletedDocument) -> str:
+        return abridged(deleted.natural_key)
+
+    @admin.display(ordering="resource_type")
+    def resource(self, deleted: DeletedDocument) -> str:
+        return deleted.resource_type.name
+
+    @admin.display(description="created by")
+    def creator(self, deleted: Any) -> str:
+        return deleted.creator_name or "-"
+
+    @admin.display(description="last modified by")
+    def modifier(self, deleted: Any) -> str:
+        return deleted.modifier_name or "-"
+
+    @admin.display(description="deleted by")
+    def deleter(self, deleted: Any) -> str:
+        """The API client or the admin user; `-` if it was deleted by SQL outside the application."""
+        return f"{deleted.deleted_by_user} (admin)" if deleted.deleted_by_user else deleted.deleter_name or "-"
+
+    @admin.display
+    def state(self, deleted: Any) -> str:
+        if deleted.is_live:
+            return "restored"
+        return "purged" if deleted.body is None else "can be restored"
+
+    @admin.display(description="body")
+    def body_text(self, deleted: DeletedDocument) -> SafeString:
+        if deleted.body is None:
+            return format_html("-")
+        return format_html("<pre>{}</pre>", json.dumps(deleted.body, indent=2, ensure_ascii=False))

@@ -1,0 +1,47 @@
+"""Filters of the list of deleted documents. Only choices with rows are offered, each found by one index lookup."""
+
+from django.contrib import admin
+from django.contrib.admin import ModelAdmin
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest
+
+from edfi_api.changes.change_queries.models import DeletedDocument
+from edfi_api.models import ResourceType
+from edfi_api.operation.administration.reference_filters import row_in
+from edfi_api.security.models import ApiClient
+
+_IN_THE_ADMIN = "admin"
+
+
+class ResourceFilter(admin.SimpleListFilter):
+    """The resources with deleted documents."""
+
+    title = "resource"
+    parameter_name = "resource"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[int, str]]:
+        deletes = DeletedDocument.objects.filter(resource_type=OuterRef("pk"))
+        types = ResourceType.objects.filter(Exists(deletes)).order_by("name", "project")
+        return list(types.values_list("pk", "name"))
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
+        return queryset if self.value() is None else queryset.filter(resource_type_id=row_in(self.value()))
+
+
+class DeletedByFilter(admin.SimpleListFilter):
+    """The API clients that have deleted documents, and one choice for all users of the admin."""
+
+    title = "deleted by"
+    parameter_name = "deleted_by"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[int | str, str]]:
+        deletes = DeletedDocument.objects.filter(deleted_by=OuterRef("pk"))
+        clients = ApiClient.objects.filter(Exists(deletes)).order_by("name")
+        return [*clients.values_list("pk", "name"), (_IN_THE_ADMIN, "a user of the admin")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
+        if self.value() is None:
+            return queryset
+        if self.value() == _IN_THE_ADMIN:
+            return queryset.filter(deleted_by=None, deleted_by_user__isnull=False)
+        return queryset.filter(deleted_by=row_in(self.value()))

@@ -1,0 +1,103 @@
+"""Reads deletes and key changes of one resource in a window of versions: pages and counts, each in one statement.
+
+See meadowlark/docs/contract.md#change-queries.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.changes.change_queries.windows import Window
+from edfi_api.model.surface.resource import Resource
+from edfi_api.storage import resource_types
+from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.guards import Guard, KeptValues
+
+# Documents that were created again within the window are left out. Later ones do not count, so the list does not change
+# while a client pages through a window in the past, and no page skips an entry.
+_DELETES = """
+SELECT d.change_version, d.document_uuid, d.key_values::text
+  FROM deleted_document d
+ WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s{only}
+   AND NOT EXISTS (
+       SELECT FROM alias a JOIN document again ON again.id = a.document_id
+        WHERE a.referential_id = ANY (d.aliases) AND again.resource_type_id = d.resource_type_id
+          AND again.change_version <= %(last)s
+   )
+"""
+
+# Several key changes of one document are reported as one.
+_KEY_CHANGES = """
+SELECT max(d.change_version) AS change_version, d.document_uuid,
+       (array_agg(d.old_key_values ORDER BY d.change_version))[1]::text,
+       (array_agg(d.new_key_values ORDER BY d.change_version DESC))[1]::text
+  FROM key_change d
+ WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s{only}
+ GROUP BY d.document_uuid
+"""
+
+# The values on which a guard decides: those of the document when it was deleted, or before its key was changed.
+_KEPT = {_DELETES: KeptValues("d"), _KEY_CHANGES: KeptValues("d", key_values="old_key_values")}
+_PAGE = "{changes} ORDER BY change_version LIMIT %(size)s OFFSET %(offset)s"
+_COUNT = "SELECT count(*) FROM ({changes}) changes"
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """A deleted document; `key_values` is JSON text."""
+
+    change_version: int
+    document_uuid: UUID
+    key_values: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChange:
+    """A document whose identity changed: its first old and last new key values in the window, as JSON text."""
+
+    change_version: int
+    document_uuid: UUID
+    old_key_values: str
+    new_key_values: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """The deletes and key changes of a resource in a window that the guard allows. The guard is evaluated on the former
+    values of the documents."""
+
+    resource: Resource
+    window: Window
+    guard: Guard | None = None
+    using: str = DEFAULT_DB_ALIAS
+
+    def deletes(self, size: int, offset: int) -> list[Delete]:
+        return [Delete(*row) for row in self._page(_DELETES, size, offset)]
+
+    def count_deletes(self) -> int:
+        return self._count(_DELETES)
+
+    def key_changes(self, size: int, offset: int) -> list[KeyChange]:
+        return [KeyChange(*row) for row in self._page(_KEY_CHANGES, size, offset)]
+
+    def count_key_changes(self) -> int:
+        return self._count(_KEY_CHANGES)
+
+    def _page(self, changes: str, size: int, offset: int) -> list[tuple[Any, ...]]:
+        return self._run(_PAGE.format(changes=self._visible(changes)), {"size": size, "offset": offset})
+
+    def _count(self, changes: str) -> int:
+        return self._run(_COUNT.format(changes=self._visible(changes)), {})[0][0]
+
+    def _visible(self, changes: str) -> str:
+        return changes.format(only="" if self.guard is None else f" AND {self.guard.sql(_KEPT[changes])}")
+
+    def _run(self, statement: str, beside: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        resource_type = resource_types.numbers(self.using)[self.resource.name]
+        parameters = {"type": resource_type, "first": self.window.first, "last": self.window.last, **beside}
+        if self.guard is not None:
+            parameters |= self.guard.parameters
+        return with_retries(lambda: execute(statement, parameters, self.using))

@@ -1,0 +1,65 @@
+"""Consumers and dead letters in the admin."""
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from edfi_api.changes.change_queries.models import ChangeConsumer
+from edfi_api.changes.change_stream.delivery import deliver_again
+from edfi_api.changes.change_stream.exceptions import UnknownHandler
+from edfi_api.changes.change_stream.handlers import handlers_in
+from edfi_api.changes.change_stream.models import DeadLetter
+from edfi_api.conf import api_settings
+from edfi_api.operation.administration.read_only import ReadOnlyAdmin
+from edfi_api.startup import current_surface
+
+
+class RemovableAdmin(ReadOnlyAdmin):
+    """Rows that can be deleted but not changed."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return request.user.has_perm(f"{self.opts.app_label}.delete_{self.opts.model_name}")
+
+
+@admin.register(ChangeConsumer)
+class ChangeConsumerAdmin(RemovableAdmin):
+    """A deleted consumer no longer prevents purging; if it connects again, it starts from the beginning."""
+
+    list_display = ["name", "change_version"]
+
+
+@admin.register(DeadLetter)
+class DeadLetterAdmin(RemovableAdmin):
+    """Dead letters can be delivered again after the error is fixed, or deleted."""
+
+    list_display = ["handler", "resource", "natural_key", "failed_at", "attempts", "last_line"]
+    list_filter = ["handler"]
+    ordering = ["-id"]
+    fields = ["handler", "resource", "natural_key", "change_version", "failed_at", "attempts", "traceback", "change"]
+    readonly_fields = ["traceback"]
+    actions = ["deliver_again"]
+
+    @admin.display(description="error")
+    def last_line(self, letter: DeadLetter) -> str:
+        return letter.error.strip().rpartition("\n")[2]
+
+    @admin.display(description="error")
+    def traceback(self, letter: DeadLetter) -> SafeString:
+        return format_html("<pre>{}</pre>", letter.error)
+
+    @admin.action(description="Deliver again", permissions=["delete"])
+    def deliver_again(self, request: HttpRequest, letters: QuerySet[DeadLetter]) -> None:
+        """Delivers the selected dead letters in the order of their changes."""
+        handlers = handlers_in(api_settings.CHANGE_HANDLERS, current_surface())
+        chosen, delivered = list(letters.order_by("change_version")), 0
+        for letter in chosen:
+            try:
+                delivered += deliver_again(letter, handlers)
+            except UnknownHandler as error:
+                self.message_user(request, str(error), messages.ERROR)
+        failed = len(chosen) - delivered
+        self.message_user(
+            request, f"{delivered} delivered, {failed} failed again.", messages.WARNING if failed else messages.SUCCESS
+        )

@@ -1,0 +1,52 @@
+"""Named consumers of the stream and their positions, which are stored in the database and advance after delivery.
+
+Changes that a consumer has not received yet are not purged, so unused consumers should be deleted in the admin.
+"""
+
+from typing import Self
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import QuerySet
+
+from edfi_api.changes.change_queries.models import ChangeConsumer
+from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy
+
+# Advisory locks with two-part keys do not collide with the single-part keys of change versions. PostgreSQL releases
+# them when the session ends for any reason.
+_LOCK = "SELECT pg_try_advisory_lock(change_version_lock()::integer, hashtext(%s))"
+_UNLOCK = "SELECT pg_advisory_unlock(change_version_lock()::integer, hashtext(%s))"
+
+
+class Consumer:
+    """A consumer, held by one process at a time. Entering the context takes the lock, and creates the row if needed."""
+
+    def __init__(self, name: str, using: str = DEFAULT_DB_ALIAS) -> None:
+        self.name = name
+        self._using = using
+
+    def __enter__(self) -> Self:
+        """Raises ConsumerIsBusy if another process holds the consumer."""
+        if not self._ask(_LOCK):
+            raise ConsumerIsBusy(self.name)
+        ChangeConsumer.objects.using(self._using).get_or_create(name=self.name)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if connections[self._using].is_usable():
+            self._ask(_UNLOCK)
+
+    @property
+    def position(self) -> int:
+        """The version up to which all changes are delivered; 0 for a new consumer."""
+        return int(self._row().values_list("change_version", flat=True).get())
+
+    def move_to(self, version: int) -> None:
+        """Record that all changes up to this version are delivered."""
+        self._row().update(change_version=version)
+
+    def _row(self) -> QuerySet[ChangeConsumer]:
+        return ChangeConsumer.objects.using(self._using).filter(name=self.name)
+
+    def _ask(self, statement: str) -> bool:
+        with connections[self._using].cursor() as cursor:
+            return bool(cursor.execute(statement, [self.name]).fetchone()[0])

@@ -1,0 +1,51 @@
+"""`run_handlers`: call the functions marked with `on_change` for every change, and wait for more.
+
+Each handler has its own position; a new handler starts with all existing documents.
+"""
+
+from argparse import ArgumentParser
+from contextlib import suppress
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.changes.change_stream.delivery import deliver_for_ever, deliver_once
+from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, UnknownHandler
+from edfi_api.changes.change_stream.handlers import Handler, handlers_in
+from edfi_api.changes.change_stream.resources import UnknownResource
+from edfi_api.conf import api_settings
+from edfi_api.management.arguments import text
+from edfi_api.startup import current_surface
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    # System checks would build the whole API, which takes seconds and is not needed here.
+    requires_system_checks = ()
+    help = "Calls the change handlers in the modules of MEADOWLARK_CHANGE_HANDLERS, and waits for further changes."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--once", action="store_true", help="exit once all current changes are delivered")
+        parser.add_argument(
+            "--handler", type=text, action="append", metavar="NAME", help="only this handler; may be repeated"
+        )
+
+    def handle(self, *, once: bool, handler: list[str] | None, **options: Any) -> None:
+        deliver = deliver_once if once else deliver_for_ever
+        try:
+            with suppress(KeyboardInterrupt):
+                deliver(_handlers(handler))
+        except (ConsumerIsBusy, UnknownHandler, UnknownResource, ModuleNotFoundError) as error:
+            raise CommandError(str(error)) from error
+
+
+def _handlers(names: list[str] | None) -> list[Handler]:
+    """The handlers with these names, or all. Raises UnknownHandler."""
+    found = {handler.name: handler for handler in handlers_in(api_settings.CHANGE_HANDLERS, current_surface())}
+    for name in names or ():
+        if name not in found:
+            raise UnknownHandler(name)
+    if not found:
+        raise CommandError("MEADOWLARK_CHANGE_HANDLERS names no module with handlers.")
+    return [found[name] for name in names or found]

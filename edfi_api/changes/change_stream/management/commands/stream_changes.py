@@ -1,0 +1,66 @@
+"""`stream_changes --consumer NAME`: every insert, update, key change and delete as one line of JSON, in order.
+
+Each change is sent at least once: the position of the consumer is stored in the database and advances after the sink
+has accepted the changes. A new consumer starts with all existing documents.
+"""
+
+from argparse import ArgumentParser
+from contextlib import suppress
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, SinkFailed, UnknownSink
+from edfi_api.changes.change_stream.resources import UnknownResource, resource_at
+from edfi_api.changes.change_stream.sinks.sink import configured_sink
+from edfi_api.changes.change_stream.streaming import Streamed, stream_for_ever, stream_once
+from edfi_api.management.arguments import name, whole_number
+from edfi_api.startup import current_surface
+
+_LAST_VERSION = 2**63 - 1
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    # System checks would build the whole API, which takes seconds and is not needed here.
+    requires_system_checks = ()
+    help = "Sends the changes of documents as lines of JSON to a sink, in order and at least once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--consumer", type=name, required=True, metavar="NAME", help="the name under which the position is stored"
+        )
+        parser.add_argument(
+            "--from",
+            dest="start",
+            type=whole_number(0, _LAST_VERSION),
+            metavar="VERSION",
+            help="start after this change version",
+        )
+        parser.add_argument("--follow", action="store_true", help="wait for further changes")
+        parser.add_argument(
+            "--resource",
+            action="append",
+            default=[],
+            metavar="PROJECT/ENDPOINT",
+            help="only this resource; may be repeated",
+        )
+        parser.add_argument(
+            "--sink", default="output", metavar="NAME", help="one of the setting CHANGE_SINKS (default output)"
+        )
+
+    def handle(
+        self, *, consumer: str, start: int | None, follow: bool, resource: list[str], sink: str, **_: Any
+    ) -> None:
+        try:
+            resources = [resource_at(path, current_surface()) for path in resource]
+            with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
+                streamed = Streamed(consumer, to, resources)
+                if follow:
+                    stream_for_ever(streamed, start)
+                else:
+                    self.stderr.write(f"{stream_once(streamed, start)} changes")
+        except (ConsumerIsBusy, SinkFailed, UnknownSink, UnknownResource, ImproperlyConfigured) as error:
+            raise CommandError(str(error)) from error

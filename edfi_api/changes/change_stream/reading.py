@@ -1,0 +1,117 @@
+"""Reads changes in the order of their versions, up to the settled one.
+
+Changes are read in windows of versions. Each version is at most one change, so the size of a window bounds memory;
+windows grow where versions are sparse, because their documents have changed again since.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from edfi_api.changes.change_stream.changes import Change, Operation
+from edfi_api.documents import json_text
+from edfi_api.model.surface.naming import url_segment
+from edfi_api.model.surface.resource import Resource
+from edfi_api.models import ResourceType
+from edfi_api.storage import resource_types
+
+_FEW, _MANY = 500, 2_000
+_SMALLEST_SPAN = 2 * _MANY
+
+# A statement of its own, which must run before the rows are read; see the SQL function.
+_NEWEST = "SELECT newest_change_version(), coalesce(pg_sequence_last_value('change_version'), 0)"
+
+# One branch per resource type, so that each table is read by an index that starts with the type.
+_WINDOW = """
+SELECT c.change_version, c.operation, c.resource_type_id, c.document_uuid, c.natural_key, c.body::text,
+       client.client_id::text, c.changed_at, k.old_key_values::text
+  FROM unnest(%(types)s::smallint[]) AS type
+ CROSS JOIN LATERAL (
+    SELECT * FROM document_change
+     WHERE resource_type_id = type AND change_version > %(after)s AND change_version <= %(upto)s
+ ) c
+  LEFT JOIN security_apiclient client ON client.id = c.client
+  LEFT JOIN key_change k ON c.operation = 'key_change'
+        AND k.resource_type_id = c.resource_type_id AND k.change_version = c.change_version
+ ORDER BY c.change_version
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """`settled` is the version up to which all changes are visible, `taken` the last value of the sequence."""
+
+    settled: int
+    taken: int
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no transaction is writing: all versions taken from the sequence are committed or rolled back."""
+        return self.settled == self.taken
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """All changes after the previous window up to the version `upto`."""
+
+    changes: Sequence[Change]
+    upto: int
+
+
+class ChangeReader:
+    """Reads the changes of some resources, or of all."""
+
+    def __init__(self, resources: Collection[Resource] = (), using: str = DEFAULT_DB_ALIAS) -> None:
+        self._using = using
+        self._paths = _paths(using)
+        numbers = resource_types.numbers(using)
+        self._types = [numbers[resource.name] for resource in resources] or list(self._paths)
+
+    def newest(self) -> Newest:
+        """The version up to which changes can be read now."""
+        [row] = self._rows(_NEWEST, {})
+        return Newest(*row)
+
+    def windows(self, after: int, newest: Newest) -> Iterator[Window]:
+        """All changes after a version up to the settled one. Empty windows are included: they advance the position."""
+        span = _SMALLEST_SPAN
+        while after < newest.settled:
+            upto = min(after + span, newest.settled)
+            window = Window(self._changes(after, upto), upto)
+            yield window
+            after = upto
+            if len(window.changes) < _FEW:
+                span *= 4
+            elif len(window.changes) > _MANY:
+                span = max(span // 4, _SMALLEST_SPAN)
+
+    def _changes(self, after: int, upto: int) -> list[Change]:
+        rows = self._rows(_WINDOW, {"types": self._types, "after": after, "upto": upto})
+        return [_change(row, self._paths) for row in rows]
+
+    def _rows(self, statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+        with connections[self._using].cursor() as cursor:
+            return list(cursor.execute(statement, parameters))
+
+
+def _paths(using: str) -> dict[int, str]:
+    """Resource type → `ed-fi/students`. The table also has resources of earlier data standards."""
+    rows = ResourceType.objects.using(using)
+    return {row.id: f"{url_segment(row.project)}/{row.endpoint}" for row in rows}
+
+
+def _change(row: Sequence[Any], paths: dict[int, str]) -> Change:
+    version, operation, resource_type, document_uuid, natural_key, text, client, changed_at, old = row
+    return Change(
+        version=version,
+        operation=Operation(operation),
+        resource=paths[resource_type],
+        document_uuid=document_uuid,
+        natural_key=natural_key,
+        text=text,
+        client=client,
+        changed_at=changed_at,
+        old_key_values=None if old is None else json_text.loads(old.encode()),
+    )

@@ -1,0 +1,12 @@
+"""Bulk loading, with the same result as writing the documents one by one through the API.
+
+`candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
+rows in several processes; `write_set` determines which batches may be written concurrently by the threads of
+`sessions`; `writing` writes a batch with the `statements`, after `conflicts` has determined which of its rows the API
+would refuse. `deferred_references` tells loads which missing targets may follow.
+"""
+
+from edfi_api.loading.bulk.candidates import Candidate, Refusal, Written
+from edfi_api.loading.bulk.pipeline import BulkWriter, bulk_writer, write_documents
+
+__all__ = ["BulkWriter", "Candidate", "Refusal", "Written", "bulk_writer", "write_documents"]

@@ -1,0 +1,132 @@
+"""JSON texts → rows for COPY, without the database, so that it can run in any process.
+
+Arguments and results are a few large values instead of many small ones, because they are passed between processes.
+Descriptors keep the case in which they were sent, except those whose stored URIs the work contains.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from uuid_utils import uuid7
+
+from edfi_api.documents import json_object
+from edfi_api.documents.incoming import IncomingDocument, Preparer
+from edfi_api.documents.paths import Path
+from edfi_api.loading.bulk.candidates import REFUSALS, Refusal
+from edfi_api.model.surface.resource import Resource, ResourceName
+
+# The characters with a meaning in COPY's text format, and their escape sequences.
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_IS_TO_ESCAPE = re.compile(r"[\\\t\n\r]")
+_NULL = "\\N"
+
+# The stored URIs of descriptors, by referential id.
+UrisById = Mapping[UUID, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bodies of one resource; `number` is its resource type in the database."""
+
+    resource: Resource
+    number: int
+    texts: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A batch to prepare; `stored_uris` has descriptors of which the load has seen another case than the stored one."""
+
+    parts: Sequence[Part]
+    stored_uris: UrisById = field(default_factory=dict)
+
+    def texts(self) -> Iterator[tuple[Part, bytes]]:
+        """Each text with its part, in order."""
+        return ((part, text) for part in self.parts for text in part.texts)
+
+
+@dataclass(slots=True)
+class Prepared:
+    """The result of preparing a batch.
+
+    `lines` is the input of COPY, `aliases` has the referential ids of each valid document by its position (the
+    superclass's last), and `refusals` the errors of the others. `descriptors` has the referential id and the URI of
+    each descriptor that occurs.
+    """
+
+    lines: bytes = b""
+    aliases: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
+    refusals: dict[int, Refusal] = field(default_factory=dict)
+    descriptors: set[tuple[UUID, str]] = field(default_factory=set)
+
+
+class Preparation:
+    """Prepares batches; each resource is compiled at its first body."""
+
+    def __init__(self) -> None:
+        self._preparers: dict[ResourceName, Preparer] = {}
+
+    def prepare(self, work: Work) -> Prepared:
+        prepared = Prepared()
+        lines = []
+        found: dict[tuple[Path, str], UUID] = {}
+        for position, (part, text) in enumerate(work.texts()):
+            preparer = self._preparer(part.resource)
+            try:
+                incoming = preparer.prepare_new(json_object.parse(text), lambda _: work.stored_uris)
+            except REFUSALS as refusal:
+                prepared.refusals[position] = refusal
+                continue
+            lines.append(_line(position, incoming, part.number))
+            prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
+            for reference in (*incoming.references, *incoming.key_descriptors):
+                if reference.value is not None:
+                    found[reference.steps, reference.value] = reference.referential_id
+        prepared.descriptors = {(id_, work.stored_uris.get(id_, value)) for (_, value), id_ in found.items()}
+        prepared.lines = "".join(lines).encode()
+        return prepared
+
+    def _preparer(self, resource: Resource) -> Preparer:
+        if resource.name not in self._preparers:
+            self._preparers[resource.name] = Preparer(resource)
+        return self._preparers[resource.name]
+
+
+def _line(position: int, incoming: IncomingDocument, resource_type: int) -> str:
+    """One line of COPY's text format, in the order of the columns of `COPY`."""
+    identity = incoming.identity
+    fields = (
+        str(position),
+        uuid7().hex,
+        str(resource_type),
+        _escaped(identity.natural_key),
+        identity.referential_id.hex,
+        _NULL if identity.superclass_id is None else identity.superclass_id.hex,
+        _uuid_array(incoming.targets),
+        _uuid_array(incoming.linked),
+        incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
+        *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
+    )
+    return "\t".join(fields) + "\n"
+
+
+def _uuid_array(ids: Iterable[UUID]) -> str:
+    return "{" + ",".join([f"{each.int:032x}" for each in ids]) + "}"
+
+
+def _securable_field(value: str | bool | int | list[int]) -> str:
+    return "{" + ",".join(map(str, value)) + "}" if isinstance(value, list) else _escaped(str(value))
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES) if _IS_TO_ESCAPE.search(text) else text
+
+
+_of_this_process = Preparation()
+
+
+def prepare(work: Work) -> Prepared:
+    """For worker processes, in which the compiled resources are kept for all work."""
+    return _of_this_process.prepare(work)

@@ -1,0 +1,158 @@
+"""The SQL of a batch. `WRITE` does for all staged rows of a pass what `documents.statements.upsert` does for one.
+
+All statements run in one transaction at READ COMMITTED. Targets and superclass identities are checked first, so that
+rows that cannot be written do not fail the batch; integrity is still enforced by the foreign keys and the primary key
+of `alias`.
+"""
+
+from edfi_api.documents.securables import COLUMNS
+from edfi_api.storage.statements import SECURABLES
+
+# Set for the transaction only: behind a pooler, the session also serves API clients, whose commits must wait for the
+# disk. JIT is off because the planner overestimates the cost of these statements, and compiling takes longer than it
+# saves.
+WITHOUT_JIT = "SET LOCAL jit TO off"
+WITHOUT_WAITING_FOR_DISK = "SET LOCAL synchronous_commit TO off"
+
+# `position` is the row's position in the batch, `pass_number` the pass in which it is written; the other columns are
+# those of a write. The planner cannot estimate how many documents exist or differ; the index prevents plans that
+# compare every row with every other. A caller's transaction may have several batches.
+STAGE = f"""
+CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
+    position integer PRIMARY KEY,
+    document_uuid uuid NOT NULL,
+    resource_type_id smallint NOT NULL,
+    natural_key text NOT NULL,
+    referential_id uuid NOT NULL,
+    superclass_id uuid,
+    targets uuid[] NOT NULL,
+    linked uuid[] NOT NULL,
+    body jsonb NOT NULL,
+    {", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items())},
+    pass_number integer NOT NULL DEFAULT 1
+) ON COMMIT DROP;
+TRUNCATE staged_document
+"""
+
+COPY = f"""
+COPY staged_document (position, document_uuid, resource_type_id, natural_key, referential_id, superclass_id,
+                      targets, linked, body, {SECURABLES})
+FROM STDIN
+"""
+
+# Without statistics the planner assumes a handful of rows and uses nested loops.
+ANALYZE = "ANALYZE staged_document (position, referential_id, superclass_id, pass_number)"
+
+# Locks the people of new documents whose authorization paths are computed after `WRITE`, against concurrent changes of
+# these paths. `documents_join_paths` takes the same locks; taking them before the first row is written prevents
+# deadlocks between two batches, one waiting for people and one for rows.
+LOCK_PEOPLE = """
+SELECT lock_people(array_agg(student), array_agg(contact), array_agg(staff)) FROM staged_document s
+ WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
+   AND NOT EXISTS (SELECT FROM alias a WHERE a.referential_id = s.referential_id)
+"""
+
+NOT_STORED = """
+WITH missing AS (
+    SELECT target FROM (SELECT DISTINCT unnest(targets) AS target FROM staged_document) wanted
+     WHERE NOT EXISTS (SELECT FROM alias WHERE referential_id = target)
+)
+SELECT s.position, target FROM staged_document s CROSS JOIN unnest(s.targets) AS target
+ WHERE target IN (SELECT target FROM missing)
+"""
+
+DUPLICATES = """
+SELECT s.position FROM staged_document s JOIN alias above ON above.referential_id = s.superclass_id
+ WHERE NOT EXISTS (SELECT FROM alias own WHERE own.referential_id = s.referential_id)
+"""
+
+# Rows of pass 0 are never written.
+SET_PASSES = """
+UPDATE staged_document s SET pass_number = assigned.pass_number
+  FROM unnest(%(positions)s::integer[], %(passes)s::integer[]) AS assigned (position, pass_number)
+ WHERE s.position = assigned.position
+"""
+
+WRITE = f"""
+WITH existing AS (
+    SELECT s.position, d.id, d.change_version, d.body = s.body AS is_same_body
+      FROM staged_document s
+      JOIN alias a ON a.referential_id = s.referential_id
+      JOIN document d ON d.id = a.document_id
+     WHERE s.pass_number = %(pass_number)s
+), to_write AS MATERIALIZED (
+    SELECT s.* FROM staged_document s
+     WHERE s.pass_number = %(pass_number)s
+       AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position AND e.is_same_body)
+), linked AS MATERIALIZED (
+    SELECT a.referential_id, d.resource_type_id, d.document_uuid
+      FROM alias a JOIN document d ON d.id = a.document_id
+     WHERE a.referential_id IN (SELECT unnest(linked) FROM to_write)
+       FOR KEY SHARE OF a
+), to_insert AS MATERIALIZED (
+    SELECT s.* FROM to_write s WHERE NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position)
+), links AS MATERIALIZED (
+    -- As in the upsert; the rows of a pass may refer to each other. A row with a target that was deleted concurrently
+    -- is not written, and appears in no outcome.
+    SELECT s.position, array_agg(t.resource_type_id ORDER BY place) AS types,
+           array_agg(t.document_uuid ORDER BY place) AS ids
+      FROM to_write s CROSS JOIN unnest(s.linked) WITH ORDINALITY AS l (alias_id, place)
+      LEFT JOIN (
+        TABLE linked
+         UNION ALL
+        SELECT referential_id, resource_type_id, document_uuid FROM to_insert
+         UNION ALL
+        SELECT superclass_id, resource_type_id, document_uuid FROM to_insert WHERE superclass_id IS NOT NULL
+      ) t ON t.referential_id = l.alias_id
+     GROUP BY s.position
+    HAVING bool_and(t.referential_id IS NOT NULL)
+     UNION ALL
+    SELECT position, NULL, NULL FROM to_write WHERE linked = '{{}}'
+), new AS MATERIALIZED (
+    SELECT nextval('document_id_seq') AS id, ready.*
+      FROM (SELECT * FROM to_insert JOIN links USING (position) ORDER BY position) ready
+), inserted AS (
+    INSERT INTO document (id, document_uuid, resource_type_id, natural_key, body, linked_types, linked_ids,
+                          created_by, last_modified_by, {SECURABLES})
+    OVERRIDING SYSTEM VALUE
+    SELECT id, document_uuid, resource_type_id, natural_key, body, types, ids, %(client)s::bigint, %(client)s::bigint,
+           {SECURABLES}
+      FROM new
+), updated AS (
+    -- As in the upsert: a row that changed since the snapshot is not updated, and appears in no outcome.
+    UPDATE document d
+       SET body = s.body, natural_key = s.natural_key, linked_types = l.types, linked_ids = l.ids,
+           ({SECURABLES}) = ROW({", ".join(f"s.{name}" for name in COLUMNS)}),
+           last_modified_at = now(), last_modified_by = %(client)s::bigint
+      FROM existing e JOIN to_write s ON s.position = e.position JOIN links l ON l.position = e.position
+     WHERE d.id = e.id AND NOT e.is_same_body AND d.change_version = e.change_version
+    RETURNING d.id, d.resource_type_id, s.position, s.targets
+), new_aliases AS (
+    INSERT INTO alias (referential_id, document_id)
+    SELECT referential_id, id FROM new
+     UNION ALL
+    SELECT superclass_id, id FROM new WHERE superclass_id IS NOT NULL
+), references_of_new AS (
+    INSERT INTO reference (document_id, resource_type_id, alias_id)
+    SELECT id, resource_type_id, unnest(targets) FROM new
+), references_of_updated AS (
+    INSERT INTO reference (document_id, resource_type_id, alias_id)
+    SELECT id, resource_type_id, unnest(targets) FROM updated
+    ON CONFLICT DO NOTHING
+), old_references AS (
+    DELETE FROM reference r USING updated u WHERE r.document_id = u.id AND r.alias_id <> ALL (u.targets)
+)
+SELECT 'inserted', array_agg(position), array_agg(id) FILTER (
+           WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
+             AND (student IS NOT NULL OR contact IS NOT NULL OR staff IS NOT NULL)
+       ) FROM new HAVING count(*) > 0
+ UNION ALL
+SELECT 'updated', array_agg(position), NULL FROM updated HAVING count(*) > 0
+ UNION ALL
+SELECT 'unchanged', array_agg(position), NULL FROM existing WHERE is_same_body HAVING count(*) > 0
+"""
+
+# Run before and after `WRITE`, which returns the ids; see sql/0007_paths_of_many_documents.sql.
+PATHS_LATER = "SET LOCAL meadowlark.joins_paths TO later"
+PATHS_AT_ONCE = "SET LOCAL meadowlark.joins_paths TO DEFAULT"
+JOIN_PATHS = "SELECT documents_join_paths(%(ids)s)"

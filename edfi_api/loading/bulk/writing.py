@@ -1,0 +1,195 @@
+"""Writes one prepared batch: staged by COPY, checked for conflicts, written by set-based statements.
+
+Documents that conflict with a concurrent writer are written one by one with `store.upsert`, as for any client.
+"""
+
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, OperationalError, connections, transaction
+from psycopg import Cursor, errors
+from psycopg.rows import TupleRow
+
+from edfi_api.documents.incoming import IncomingDocument, Preparer
+from edfi_api.loading.bulk import statements
+from edfi_api.loading.bulk.batches import Batch
+from edfi_api.loading.bulk.candidates import REFUSALS, Candidate, Refusal
+from edfi_api.loading.bulk.conflicts import Conflicts, Resolve, resolve
+from edfi_api.loading.bulk.preparation import Prepared, UrisById
+from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.storage import descriptor_casing, store
+from edfi_api.storage.exceptions import IdentityConflict
+from edfi_api.storage.store import Outcome
+from references import resolution
+
+Results = dict[int, Outcome | Refusal]
+
+_IN_NO_PASS = 0
+_ATTEMPTS = 3
+_CONCURRENT = (errors.DeadlockDetected, errors.SerializationFailure)
+
+
+class _MetConcurrentWrites(Exception):
+    """The transaction of the batch failed because of a concurrent one; nothing was written."""
+
+
+class BatchWriter:
+    """Writes the batches of one load, each in one transaction on the connection of the calling thread."""
+
+    def __init__(self, using: str, client: int | None = None) -> None:
+        self._using = using
+        self._client = client
+        self._stored_uris = partial(descriptor_casing.stored_uris, using=using)
+        self._preparers: dict[ResourceName, Preparer] = {}
+
+    def differing_uris(self, prepared: Prepared) -> UrisById:
+        """The stored URIs of the batch's descriptors that differ in case, by referential id."""
+        stored = self._stored_uris({id_ for id_, _ in prepared.descriptors})
+        return {id_: stored[id_] for id_, used in prepared.descriptors if stored.get(id_, used) != used}
+
+    def write(self, batch: Batch, prepared: Prepared, resolve: Resolve = resolve) -> Results:
+        """The result of each candidate by its position, as if they were written one by one."""
+        conflicts, outcomes = self._write_at_once(prepared, resolve)
+        results: Results = {**prepared.refusals, **outcomes, **dict(self._refusals(batch, conflicts))}
+        if len(results) < len(batch):
+            for position in sorted(prepared.aliases.keys() - results.keys()):
+                results[position] = self._write_alone(batch[position])
+        return results
+
+    def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
+        for _ in range(_ATTEMPTS if prepared.aliases else 0):
+            try:
+                with _one_transaction(self._using) as cursor:
+                    return _write_rows(cursor, prepared, resolve, self._client)
+            except _MetConcurrentWrites:
+                continue
+        return Conflicts(), {}
+
+    def _refusals(self, batch: Batch, conflicts: Conflicts) -> Iterator[tuple[int, Refusal]]:
+        for position in conflicts.duplicates:
+            incoming = self._incoming(batch[position])
+            yield position, IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
+        stored = _Stored(self._using)
+        incoming_by_position = {
+            position: self._preparer(batch[position].resource).prepare_new(batch[position].body, lambda _: {})
+            for position in conflicts.missing
+        }
+        key_descriptors = chain.from_iterable(each.key_descriptors for each in incoming_by_position.values())
+        missing_descriptors = resolution.missing((each.referential_id for each in key_descriptors), self._using)
+        for position, incoming in incoming_by_position.items():
+            missing = {UUID(bytes=id_) for id_ in conflicts.missing[position]} | missing_descriptors
+            yield position, store.unresolved(incoming, missing, stored.among)
+
+    def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
+        try:
+            return store.upsert(self._incoming(candidate), self._client, using=self._using)[1]
+        except REFUSALS as error:
+            refusal: Refusal = error
+            return refusal
+
+    def _incoming(self, candidate: Candidate[Any]) -> IncomingDocument:
+        return self._preparer(candidate.resource).prepare(candidate.body, self._stored_uris)
+
+    def _preparer(self, resource: Resource) -> Preparer:
+        if resource.name not in self._preparers:
+            self._preparers[resource.name] = Preparer(resource)
+        return self._preparers[resource.name]
+
+
+class _Stored:
+    """Which URIs belong to a stored descriptor. Caches each lookup, since many documents of a load miss the same."""
+
+    def __init__(self, using: str) -> None:
+        self._using = using
+        self._known: dict[str, bool] = {}
+
+    def among(self, uris: Set[str]) -> Set[str]:
+        if unknown := uris - self._known.keys():
+            found = store.stored_uris(unknown, self._using)
+            self._known.update({uri: uri in found for uri in unknown})
+        return {uri for uri in uris if self._known[uri]}
+
+
+@contextmanager
+def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
+    """A psycopg cursor in a transaction, or in a savepoint of the caller's transaction."""
+    connection = connections[using]
+    is_of_caller = connection.in_atomic_block
+    try:
+        with transaction.atomic(using), connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+            _run(cursor, statements.WITHOUT_JIT)
+            if not is_of_caller:
+                _run(cursor, statements.WITHOUT_WAITING_FOR_DISK)
+            yield cursor
+    except IntegrityError as error:
+        raise _MetConcurrentWrites from error
+    except OperationalError as error:
+        if isinstance(error.__cause__, _CONCURRENT):
+            raise _MetConcurrentWrites from error
+        raise
+
+
+def _write_rows(
+    cursor: Cursor[TupleRow], prepared: Prepared, resolve: Resolve, client: int | None
+) -> tuple[Conflicts, dict[int, Outcome]]:
+    _stage(cursor, prepared.lines)
+    conflicts = _conflicts(cursor, prepared.aliases, resolve)
+    outcomes: dict[int, Outcome] = {}
+    for pass_number, size in enumerate(conflicts.pass_sizes(len(prepared.aliases)), start=1):
+        written = _written(cursor, pass_number, client)
+        outcomes |= written
+        if len(written) < size:
+            break  # A document that changed concurrently is written alone, and further rows for it have to follow.
+    return conflicts, outcomes
+
+
+def _stage(cursor: Cursor[TupleRow], lines: bytes) -> None:
+    _run(cursor, statements.STAGE)
+    with cursor.copy(statements.COPY) as copy:
+        copy.write(lines)
+    _run(cursor, statements.ANALYZE)
+    _run(cursor, statements.LOCK_PEOPLE)
+
+
+def _conflicts(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], resolve: Resolve) -> Conflicts:
+    not_stored: dict[int, set[bytes]] = {}
+    for position, target in _rows(cursor, statements.NOT_STORED):
+        not_stored.setdefault(position, set()).add(target.bytes)
+    have_superclass = any(len(ids) > 1 for ids in aliases.values())
+    duplicates = {position for (position,) in _rows(cursor, statements.DUPLICATES)} if have_superclass else set()
+    conflicts = resolve(aliases, not_stored, duplicates)
+    _set_passes(cursor, conflicts)
+    return conflicts
+
+
+def _set_passes(cursor: Cursor[TupleRow], conflicts: Conflicts) -> None:
+    passes = conflicts.later | dict.fromkeys([*conflicts.duplicates, *conflicts.missing], _IN_NO_PASS)
+    if passes:
+        _run(cursor, statements.SET_PASSES, {"positions": list(passes), "passes": list(passes.values())})
+
+
+def _written(cursor: Cursor[TupleRow], pass_number: int, client: int | None) -> dict[int, Outcome]:
+    """Outcomes by position; rows that were changed concurrently are missing."""
+    found: dict[int, Outcome] = {}
+    _run(cursor, statements.PATHS_LATER)
+    parameters = {"pass_number": pass_number, "client": client}
+    for outcome, positions, ids_about_people in _rows(cursor, statements.WRITE, parameters):
+        found |= dict.fromkeys(positions, Outcome(outcome))
+        if ids_about_people:
+            _run(cursor, statements.JOIN_PATHS, {"ids": ids_about_people})
+    _run(cursor, statements.PATHS_AT_ONCE)
+    return found
+
+
+def _rows(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> list[TupleRow]:
+    return _run(cursor, statement, parameters).fetchall()
+
+
+def _run(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> Cursor[TupleRow]:
+    """Not prepared: batches differ in size, so each execution needs its own plan. Also, psycopg deallocates all
+    prepared statements of a connection after a rollback, including those of `documents.prepared`."""
+    return cursor.execute(statement, parameters, prepare=False)

@@ -1,0 +1,93 @@
+"""Fragment → body: resolves references to other elements of the file and to documents in the database.
+
+Runs just before the document is written, when all possible targets that load order allows are written.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from edfi_api.documents.coercion import Coercion, compile_coercion
+from edfi_api.loading.interchange.entities import Entities
+from edfi_api.loading.interchange.exceptions import UnreadableDocument
+from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
+from edfi_api.loading.interchange.identity_values import reference_object
+from edfi_api.loading.interchange.spool import Spool
+from edfi_api.model.surface.resource import ResourceName
+from edfi_api.models import Document
+from edfi_api.storage import resource_types
+
+
+@dataclass
+class Resolver:
+    """Resolves the references of fragments against one spool and one database."""
+
+    entities: Entities
+    spool: Spool
+    using: str
+    _coercions: dict[ResourceName, Coercion] = field(default_factory=dict)
+
+    def body(self, fragment: Fragment, file: int) -> dict[str, Any]:
+        """The fragment's body with all references; UnreadableDocument if one cannot be resolved."""
+        return self._resolved(fragment, file, frozenset()).body
+
+    def _resolved(self, fragment: Fragment, file: int, passed: frozenset[str]) -> Fragment:
+        for reference in fragment.open_references:
+            target = self._target(reference.named, reference, file, passed)
+            members = reference_object(self.entities, reference.target, reference.identity, target, reference.line)
+            _object_at(fragment.body, reference.place).update(members)
+        return fragment
+
+    def _target(self, named: Named, reference: OpenReference, file: int, passed: frozenset[str]) -> Fragment:
+        match named:
+            case Fragment():
+                return self._resolved(named, file, passed)
+            case IdReference():
+                return self._with_id(named.id, reference, file, passed)
+            case LookUp():
+                return self._looked_up(named, reference, file, passed)
+
+    def _with_id(self, id_: str, reference: OpenReference, file: int, passed: frozenset[str]) -> Fragment:
+        named = self.spool.named(file, id_) if id_ not in passed else None
+        if named is None:
+            raise UnreadableDocument(reference.line, f"nothing in the file has the id {id_!r}")
+        target = self._target(named, reference, file, passed | {id_})
+        if reference.target not in self._names_of(target.name):
+            raise UnreadableDocument(
+                reference.line,
+                f"the id {id_!r} is not of a {reference.target.resource} but of a {target.name.resource}",
+            )
+        return target
+
+    def _names_of(self, name: ResourceName) -> set[ResourceName]:
+        resource = self.entities.resource(name)
+        superclass = resource.superclass if resource is not None else None
+        return {name} if superclass is None else {name, superclass.name}
+
+    def _looked_up(self, look_up: LookUp, reference: OpenReference, file: int, passed: frozenset[str]) -> Fragment:
+        examples = [self._resolved(example, file, passed) for example in look_up.examples]
+        found = [match for example in examples for match in self._matches(example)]
+        if len(found) != 1:
+            count = "several documents" if found else "no document"
+            raise UnreadableDocument(reference.line, f"the {reference.target.resource} look-up matches {count}")
+        return found[0]
+
+    def _matches(self, example: Fragment) -> list[Fragment]:
+        """Up to two documents that contain the example: enough to detect an ambiguous look-up."""
+        documents = Document.objects.using(self.using).filter(
+            resource_type_id=resource_types.numbers(self.using)[example.name], body__contains=self._coerced(example)
+        )
+        return [Fragment(example.name, body) for body in documents.values_list("body", flat=True)[:2]]
+
+    def _coerced(self, example: Fragment) -> dict[str, Any]:
+        """The example with coerced values; coercions are compiled on first use, as few resources have look-ups."""
+        if example.name not in self._coercions:
+            schema = self.entities.surface.by_name[example.name].json_schema
+            self._coercions[example.name] = compile_coercion(schema)
+        coerced: dict[str, Any] = self._coercions[example.name](example.body)
+        return coerced
+
+
+def _object_at(body: Any, place: Place) -> Any:
+    for key in place:
+        body = body[key]
+    return body

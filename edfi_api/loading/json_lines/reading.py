@@ -1,0 +1,116 @@
+"""Sources of JSON Lines → texts of bodies; what is wrong with a line is told, and the next one read.
+
+Bodies are not looked at here: whoever prepares them does, in several processes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from edfi_api.loading.interchange.results import REFUSED, LoadResult, Refused, no_such
+from edfi_api.loading.json_lines.exceptions import NamesNoResource, UnknownResource, UnreadableFile, UnreadableLine
+from edfi_api.loading.json_lines.lines import lines
+from edfi_api.loading.json_lines.sources import Source, resource_called
+from edfi_api.model.surface.resource import Resource, Surface
+
+OnRefusal = Callable[[Refused], None]
+
+_NO_RESOURCE = (
+    'neither the line, by {"resource": "/ed-fi/students", "body": {...}}, nor the name of the file says what it is a '
+    "document of"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Where refusals go: into the counts, and to whoever wants to know of each."""
+
+    result: LoadResult
+    on_refusal: OnRefusal
+
+    def refused(self, refused: Refused) -> None:
+        self.result.count(refused.resource, REFUSED)
+        self.on_refusal(refused)
+
+    def unreadable(self, refused: Refused) -> None:
+        self.result.unreadable.append(refused)
+        self.on_refusal(refused)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReader:
+    """Reads the sources of one load, which are known by their number in it."""
+
+    surface: Surface
+    sources: Sequence[Source]
+    longest_line: int
+    told: Told
+
+    def texts(self, number: int) -> Iterator[tuple[int, bytes]]:
+        """Line numbers and texts of a source, to its end or to where it cannot be read any further."""
+        source = self.sources[number]
+        try:
+            with source.open() as file:
+                for line, text in lines(file, self.longest_line):
+                    if text is None:
+                        self.refuse(number, line, source.resource, f"longer than {self.longest_line} bytes")
+                    else:
+                        yield line, text
+        except UnreadableFile as failure:
+            self.told.unreadable(Refused(str(source), failure.line, None, failure.reason))
+        except OSError as error:
+            self.told.unreadable(Refused(str(source), None, None, error.strerror or str(error)))
+
+    def with_resources(self, number: int) -> Iterator[tuple[int, bytes, Resource]]:
+        """Line numbers, texts of the bodies and resources of a source whose lines carry their resource.
+
+        Where the first lines carry none, they are taken for bodies of a resource that the file is named after and that
+        there is not.
+        """
+        named_after = self.sources[number].named_after
+        for line, text in self.texts(number):
+            try:
+                wrapped = _wrapped(text)
+                named_after = None
+                resource = resource_called(self.surface, wrapped.resource)
+            except NamesNoResource as error:
+                if named_after is None:
+                    self.refuse(number, line, None, error.reason)
+                else:
+                    self._refuse_for_no_resource(number, line, named_after, _hint(named_after))
+            except UnreadableLine as error:
+                self.refuse(number, line, None, error.reason)
+            except UnknownResource as error:
+                self._refuse_for_no_resource(number, line, error.name)
+            else:
+                yield line, bytes(wrapped.body), resource
+
+    def refuse(self, source: int, line: int, resource: Resource | None, reason: str) -> None:
+        name = resource.name if resource is not None else None
+        self.told.refused(Refused(str(self.sources[source]), line, name, reason))
+
+    def _refuse_for_no_resource(self, source: int, line: int, name: str, hint: str = "") -> None:
+        reason = no_such("resource", name, self.surface) + hint
+        self.told.refused(Refused(str(self.sources[source]), line, None, reason, is_of_no_resource=True))
+
+
+def _hint(named_after: str) -> str:
+    """A name with a project, as exports have, is that of a resource; any other may have nothing to do with one."""
+    return "" if "." in named_after else ", and the lines name none"
+
+
+class _Wrapped(msgspec.Struct):
+    """A line that carries its resource; of the body no more is known than where it ends."""
+
+    resource: str
+    body: msgspec.Raw
+
+
+def _wrapped(text: bytes) -> _Wrapped:
+    try:
+        return msgspec.json.decode(text, type=_Wrapped)
+    except msgspec.ValidationError as error:
+        raise NamesNoResource(_NO_RESOURCE) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnreadableLine(f"not JSON: {error}") from error

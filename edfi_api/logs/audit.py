@@ -1,0 +1,21 @@
+"""The audit log: requests that were denied, and changes of what clients may do.
+
+One line of facts for each event, on the logger `meadowlark.audit`. Callers never pass secrets, tokens, query strings or
+bodies, nor parts of them: documents are identified by id, not by natural key, which may contain ids of persons.
+"""
+
+import logging
+
+from edfi_api.logs import log_lines
+
+_log = logging.getLogger("meadowlark.audit")
+
+
+def denied(**facts: object) -> None:
+    """Log a request that was refused for lack of authentication, authorization, or for its rate."""
+    log_lines.write(_log, logging.WARNING, {"event": "denied", **facts})
+
+
+def administered(event: str, /, **facts: object) -> None:
+    """Log a change of clients or their permissions: `client created` and the like."""
+    log_lines.write(_log, logging.INFO, {"event": event, **facts})

@@ -1,0 +1,77 @@
+"""Argument types for commands. They raise ArgumentTypeError, to which argparse adds the name of the argument."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from edfi_api.logs.printable import is_printable
+
+
+def text(given: str) -> str:
+    """A text that is safe to print, for names and the like."""
+    if not is_printable(given):
+        raise ArgumentTypeError(f"{given!r} has characters that cannot be printed")
+    return given
+
+
+def not_empty(given: str) -> str:
+    """Refuses an empty argument, often the result of an unset shell variable."""
+    if not given:
+        raise ArgumentTypeError("it is empty")
+    return given
+
+
+def name(given: str) -> str:
+    """A text that is not empty."""
+    return text(not_empty(given))
+
+
+def path(given: str) -> Path:
+    """A path; an empty one, which would be the current folder, is refused."""
+    return Path(not_empty(given))
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """From `least` to `most`, both included."""
+
+    def convert(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError as error:
+            raise ArgumentTypeError(f"{text!r} is not a whole number") from error
+        if not least <= number <= most:
+            raise ArgumentTypeError(f"{text} is not between {least} and {most}")
+        return number
+
+    return convert
+
+
+def seconds(text: str) -> float:
+    """A number of seconds from 0 to a day."""
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds") from error
+    if not 0 <= number <= _DAY:
+        raise ArgumentTypeError(f"{text} is not between 0 and {_DAY} seconds")
+    return number
+
+
+def moment(given: str) -> datetime:
+    """A date, taken as midnight, or a date with a time; in UTC unless it has an offset."""
+    try:
+        read = datetime.fromisoformat(given)
+        return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise ArgumentTypeError(f"{given!r} is not a date such as 2027-07-01 or 2027-07-01T12:00") from None
+
+
+def add_database(parser: ArgumentParser, help: str) -> None:
+    """Add `--database`, one of the settings' databases, as in Django's own commands."""
+    parser.add_argument("--database", default=DEFAULT_DB_ALIAS, choices=tuple(connections), help=help)
+
+
+_DAY = 86_400

@@ -1,0 +1,243 @@
+"""ApiSchema files → a surface, on its own or joined to that of compiled projects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from edfi_api.model.apischema import format as f
+from edfi_api.model.apischema import meadowlark
+from edfi_api.model.apischema.additions import Additions, extended
+from edfi_api.model.apischema.errors import ApiSchemaError
+from edfi_api.model.apischema.node import Node, read_file
+from edfi_api.model.apischema.organizations import with_organizations
+from edfi_api.model.apischema.resources import resource_of
+from edfi_api.model.surface.interchange import descriptor_as_interchange
+from edfi_api.model.surface.key_descriptors import with_key_descriptors
+from edfi_api.model.surface.load_order import in_load_order
+from edfi_api.model.surface.resource import (
+    AbstractResource,
+    JsonPath,
+    ProjectFacts,
+    QueryField,
+    QueryType,
+    Resource,
+    ResourceName,
+    Surface,
+)
+
+NOTHING = Surface(projects=(), resources=(), abstract_resources=())
+
+
+@dataclass(frozen=True, slots=True)
+class ReadProject:
+    """One project of a file. Additions are resolved later, together with the resources that they extend."""
+
+    node: Node
+    schema: f.Project
+    resources: tuple[tuple[Node, Resource], ...]
+    additions: tuple[Additions, ...]
+
+    @property
+    def name(self) -> str:
+        return self.schema.project_name
+
+
+def read_api_schemas(files: Sequence[Path], base: Surface = NOTHING) -> tuple[Surface, tuple[str, ...]]:
+    """The surface of these files together with `base`, and a line for each part of the files that it leaves out.
+
+    Extensions add to the resources of the files and of `base`. Raises ApiSchemaError. The format has no interchange
+    elements, so only the descriptors of these projects can be loaded from interchange XML.
+    """
+    warnings: list[str] = []
+    projects = [project for file in files for project in _read_projects(file)]
+    projects.sort(key=lambda project: project.schema.is_extension_project)
+    _check_projects(projects, base)
+    core = next((facts.name for facts in base.projects if not facts.is_extension), None) or projects[0].name
+    by_name = _with_additions(projects, core, _with_resources(projects, base), warnings)
+    abstract = _abstract_resources(projects, base, by_name.values())
+    _check_targets(projects, core, by_name, abstract)
+    surface = with_organizations(_joined(projects, base, by_name, abstract), [project.schema for project in projects])
+    return surface, tuple(warnings)
+
+
+def _read_projects(file: Path) -> Iterator[ReadProject]:
+    whole = read_file(file)
+    if isinstance(whole.value, dict) and "projectSchemas" in whole.value:
+        return (_read_project(node) for node in meadowlark.in_current_format(whole))
+    version = whole.read(f.File).api_schema_version
+    if version.partition(".")[0] != f.MAJOR_VERSION:
+        raise whole.refusal(f"apiSchemaVersion is {version}; only versions {f.MAJOR_VERSION}.x can be read")
+    return iter([_read_project(whole / "projectSchema")])
+
+
+def _read_project(node: Node) -> ReadProject:
+    project = node.read(f.Project)
+    resources, additions = [], []
+    for endpoint in project.resource_schemas:
+        place = node / "resourceSchemas" / endpoint
+        entry = place.read(f.ResourceEntry)
+        if entry.is_resource_extension:
+            additions.append(Additions(place, entry))
+        else:
+            resources.append((place, resource_of(place, entry, project, endpoint)))
+    return ReadProject(node, project, tuple(resources), tuple(additions))
+
+
+def _check_projects(projects: Iterable[ReadProject], base: Surface) -> None:
+    """Requires exactly one core project and unique names."""
+    names = {name for facts in base.projects for name in (facts.name, facts.endpoint)}
+    has_core = any(not facts.is_extension for facts in base.projects)
+    for project in projects:
+        if has_core and not project.schema.is_extension_project:
+            raise project.node.refusal("there is a data standard already: isExtensionProject is false in both")
+        if not has_core and project.schema.is_extension_project:
+            raise project.node.refusal("an extension needs a data standard: isExtensionProject is true here")
+        has_core = True
+        for name in {project.name, project.schema.project_endpoint_name}:
+            if name in names:
+                raise project.node.refusal(f"there is a project {name} already")
+            names.add(name)
+
+
+def _with_resources(projects: Iterable[ReadProject], base: Surface) -> dict[ResourceName, Resource]:
+    by_name = {resource.name: resource for resource in base.resources}
+    for project in projects:
+        for node, resource in project.resources:
+            if resource.name in by_name:
+                raise node.refusal(f"there is a resource {_text(resource.name)} already")
+            by_name[resource.name] = resource
+    return by_name
+
+
+def _with_additions(
+    projects: Iterable[ReadProject], core: str, by_name: Mapping[ResourceName, Resource], warnings: list[str]
+) -> dict[ResourceName, Resource]:
+    result = dict(by_name)
+    for project in projects:
+        for additions in project.additions:
+            name = ResourceName(core, additions.entry.resource_name)
+            if name not in result:
+                raise additions.node.refusal(f"adds to {_text(name)}, which does not exist")
+            result[name] = extended(result[name], additions, warnings)
+    return result
+
+
+def _abstract_resources(
+    projects: Iterable[ReadProject], base: Surface, resources: Iterable[Resource]
+) -> dict[ResourceName, AbstractResource]:
+    """All abstract resources, with the subclasses of all projects."""
+    subclasses: dict[ResourceName, list[ResourceName]] = {}
+    for resource in resources:
+        if resource.superclass is not None:
+            subclasses.setdefault(resource.superclass.name, []).append(resource.name)
+    identities = {abstract.name: abstract.identity for abstract in base.abstract_resources}
+    for project in projects:
+        for name in project.schema.abstract_resources:
+            place = project.node / "abstractResources" / name
+            identities[ResourceName(project.name, name)] = _abstract_identity(place)
+    return {
+        name: AbstractResource(name, identity, tuple(sorted(subclasses.get(name, ()))))
+        for name, identity in identities.items()
+    }
+
+
+def _abstract_identity(place: Node) -> tuple[JsonPath, ...]:
+    entry = place.read(f.AbstractEntry)
+    paths = entry.identity_json_paths or entry.identity_path_order
+    if not paths:
+        raise place.refusal("identityJsonPaths is missing or empty")
+    return tuple(JsonPath.parse(path) for path in sorted(paths))
+
+
+def _check_targets(
+    projects: Iterable[ReadProject],
+    core: str,
+    by_name: Mapping[ResourceName, Resource],
+    abstract: Mapping[ResourceName, AbstractResource],
+) -> None:
+    """Requires that the targets of references and superclasses exist and have the identity that is used."""
+    identities = {name: set(resource.identity) for name, resource in by_name.items()}
+    identities |= {name: set(resource.identity) for name, resource in abstract.items()}
+    for project in projects:
+        origins = [(node, resource.name) for node, resource in project.resources]
+        origins += [(a.node, ResourceName(core, a.entry.resource_name)) for a in project.additions]
+        for node, name in origins:
+            _check_resource(node, by_name[name], by_name, identities)
+
+
+def _check_resource(
+    node: Node,
+    resource: Resource,
+    by_name: Mapping[ResourceName, Resource],
+    identities: Mapping[ResourceName, set[JsonPath]],
+) -> None:
+    for descriptor in resource.descriptors:
+        if descriptor.target not in by_name or not by_name[descriptor.target].is_descriptor:
+            raise node.refusal(f"{descriptor.path} refers to {_text(descriptor.target)}, which is no descriptor")
+    keyed = [(str(reference.path), reference.target, reference.identity) for reference in resource.references]
+    if resource.superclass is not None:
+        keyed.append(("its superclass", resource.superclass.name, resource.superclass.identity))
+    for what, target, identity in keyed:
+        if target not in identities:
+            raise node.refusal(f"{what} refers to {_text(target)}, which does not exist")
+        if {pair.there for pair in identity} != identities[target]:
+            raise node.refusal(f"{what} does not give the identity of {_text(target)}, no more and no less")
+
+
+def _text(name: ResourceName) -> str:
+    return f"{name.resource} of {name.project}"
+
+
+def _joined(
+    projects: Sequence[ReadProject],
+    base: Surface,
+    by_name: Mapping[ResourceName, Resource],
+    abstract: Mapping[ResourceName, AbstractResource],
+) -> Surface:
+    abstract_resources = tuple(abstract.values())
+    try:
+        resources = with_key_descriptors(by_name.values(), abstract_resources)
+    except RecursionError:
+        message = "the identities of some resources refer to each other in a circle"
+        raise ApiSchemaError(projects[0].node.file, "$", message) from None
+    resources = in_load_order(map(_with_query_types, resources), abstract_resources)
+    known = {entity.name for entity in base.interchange}
+    new = (r for r in resources if r.is_descriptor and r.name not in known)
+    return Surface(
+        projects=(*base.projects, *(_facts(project.schema) for project in projects)),
+        resources=resources,
+        abstract_resources=abstract_resources,
+        organizations=base.organizations,
+        interchange=(*base.interchange, *(descriptor_as_interchange(resource) for resource in new)),
+    )
+
+
+def _facts(project: f.Project) -> ProjectFacts:
+    return ProjectFacts(
+        name=project.project_name,
+        endpoint=project.project_endpoint_name,
+        version=project.project_version,
+        package_name=_package_name(project),
+        description=project.description,
+        is_extension=project.is_extension_project,
+        domains=tuple(project.domains),
+    )
+
+
+def _package_name(project: f.Project) -> str:
+    """Ed-Fi's names of packages: `ed-fi-model-5.2` for version 5.2.0, `ed-fi-model-3.3b` for 3.3.1-b."""
+    numbers, _, suffix = project.project_version.partition("-")
+    return f"{project.project_endpoint_name}-model-{'.'.join(numbers.split('.')[:2])}{suffix}"
+
+
+def _with_query_types(resource: Resource) -> Resource:
+    """Query fields on descriptors compare case-insensitively; the format declares them as strings."""
+    descriptors = {d.path for d in (*resource.descriptors, *resource.key_descriptors)}
+    return replace(resource, query_fields=tuple(_typed(field, descriptors) for field in resource.query_fields))
+
+
+def _typed(field: QueryField, descriptors: set[JsonPath]) -> QueryField:
+    is_descriptor = field.type is QueryType.STRING and not descriptors.isdisjoint(field.paths)
+    return replace(field, type=QueryType.DESCRIPTOR) if is_descriptor else field

@@ -1,0 +1,192 @@
+"""Derives the names of JSON members, endpoints and URL segments from MetaEd names.
+
+All functions work on one name or one property at a time; `declarations` determines which properties a document has,
+and `members` where they are in it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from edfi_api.model.metaed.model import Entity, EntityKind, Property, PropertyType
+from edfi_api.model.surface.inflection import plural, singular
+
+DESCRIPTOR_SUFFIX = "Descriptor"
+REFERENCE_SUFFIX = "Reference"
+SCHOOL_YEAR_RESOURCE = "SchoolYearType"
+
+_LEADING_CAPITALS = re.compile(r"[A-Z]*")
+# An acronym, a single capital before a capitalized word, a word, a single capital with its digits; all else separates.
+_URL_WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z](?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z][0-9]*")
+_TITLE_WORD = re.compile(r"[A-Z]?[^A-Z]*")
+
+
+@cache
+def lower_camel(text: str) -> str:
+    """`School` → `school`, `IDEAPart` → `ideaPart`, `URIs` → `uris`; changes only a leading acronym."""
+    capitals = _leading_capitals(text)
+    if capitals <= 1:
+        return text[:capitals].lower() + text[capitals:]
+    if text.isupper() or (text[:-1].isupper() and text.endswith("s")):
+        return text.lower()
+    return text[: capitals - 1].lower() + text[capitals - 1 :]
+
+
+def _leading_capitals(text: str) -> int:
+    match = _LEADING_CAPITALS.match(text)
+    return match.end() if match else 0
+
+
+def with_prefix(prefix: str, name: str) -> str:
+    """`Program` and `EducationOrganizationId` are joined, `Program` and `ProgramName` are not."""
+    return name if name.startswith(prefix) else prefix + name
+
+
+@cache
+def url_segment(project_name: str) -> str:
+    """The first segment of a project's endpoints: `Ed-Fi` → `ed-fi`, `TPDM` → `tpdm`; state codes (`TX`) keep case."""
+    if re.fullmatch(r"[A-Z]{2}", project_name):
+        return project_name
+    return "-".join(_URL_WORD.findall(project_name)).lower()
+
+
+def extension_key(project_name: str) -> str:
+    """The member of `_ext` that holds a project's additions. Not the URL segment: `Ed-Fi-X` is `ed-fi-x` either way,
+    but `GrandBend` is `grandbend` here and `grand-bend` there."""
+    return project_name.lower()
+
+
+def resource_name(entity: Entity) -> str:
+    """The resource name of an entity: `School`, `GradeLevelDescriptor`, `SchoolYearType`."""
+    if entity.kind is EntityKind.DESCRIPTOR:
+        return with_suffix(entity.name, DESCRIPTOR_SUFFIX)
+    if entity.kind is EntityKind.SCHOOL_YEAR_ENUMERATION:
+        return SCHOOL_YEAR_RESOURCE
+    return entity.name
+
+
+def endpoint_name(resource: str) -> str:
+    """`Person` → `people`, `GradeLevelDescriptor` → `gradeLevelDescriptors`."""
+    return plural(lower_camel(resource))
+
+
+def role_prefix(prop: Property) -> str:
+    """The role in generated names: its short form if there is one."""
+    return prop.shorten_to or prop.role_name
+
+
+def adjusted_name(prop: Property) -> str:
+    """Role and name, without the role if the name begins with it: `GradeLevel` in the role `Grade`."""
+    if not prop.shorten_to and prop.name.startswith(prop.role_name):
+        return prop.name
+    return role_prefix(prop) + prop.name
+
+
+def stripped_name(prop: Property) -> str:
+    """The adjusted name without the repeated name of the declaring entity: `BusRouteStop` of `BusRoute` is `Stop`.
+
+    References keep their names, and a name is never stripped to an empty one.
+    """
+    name = adjusted_name(prop)
+    return name if prop.type.is_reference else name.removeprefix(_repeated_part(name, prop)) or name
+
+
+def _repeated_part(name: str, prop: Property) -> str:
+    parent = prop.declared_by.name
+    last_word = _words(parent)[-1]
+    if name.startswith(parent):
+        return parent
+    if _words(name)[0] == last_word:
+        return last_word
+    return prop.role_name if parent.endswith(prop.role_name) else ""
+
+
+def member_name(prop: Property, *, is_shortened: bool = True) -> str:
+    """A property's name in its object, in the model's case: `Stops`, `GradeLevelDescriptor`, `SchoolReference`.
+
+    `is_shortened` false keeps the entity's name, where two shortened names would be equal.
+    """
+    short_name = stripped_name(prop) if is_shortened else adjusted_name(prop)
+    if prop.is_collection:
+        return plural(short_name)
+    match prop.type:
+        case PropertyType.DESCRIPTOR:
+            return with_suffix(prop.full_name, DESCRIPTOR_SUFFIX)
+        case PropertyType.SCHOOL_YEAR_ENUMERATION:
+            return prop.role_name + SCHOOL_YEAR_RESOURCE + REFERENCE_SUFFIX
+        case PropertyType.DOMAIN_ENTITY | PropertyType.ASSOCIATION:
+            return adjusted_name(prop) + REFERENCE_SUFFIX
+        case PropertyType.COMMON:
+            return short_name
+        case _:
+            return adjusted_name(prop)
+
+
+def item_name(prop: Property, prefix: str) -> str:
+    """The single member of an item of a collection that is not one of commons: `SchoolReference`, `HolderAlias`."""
+    match prop.type:
+        case PropertyType.DESCRIPTOR:
+            return with_prefix(prefix, with_suffix(prop.name, DESCRIPTOR_SUFFIX))
+        case PropertyType.SCHOOL_YEAR_ENUMERATION:
+            return with_prefix(prefix, prop.role_name + SCHOOL_YEAR_RESOURCE + REFERENCE_SUFFIX)
+        case PropertyType.DOMAIN_ENTITY | PropertyType.ASSOCIATION:
+            return with_prefix(prefix, adjusted_name(prop) + REFERENCE_SUFFIX)
+        case _:
+            return singular(with_prefix(prefix, adjusted_name(prop)))
+
+
+def identity_value_name(chain: tuple[Property, ...], prefix: str) -> str:
+    """The member of a reference object for the identity value at the end of `chain`, from the target downwards.
+
+    `Bus` in the role `Primary` gives `PrimaryBusId`: the name has the role next to the value, and before it all roles
+    on the chain that are equal to the name of their property. `prefix` comes from the inline commons around the
+    reference.
+    """
+    value = chain[-1]
+    name = with_suffix(value.full_name, DESCRIPTOR_SUFFIX) if _is_descriptor(value) else adjusted_name(value)
+    next_role = role_prefix(chain[-2]) if len(chain) > 1 else ""
+    if not _same_name_roles(chain[:-2]):
+        return with_prefix(prefix + next_role, with_prefix(_same_name_roles(chain), name))
+    if not _has_same_name_role(chain[-2]):
+        name = with_prefix(next_role, name)
+    return with_prefix(prefix, with_prefix(_same_name_roles(chain), name))
+
+
+def _same_name_roles(chain: tuple[Property, ...]) -> str:
+    roles = ""
+    for prop in chain:
+        if _has_same_name_role(prop):
+            roles = with_prefix(roles, role_prefix(prop))
+    return roles
+
+
+def _has_same_name_role(prop: Property) -> bool:
+    return prop.role_name == prop.name
+
+
+def joined_without_overlap(parts: tuple[str, ...]) -> str:
+    """`NextSchool` and `SchoolId` are `NextSchoolId`: a part's beginning that the text already ends with is not
+    repeated."""
+    text = ""
+    for part in parts:
+        text += part[_overlap(text, part) :]
+    return text
+
+
+def _overlap(text: str, part: str) -> int:
+    return next((size for size in range(min(len(text), len(part)), 0, -1) if text.endswith(part[:size])), 0)
+
+
+def _words(name: str) -> list[str]:
+    """Split before every capital, so an acronym becomes single characters."""
+    return [word for word in _TITLE_WORD.findall(name) if word] or [name]
+
+
+def with_suffix(name: str, suffix: str) -> str:
+    """The name, with the suffix added unless it already has it."""
+    return name if name.endswith(suffix) else name + suffix
+
+
+def _is_descriptor(prop: Property) -> bool:
+    return prop.type is PropertyType.DESCRIPTOR

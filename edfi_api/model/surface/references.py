@@ -1,0 +1,92 @@
+"""The paths in a body that refer to other documents: references, school years, descriptors.
+
+A reference maps each of its values to the path in the target, so that the target's natural key can be built from the
+reference alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from edfi_api.model.metaed.model import Entity, PropertyType
+from edfi_api.model.surface.declarations import Declarations
+from edfi_api.model.surface.json_schema import EXTENSIONS, JsonSchema
+from edfi_api.model.surface.path_table import PathTable, Terminal
+from edfi_api.model.surface.resource import ALL_ITEMS, DescriptorPath, JsonPath, KeyPair, ReferencePath
+
+SCHOOL_YEAR_IDENTITY = JsonPath(("schoolYear",))
+
+P = TypeVar("P", ReferencePath, DescriptorPath)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceReader:
+    """Derives references from path tables; `table_of` returns the table of a target's own document."""
+
+    declarations: Declarations
+    table_of: Callable[[Entity], PathTable]
+
+    def references(self, terminals: Iterable[Terminal], schema: JsonSchema) -> Iterator[ReferencePath]:
+        """References to documents and to school years, in order of the terminals."""
+        for terminal in terminals:
+            if terminal.prop.type.is_reference or terminal.prop.type is PropertyType.SCHOOL_YEAR_ENUMERATION:
+                yield ReferencePath(
+                    path=terminal.path,
+                    target=self.declarations.resource_name(self._target(terminal)),
+                    identity=self._identity(terminal),
+                    is_required=is_required(terminal.path, schema),
+                    is_identity=terminal.is_identity,
+                )
+
+    def descriptors(self, terminals: Iterable[Terminal], schema: JsonSchema) -> Iterator[DescriptorPath]:
+        """The descriptors of the body itself; those inside reference objects belong to the target."""
+        for terminal in terminals:
+            if terminal.prop.type is PropertyType.DESCRIPTOR:
+                yield DescriptorPath(
+                    path=terminal.path,
+                    target=self.declarations.resource_name(self._target(terminal)),
+                    is_required=is_required(terminal.path, schema),
+                    is_identity=terminal.is_identity,
+                )
+
+    def _target(self, terminal: Terminal) -> Entity:
+        return self.declarations.model.target(terminal.prop)
+
+    def _identity(self, terminal: Terminal) -> tuple[KeyPair, ...]:
+        if terminal.prop.type is PropertyType.SCHOOL_YEAR_ENUMERATION:
+            return (KeyPair(here=terminal.path / "schoolYear", there=SCHOOL_YEAR_IDENTITY),)
+        target_table = self.table_of(self._target(terminal))
+        pairs = {
+            KeyPair(here=value.path, there=there.path)
+            for value in terminal.values
+            if value.leaf is not None
+            for there in target_table.values_at(value.leaf.path)
+        }
+        return tuple(sorted(pairs, key=lambda pair: (str(pair.there), str(pair.here))))
+
+
+def extensions_last(paths: Iterable[P]) -> tuple[P, ...]:
+    """The paths of the document's own members in their order, then those of each extension."""
+    return tuple(sorted(paths, key=lambda place: extension_of(place.path) or ""))
+
+
+def extension_of(path: JsonPath) -> str | None:
+    """The key below `_ext` of the project that added what is at this path; None for the document's own members."""
+    steps = path.steps
+    return steps[steps.index(EXTENSIONS) + 1] if EXTENSIONS in steps[:-1] else None
+
+
+def is_required(path: JsonPath, schema: JsonSchema) -> bool:
+    """Whether every valid document has a value at this path."""
+    for step in path.steps:
+        if step == ALL_ITEMS:
+            if schema["minItems"] == 0:
+                return False
+            schema = schema["items"]
+        else:
+            if step not in schema.get("required", ()):
+                return False
+            schema = schema["properties"][step]
+    return True

@@ -1,0 +1,130 @@
+"""Entities, commons and descriptors → the complex types of what they are written as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, EntityKind, Model, Property, PropertyType
+from edfi_api.model.surface.interchange_names import map_element
+from edfi_api.model.xsd.elements import Elements
+from edfi_api.model.xsd.names import COMPLEX_OBJECT_TYPE, DESCRIPTOR_TYPE, TypeNames
+from edfi_api.model.xsd.schema import Annotation, ComplexType, Derivation, Element, TypeGroup
+
+DOMAIN_ENTITY_KINDS = (
+    EntityKind.DOMAIN_ENTITY,
+    EntityKind.DOMAIN_ENTITY_SUBCLASS,
+    EntityKind.DOMAIN_ENTITY_ADDITIONS,
+)
+ASSOCIATION_KINDS = (EntityKind.ASSOCIATION, EntityKind.ASSOCIATION_SUBCLASS, EntityKind.ASSOCIATION_ADDITIONS)
+COMMON_KINDS = (EntityKind.COMMON, EntityKind.COMMON_SUBCLASS, EntityKind.COMMON_ADDITIONS)
+
+_GROUPS = (
+    dict.fromkeys(DOMAIN_ENTITY_KINDS, TypeGroup.DOMAIN_ENTITY)
+    | dict.fromkeys(ASSOCIATION_KINDS, TypeGroup.ASSOCIATION)
+    | dict.fromkeys(COMMON_KINDS, TypeGroup.COMMON)
+)
+
+
+class ComplexTypes:
+    """Reads the declarations of one model."""
+
+    def __init__(self, model: Model, names: TypeNames) -> None:
+        self._model = model
+        self._names = names
+        self._elements = Elements(model, names)
+
+    def of(self, entity: Entity) -> Iterator[ComplexType]:
+        """The type of an entity or common; of additions also the restriction that leaves out what they replace."""
+        if entity.kind is EntityKind.COMMON_ADDITIONS:
+            yield self._additions(entity)
+        elif entity.kind in ADDITIONS_KINDS:
+            yield from self._entity_additions(entity)
+        else:
+            yield ComplexType(
+                name=self._names.of(entity.key),
+                annotation=Annotation(entity.documentation, _GROUPS[entity.kind]),
+                particles=self._elements.of(self._own_properties(entity)),
+                base=self._base(entity),
+                is_abstract=_is_abstract(entity),
+                place=entity.place,
+            )
+
+    def of_descriptor(self, descriptor: Entity) -> ComplexType:
+        """All descriptors have the elements of the base; files of old standards map some to an enumeration."""
+        map_type = descriptor.map_type
+        particles: tuple[Element, ...] = ()
+        if map_type is not None:
+            annotation = Annotation(map_type.documentation)
+            type_name = self._names.map_type(descriptor.key)
+            particles = (Element(map_element(descriptor.name), type_name, annotation, map_type.is_optional),)
+        return ComplexType(
+            name=self._names.of(descriptor.key),
+            annotation=Annotation(descriptor.documentation, TypeGroup.DESCRIPTOR),
+            particles=particles,
+            base=DESCRIPTOR_TYPE,
+            place=descriptor.place,
+        )
+
+    def _base(self, entity: Entity) -> str:
+        if _GROUPS[entity.kind] is TypeGroup.COMMON:
+            return ""
+        return self._names.of(entity.base) if entity.base is not None else COMPLEX_OBJECT_TYPE
+
+    def _own_properties(self, entity: Entity) -> Iterator[Property]:
+        """A subclass of an abstract entity has the identity under a name of its own. The type of a common subclass
+        has no base: Ed-Fi's tools leave the properties of the base out, which makes documents with them invalid."""
+        is_common = entity.kind is EntityKind.COMMON_SUBCLASS
+        for declaration in self._model.lineage(entity) if is_common else (entity,):
+            yield from (prop for prop in declaration.properties if not (_is_abstract(entity) and prop.is_identity))
+
+    # --- additions ---
+
+    def _additions(self, additions: Entity, base: str | None = None) -> ComplexType:
+        return ComplexType(
+            name=self._names.extension(additions.namespace, additions.name),
+            annotation=Annotation(f"{additions.name}, with additions.", _GROUPS[additions.kind]),
+            particles=self._elements.of(additions.properties),
+            base=base or self._extended(additions),
+            place=additions.place,
+        )
+
+    def _entity_additions(self, additions: Entity) -> Iterator[ComplexType]:
+        if not any(prop.is_common_extension for prop in additions.properties):
+            yield self._additions(additions)
+            return
+        restriction = self._restriction(additions)
+        yield self._additions(additions, restriction.name)
+        yield restriction
+
+    def _restriction(self, additions: Entity) -> ComplexType:
+        """The extended entity without the commons that the additions have more members for."""
+        replaced = {(prop.name, prop.role_name) for prop in additions.properties if prop.is_common_extension}
+        kept = (
+            prop
+            for prop in self._all_properties(additions)
+            if prop.type is not PropertyType.COMMON or (prop.name, prop.role_name) not in replaced
+        )
+        return ComplexType(
+            name=self._names.restriction(additions),
+            annotation=Annotation(f"{additions.name} without what its extension replaces."),
+            particles=self._elements.of(kept),
+            base=self._extended(additions),
+            derivation=Derivation.RESTRICTION,
+            place=additions.place,
+        )
+
+    def _all_properties(self, additions: Entity) -> Iterator[Property]:
+        """Those of the extended entity, behind those of its base."""
+        _, *lineage = self._model.lineage(additions)
+        for ancestor in reversed(lineage):
+            yield from self._own_properties(ancestor)
+
+    def _extended(self, additions: Entity) -> str:
+        if additions.base is None:
+            raise KeyError(f"{additions.name} extends nothing")
+        return self._names.of(additions.base)
+
+
+def _is_abstract(entity: Entity) -> bool:
+    """The API has an abstract association; its type is like any other."""
+    return entity.is_abstract and entity.kind is EntityKind.DOMAIN_ENTITY

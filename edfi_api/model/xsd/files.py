@@ -1,0 +1,108 @@
+"""The door of the package: a model → the files of all its projects, and what is wrong with them.
+
+Files are kept compressed: those of a standard are a megabyte of text, and a tenth of that as they are kept.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from edfi_api.model.metaed.errors import Problem
+from edfi_api.model.metaed.model import Model, Project
+from edfi_api.model.xsd.annotation_schema import annotation_schema
+from edfi_api.model.xsd.core_schema import core_schema
+from edfi_api.model.xsd.interchange_schemas import interchange_schemas
+from edfi_api.model.xsd.names import ANNOTATION_FILE
+from edfi_api.model.xsd.problems import contradictions, homographs, incomplete_restrictions
+from edfi_api.model.xsd.rendering import render
+from edfi_api.model.xsd.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFile:
+    """A file by its name; `compressed` is its content with gzip."""
+
+    name: str
+    compressed: bytes
+
+    @property
+    def content(self) -> bytes:
+        return gzip.decompress(self.compressed)
+
+
+@dataclass(frozen=True)
+class SchemaFiles:
+    """The files of a data standard, and by the name of the extension those that are its own, both in order of name.
+
+    An extension's annotation schema takes the place of the core's. `warnings` say why a project has no files, and what
+    processors may object to.
+    """
+
+    core: tuple[SchemaFile, ...] = ()
+    extensions: dict[str, tuple[SchemaFile, ...]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def of(self, project: str) -> tuple[SchemaFile, ...]:
+        """All files that belong together for a project, the core's first. The core's alone for any other name."""
+        own = {file.name: file for file in self.extensions.get(project, ())}
+        core = tuple(own.pop(file.name, file) for file in self.core)
+        return (*core, *own.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSchemas:
+    """The schemas of one project, why they are not served, and what else there is to say about them."""
+
+    project: Project
+    schemas: tuple[Schema, ...]
+    reasons_against: tuple[Problem, ...]
+    advice: tuple[Problem, ...]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return (*self.reasons_against, *self.advice)
+
+
+def schema_files(model: Model) -> SchemaFiles:
+    """The files of all projects that have valid ones. An extension has none where the core has none."""
+    projects = project_schemas(model)
+    warnings = tuple(f"{problem.place}: {problem.message}" for made in projects for problem in made.problems)
+    core, *extensions = projects
+    if core.reasons_against:
+        return SchemaFiles(warnings=warnings)
+    own = {made.project.name: _files(made.schemas) for made in extensions if not made.reasons_against}
+    return SchemaFiles(_files(core.schemas), own, warnings)
+
+
+def schema_problems(model: Model) -> tuple[Problem, ...]:
+    """Warnings about the files of all projects."""
+    return tuple(problem for made in project_schemas(model) for problem in made.problems)
+
+
+def project_schemas(model: Model) -> tuple[ProjectSchemas, ...]:
+    """The schemas of each project, the core's first."""
+    core, *extensions = model.projects
+    of_core = _project_schemas(model, core, core, ())
+    shared = tuple(schema for schema in of_core.schemas if schema.file_name != ANNOTATION_FILE)
+    return (of_core, *(_project_schemas(model, project, core, shared) for project in extensions))
+
+
+def _project_schemas(model: Model, project: Project, core: Project, shared: Sequence[Schema]) -> ProjectSchemas:
+    schemas = (
+        annotation_schema(model, {core.namespace, project.namespace}),
+        core_schema(model, project, core.version),
+        *interchange_schemas(model, project, core.version),
+    )
+    return ProjectSchemas(
+        project=project,
+        schemas=schemas,
+        reasons_against=tuple(homographs(model, project)) or tuple(contradictions(project, schemas, shared)),
+        advice=tuple(incomplete_restrictions(model, project)),
+    )
+
+
+def _files(schemas: Sequence[Schema]) -> tuple[SchemaFile, ...]:
+    in_order = sorted(schemas, key=lambda schema: schema.file_name.lower())
+    return tuple(SchemaFile(schema.file_name, gzip.compress(render(schema), mtime=0)) for schema in in_order)

@@ -1,0 +1,121 @@
+"""Shared types, limits of plain properties and vocabularies → simple types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from edfi_api.model.metaed.model import Entity, EntityKind, Item, Model, Property, PropertyType
+from edfi_api.model.xsd.names import DESCRIPTOR_REFERENCE_TYPE, TypeNames, has_own_type, integer_type
+from edfi_api.model.xsd.schema import Annotation, EnumeratedValue, SimpleType, TypeGroup
+
+_SHARED_STRINGS = (EntityKind.SHARED_STRING,)
+_SHARED_NUMBERS = (EntityKind.SHARED_INTEGER, EntityKind.SHARED_DECIMAL)
+_PLAIN_STRINGS = (PropertyType.STRING,)
+_PLAIN_NUMBERS = (PropertyType.DECIMAL, PropertyType.INTEGER, PropertyType.SHORT)
+
+
+class SimpleTypes:
+    """Reads the declarations of one project."""
+
+    def __init__(self, model: Model, names: TypeNames, namespace: str) -> None:
+        self._names = names
+        self._entities = [entity for entity in model.entities.values() if entity.namespace == namespace]
+
+    def strings(self) -> Iterator[SimpleType]:
+        yield from self._of_kinds(_SHARED_STRINGS, _PLAIN_STRINGS)
+
+    def numbers(self) -> Iterator[SimpleType]:
+        yield from self._of_kinds(_SHARED_NUMBERS, _PLAIN_NUMBERS)
+
+    def descriptor_references(self) -> Iterator[SimpleType]:
+        for descriptor in self._of_kind(EntityKind.DESCRIPTOR):
+            yield SimpleType(
+                name=self._names.reference(descriptor.key),
+                annotation=Annotation(
+                    f"A value of {descriptor.name}: its namespace and code value.",
+                    TypeGroup.EXTENDED_DESCRIPTOR_REFERENCE,
+                ),
+                base=DESCRIPTOR_REFERENCE_TYPE,
+                place=descriptor.place,
+            )
+
+    def vocabularies(self) -> Iterator[SimpleType]:
+        """Enumerations, the school years among them, and what descriptors are mapped to."""
+        for entity in self._of_kind(EntityKind.ENUMERATION, EntityKind.SCHOOL_YEAR_ENUMERATION):
+            yield _vocabulary(self._names.of(entity.key), entity.documentation, entity.items, entity)
+        for entity in self._of_kind(EntityKind.DESCRIPTOR):
+            if entity.map_type is not None:
+                name, mapped = self._names.map_type(entity.key), entity.map_type
+                yield _vocabulary(name, mapped.documentation, mapped.items, entity)
+
+    def _of_kinds(self, shared: tuple[EntityKind, ...], plain: tuple[PropertyType, ...]) -> Iterator[SimpleType]:
+        for entity in self._of_kind(*shared):
+            yield _limited(self._names.of(entity.key), _base_of_shared(entity), entity)
+        for prop in self._plain_properties(plain):
+            yield _limited(self._names.of_limits(prop), _base_of_plain(prop), prop)
+
+    def _of_kind(self, *kinds: EntityKind) -> Iterator[Entity]:
+        return (entity for entity in self._entities if entity.kind in kinds)
+
+    def _plain_properties(self, types: tuple[PropertyType, ...]) -> Iterator[Property]:
+        """One for each name and type, the last declared: that is how Ed-Fi's tools choose."""
+        chosen = {
+            (prop.name, prop.type): prop
+            for entity in self._entities
+            for prop in (*entity.properties, *entity.search_keys)
+            if prop.type in types and has_own_type(prop)
+        }
+        yield from chosen.values()
+
+
+def _base_of_shared(entity: Entity) -> str:
+    match entity.kind:
+        case EntityKind.SHARED_STRING:
+            return "xs:string"
+        case EntityKind.SHARED_DECIMAL:
+            return "xs:decimal"
+    type_ = PropertyType.SHARED_SHORT if entity.is_short else PropertyType.SHARED_INTEGER
+    return integer_type(type_, is_big=entity.is_big)
+
+
+def _base_of_plain(prop: Property) -> str:
+    match prop.type:
+        case PropertyType.STRING:
+            return "xs:string"
+        case PropertyType.DECIMAL:
+            return "xs:decimal"
+    return integer_type(prop.type, is_big=prop.is_big)
+
+
+def _limited(name: str, base: str, declared: Entity | Property) -> SimpleType:
+    limits = {
+        "minInclusive": declared.min_value,
+        "maxInclusive": declared.max_value,
+        "minLength": declared.min_length,
+        "maxLength": declared.max_length,
+        "totalDigits": declared.total_digits,
+        "fractionDigits": declared.decimal_places,
+    }
+    return SimpleType(
+        name=name,
+        annotation=Annotation(declared.documentation, TypeGroup.SIMPLE),
+        base=base,
+        facets=tuple((facet, _text(limit)) for facet, limit in limits.items() if limit is not None),
+        place=declared.place,
+    )
+
+
+def _text(limit: int | Decimal) -> str:
+    """As it was written: `0.0` is not `0`, and no exponent."""
+    return f"{limit:f}" if isinstance(limit, Decimal) else str(limit)
+
+
+def _vocabulary(name: str, documentation: str, items: tuple[Item, ...], declared: Entity) -> SimpleType:
+    return SimpleType(
+        name=name,
+        annotation=Annotation(documentation, TypeGroup.ENUMERATION),
+        base="xs:token",
+        values=tuple(EnumeratedValue(item.value, Annotation(item.documentation)) for item in items),
+        place=declared.place,
+    )

@@ -1,0 +1,140 @@
+"""The search text of the document list → the documents with matching natural keys.
+
+    604822                                          in any member of the key
+    studentUniqueId=604822                          in the member of this name
+    NK#entryDate=2025-08-20#studentReference.studentUniqueId=604822     all of these: a natural key, or parts of it
+    uri://ed-fi.org/GradeLevelDescriptor#Ninth grade                    a descriptor
+
+Values are compared whole, through the GIN index over the bodies, so documents that do not match are not read. The
+number of results per resource is limited, which bounds the cost of a search.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import islice, product
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from edfi_api.documents import json_text
+from edfi_api.documents.coercion import coerce_boolean, coerce_date, coerce_number
+from edfi_api.documents.extraction import descriptor_id
+from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, Surface
+from edfi_api.operation.administration import natural_keys
+from edfi_api.operation.administration.natural_keys import Element
+from edfi_api.storage import resource_types
+from references.models import Alias
+
+HELP = (
+    "A value of a natural key such as 604822, a part of one such as studentUniqueId=604822, a whole natural key, "
+    "the URI of a descriptor, or an id"
+)
+
+# Most documents per resource: when the filter selects a single resource, and when all are searched.
+FOUND_IN_ONE = 1_000
+FOUND_IN_EACH = 50
+
+# Most assignments of the elements to the members of one key; a realistic search has fewer.
+_MOST_EXAMPLES = 20
+
+_FIND = """
+(SELECT id FROM document
+  WHERE resource_type_id = %s AND scoped_body(resource_type_id, body) @> %s::jsonb LIMIT %s)
+"""
+
+# The number of a resource type, and what its documents contain.
+Example = tuple[int, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The ids of the found rows; `has_more` if there may be others."""
+
+    rows: list[int]
+    has_more: bool
+
+
+def as_uuid(text: str) -> UUID | None:
+    """The text as a UUID; None for any other text."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def find(text: str, surface: Surface, numbers: Collection[int]) -> Found:
+    """The documents that match the text, of the resource types with these numbers."""
+    names = {number: name for number, name in resource_types.names().items() if number in numbers}
+    resources = {number: found for number, name in names.items() if (found := surface.by_name.get(name))}
+    most = FOUND_IN_ONE if len(resources) == 1 else FOUND_IN_EACH
+    rows = _rows_like(_examples_of_all(resources, natural_keys.elements(text)), most)
+    described = _descriptors(natural_keys.without_prefix(text), resources.values())
+    return Found(list(dict.fromkeys([*described, *rows]))[:FOUND_IN_ONE], has_more=len(rows) >= most)
+
+
+def _rows_like(examples: Iterable[Example], most: int) -> list[int]:
+    """Ids of documents that contain one of the examples, at most `most` for each."""
+    arguments = [argument for number, body in examples for argument in (number, json_text.dumps(body).decode(), most)]
+    if not arguments:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join([_FIND] * (len(arguments) // 3)), arguments)
+        return [row for (row,) in cursor.fetchall()]
+
+
+def _examples_of_all(resources: Mapping[int, Resource], elements: Sequence[Element]) -> Iterator[Example]:
+    """Resource type numbers with example bodies, in the form of the index."""
+    for number, resource in resources.items():
+        for body in _examples(resource, elements):
+            yield number, {str(number): body}
+
+
+def _examples(resource: Resource, elements: Sequence[Element]) -> Iterator[dict[str, Any]]:
+    """Example bodies with every element in a member of the key, one for each distinct assignment."""
+    types = {path: field.type for field in resource.query_fields for path in field.paths}
+    placements = product(*(list(_places(element, resource, types)) for element in elements))
+    for placement in islice(placements, _MOST_EXAMPLES):
+        yield reduce(_with, placement, {})
+
+
+def _places(
+    element: Element, resource: Resource, types: Mapping[JsonPath, QueryType]
+) -> Iterator[tuple[JsonPath, Any]]:
+    """The paths in the key of this resource where the value can be, each with the value in its stored form."""
+    for path in resource.identity:
+        value = _stored(element.value, types.get(path, QueryType.STRING))
+        if value is not None and (element.name is None or _is_name_of(path, element.name)):
+            yield path, value
+
+
+def _is_name_of(path: JsonPath, name: str) -> bool:
+    return name.lower() in (path.without_root().lower(), path.steps[-1].lower())
+
+
+def _with(body: dict[str, Any], placed: tuple[JsonPath, Any]) -> dict[str, Any]:
+    path, value = placed
+    step, *rest = path.steps
+    return body | {step: _with(body.get(step, {}), (JsonPath(tuple(rest)), value)) if rest else value}
+
+
+def _stored(text: str, type_: QueryType) -> Any:
+    """The text as a value of stored bodies; None if it is no value of this type."""
+    match type_:
+        case QueryType.NUMBER:
+            number = coerce_number(text)
+            return None if isinstance(number, str) else number
+        case QueryType.BOOLEAN:
+            boolean = coerce_boolean(text)
+            return boolean if isinstance(boolean, bool) else None
+        case QueryType.DATE:
+            return coerce_date(text)
+    return text
+
+
+def _descriptors(uri: str, resources: Iterable[Resource]) -> list[int]:
+    """Ids of the descriptors with this URI, case-insensitively: one for each type that has it."""
+    types = [resource.name for resource in resources if resource.is_descriptor] if "#" in uri else []
+    ids = [descriptor_id(name, uri) for name in types]
+    return list(Alias.objects.filter(pk__in=ids).values_list("document_id", flat=True))

@@ -1,0 +1,60 @@
+"""The targets and the referrers of a document, as links for a page. Both lists are bounded."""
+
+from collections.abc import Sequence
+
+from django.db.models import F, QuerySet
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from edfi_api.models import Document
+from edfi_api.operation.administration.natural_keys import abridged
+from references.models import Reference
+
+# A school can have millions of referrers.
+SHOWN = 50
+
+
+def targets(document: Document) -> SafeString:
+    """The documents and descriptors to which it refers."""
+    references = Reference.objects.filter(document=document).annotate(neighbour=F("alias__document_id"))
+    return as_list(_items(references, _all_that("referred_to_by", document)))
+
+
+def referrers(documents: Sequence[Document]) -> list[SafeString]:
+    """Links to the documents that refer to any of these and are not among them; the last one to the whole list."""
+    rows = [document.pk for document in documents]
+    references = Reference.objects.filter(alias__document_id__in=rows).exclude(document_id__in=rows)
+    rest = _all_that("refers_to", documents[0]) if len(documents) == 1 else SafeString("and more")
+    return _items(references.annotate(neighbour=F("document_id")), rest)
+
+
+def as_list(items: list[SafeString]) -> SafeString:
+    """An HTML list; a dash if it is empty."""
+    if not items:
+        return SafeString("-")
+    lines = format_html_join("", "<li>{}</li>", ((item,) for item in items))
+    return format_html('<ul class="neighbours">{}</ul>', lines)
+
+
+def _items(references: QuerySet[Reference], rest: SafeString) -> list[SafeString]:
+    """Reads one more row than is shown. A referrer to a school, by its own and its superclass identity, comes twice."""
+    rows = list(references.values_list("neighbour", flat=True)[: SHOWN + 1])
+    neighbours = Document.objects.filter(pk__in=rows[:SHOWN]).values_list("pk", "resource_type__name", "natural_key")
+    items = [_link(*neighbour) for neighbour in neighbours.order_by("resource_type__name", "natural_key")]
+    return items if len(rows) <= SHOWN else [*items, rest]
+
+
+def _all_that(parameter: str, document: Document) -> SafeString:
+    """A link to the list of documents with one of the `reference_filters`."""
+    return format_html(
+        '<a href="{}?{}={}">and more: list them all</a>',
+        reverse("admin:edfi_api_document_changelist"),
+        parameter,
+        document.pk,
+    )
+
+
+def _link(row: int, resource: str, natural_key: str) -> SafeString:
+    address = reverse("admin:edfi_api_document_change", args=[row])
+    return format_html('<span class="quiet">{}</span> <a href="{}">{}</a>', resource, address, abridged(natural_key))

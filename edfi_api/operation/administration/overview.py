@@ -1,0 +1,106 @@
+"""Document counts per resource and the latest changes, at a bounded cost for any number of documents."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, QuerySet
+
+from edfi_api.models import Document, ResourceType
+from edfi_api.operation.administration.natural_keys import abridged
+
+# Up to this number the documents of a resource are counted, which takes 15 ms; above it, PostgreSQL's statistics give
+# an estimate.
+COUNTED = 100_000
+_CHANGES_SHOWN = 15
+
+# pg_stats has the frequencies of the most common values of a column, here the resource types.
+_COUNTS = """
+WITH estimate AS (
+    SELECT number, share * greatest(c.reltuples, 0) AS documents
+      FROM pg_stats s
+      JOIN pg_class c ON c.oid = 'document'::regclass
+      CROSS JOIN unnest(s.most_common_vals::text::smallint[], s.most_common_freqs) AS common (number, share)
+     WHERE s.schemaname = current_schema AND s.tablename = 'document' AND s.attname = 'resource_type_id'
+)
+SELECT t.id, t.name, counted.documents, coalesce(estimate.documents, 0)
+  FROM resource_type t
+  LEFT JOIN estimate ON estimate.number = t.id
+  CROSS JOIN LATERAL (
+      -- Above the limit the estimate is shown, so it suffices to know that there are any.
+      SELECT count(*) AS documents
+        FROM (
+            SELECT FROM document d WHERE d.resource_type_id = t.id
+             LIMIT CASE WHEN estimate.documents > %(counted)s THEN 1 ELSE %(counted)s + 1 END
+        ) AS first_ones
+  ) AS counted
+ WHERE counted.documents > 0
+ ORDER BY t.name, t.project
+"""
+
+# The index ends with the newest of each resource; the newest overall are among these.
+_LATEST_CHANGES = """
+SELECT newest.id, t.name, newest.natural_key, newest.last_modified_at
+  FROM resource_type t
+  CROSS JOIN LATERAL (
+      SELECT d.id, d.natural_key, d.last_modified_at, d.change_version
+        FROM document d WHERE d.resource_type_id = t.id ORDER BY d.change_version DESC LIMIT %(shown)s
+  ) AS newest
+ ORDER BY newest.change_version DESC
+ LIMIT %(shown)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many documents a resource has: counted up to COUNTED, estimated by the statistics beyond it."""
+
+    resource_type: int
+    resource: str
+    counted: int
+    estimated: float
+
+    @property
+    def is_descriptor(self) -> bool:
+        return self.resource.endswith("Descriptor")
+
+    @property
+    def text(self) -> str:
+        """`4,213`; `about 1,200,000`, with two significant digits; `more than 100,000` without statistics."""
+        if self.estimated > COUNTED:
+            return f"about {int(float(f'{self.estimated:.1e}')):,}"
+        return f"{self.counted:,}" if self.counted <= COUNTED else f"more than {COUNTED:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A document with the time of its last change."""
+
+    row: int
+    resource: str
+    natural_key: str
+    last_modified_at: datetime
+
+    @property
+    def key(self) -> str:
+        return abridged(self.natural_key)
+
+
+def counts() -> list[Count]:
+    """The counts of all resources that have documents, by name."""
+    with connection.cursor() as cursor:
+        rows = cursor.execute(_COUNTS, {"counted": COUNTED}).fetchall()
+    return [Count(*row) for row in rows]
+
+
+def latest_changes() -> list[Change]:
+    """The most recently written documents, the latest first."""
+    with connection.cursor() as cursor:
+        rows = cursor.execute(_LATEST_CHANGES, {"shown": _CHANGES_SHOWN}).fetchall()
+    return [Change(*row) for row in rows]
+
+
+def resources_with_documents() -> QuerySet[ResourceType]:
+    """The resource types that have documents: one index probe each."""
+    documents = Document.objects.filter(resource_type=OuterRef("pk"))
+    return ResourceType.objects.filter(Exists(documents)).order_by("name", "project")

@@ -1,0 +1,94 @@
+"""The admin site: its index page also shows document counts and the latest changes.
+
+Each deletion has a log entry of its own, also on Django's pages for users and groups.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+from django.contrib.admin import AdminSite, ModelAdmin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.core.validators import ProhibitNullCharactersValidator
+from django.db.models import Model, QuerySet
+from django.db.models.base import ModelBase
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from edfi_api.logs import audit
+from edfi_api.logs.remote_address import remote_address
+from edfi_api.operation.administration import overview
+
+
+class OneEntryEach(ModelAdmin):
+    """Logs deletions one by one: Django inserts the entries of several rows without signals, which the audit log needs.
+    Also validates the selected primary keys, which Django takes from the request unchecked."""
+
+    def log_deletions(self, request: HttpRequest, queryset: Iterable[Model]) -> None:
+        for each in queryset:
+            super().log_deletions(request, [each])
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Model]) -> HttpResponse | None:
+        try:
+            for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
+                self.opts.pk.clean(key, None)
+                ProhibitNullCharactersValidator()(key)
+        except ValidationError as error:
+            raise BadRequest("A row is selected that there cannot be.") from error
+        return super().response_action(request, queryset)
+
+
+class AdministrationSite(AdminSite):
+    """Django's admin site with Meadowlark's index page, NUL checks and audit log."""
+
+    site_header = "Meadowlark"
+    site_title = "Meadowlark"
+    index_title = "Administration"
+    index_template = "edfi_api/admin_index.html"
+
+    def register(
+        self,
+        model_or_iterable: ModelBase | Iterable[ModelBase],
+        admin_class: type[ModelAdmin] | None = None,
+        **options: Any,
+    ) -> None:
+        pages = admin_class or ModelAdmin
+        super().register(model_or_iterable, type(pages.__name__, (OneEntryEach, pages), {}), **options)
+
+    def admin_view(self, view: Callable[..., HttpResponse], cacheable: bool = False) -> Callable[..., HttpResponse]:
+        """Refuse URLs with NUL, which PostgreSQL does not accept in text, and log denied requests to the audit log."""
+        inner = super().admin_view(view, cacheable)
+
+        @wraps(inner)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.path_info:
+                raise BadRequest("The address has a NUL in it.")
+            try:
+                return inner(request, *args, **kwargs)
+            except PermissionDenied:
+                audit.denied(
+                    status=403,
+                    user=request.user.get_username(),
+                    method=request.method,
+                    path=request.path,
+                    address=remote_address(request),
+                )
+                raise
+
+        return guarded
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
+        """Documents first, then by name."""
+        return sorted(super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "edfi_api")
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        context = {}
+        if request.user.has_perm("edfi_api.view_document"):
+            counts = overview.counts()
+            context = {
+                "counts": [count for count in counts if not count.is_descriptor],
+                "descriptors": f"{sum(count.counted for count in counts if count.is_descriptor):,}",
+                "latest_changes": overview.latest_changes(),
+            }
+        return super().index(request, context | (extra_context or {}))

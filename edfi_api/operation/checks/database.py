@@ -1,0 +1,101 @@
+"""System checks of the database: whether this version can serve it.
+
+They run before `migrate`, with `manage.py check --database default`, and before a server starts.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from edfi_api.operation.checks import applied_migrations
+
+# Migrations of a newer version are only a warning: during an upgrade, servers of both versions run concurrently.
+NEWER = "edfi_api.W002"
+# PgBouncer assigns the server connection that was returned last; with other clients active, it may be another one.
+_ATTEMPTS = 5
+
+
+@register(Tags.database)
+def database_can_be_served(databases: Iterable[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """One message, of one line, for each reason why not."""
+    if "default" not in (databases or ()):
+        return []
+    return [*_encoding("default"), *_pooling("default"), *_migrations("default")]
+
+
+def _encoding(using: str) -> list[CheckMessage]:
+    connection = connections[using]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_database(), pg_encoding_to_char(encoding) FROM pg_database"
+            " WHERE datname = current_database()"
+        )
+        name, encoding = cursor.fetchone()
+    if encoding == "UTF8":
+        return []
+    return [
+        Error(
+            f'The encoding of the database "{name}" is {encoding}; it has to be UTF8, for JSON is text of any'
+            f" language. A new one: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0.",
+            id="edfi_api.E004",
+        )
+    ]
+
+
+def _pooling(using: str) -> list[CheckMessage]:
+    connection = connections[using]
+    if connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] or not _is_lent_by_the_transaction(connection):
+        return []
+    return [
+        Error(
+            "The database is reached through a pooler that lends connections by the transaction, as PgBouncer does with"
+            " pool_mode = transaction: set MEADOWLARK_TRANSACTION_POOLING=true.",
+            id="edfi_api.E005",
+        )
+    ]
+
+
+def _is_lent_by_the_transaction(connection: BaseDatabaseWrapper) -> bool:
+    """Whether two open connections are served by the same backend process."""
+    process = _process(connection)
+    if process == connection.connection.info.backend_pid:
+        return False  # The backend of the startup message executes the statements: there is no pooler.
+    for _ in range(_ATTEMPTS):
+        other = connections.create_connection(connection.alias)
+        try:
+            if _process(other) == _process(connection):
+                return True
+        finally:
+            other.close()
+    return False
+
+
+def _process(connection: BaseDatabaseWrapper) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return int(cursor.fetchone()[0])
+
+
+def _migrations(using: str) -> list[CheckMessage]:
+    changed, unknown = applied_migrations.changed(using), applied_migrations.unknown(using)
+    messages: list[CheckMessage] = []
+    if changed:
+        messages.append(
+            Error(
+                "The tables of the database are not those of this version: migrations with another text made them"
+                f" ({', '.join(changed)}). Export the documents with the version that made it, and load them into a new"
+                " database.",
+                id="edfi_api.E006",
+            )
+        )
+    if unknown:
+        messages.append(
+            Warning(
+                f"A newer version of Meadowlark has migrated the database ({', '.join(unknown)}); run that one.",
+                id=NEWER,
+            )
+        )
+    return messages

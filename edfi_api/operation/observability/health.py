@@ -1,0 +1,82 @@
+"""Health checks, in the format of Ed-Fi's servers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db import DatabaseError, InterfaceError, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from edfi_api.operation.checks import applied_migrations
+
+
+class Status(StrEnum):
+    """The values that Ed-Fi's servers use."""
+
+    HEALTHY = "Healthy"
+    UNHEALTHY = "Unhealthy"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of one check."""
+
+    name: str
+    status: Status
+    description: str
+
+
+def readiness(using: str = "default") -> list[Result]:
+    """The results of all checks; if the database does not answer, checks that need it are skipped."""
+    database = _checked("Database", _database, using)
+    if database.status is Status.UNHEALTHY:
+        return [database]
+    return [database, _checked("Migrations", _migrations, using)]
+
+
+def is_healthy(results: list[Result]) -> bool:
+    return all(result.status is Status.HEALTHY for result in results)
+
+
+def health_document(results: list[Result]) -> dict[str, object]:
+    """The body of the answer to a health request."""
+    return {
+        "Status": Status.HEALTHY if is_healthy(results) else Status.UNHEALTHY,
+        "Results": [
+            {"Name": result.name, "Status": result.status, "Description": result.description} for result in results
+        ],
+    }
+
+
+class _Unhealthy(Exception):
+    """A check failed; the message is the description of its result."""
+
+
+def _checked(name: str, check: Callable[[str], str], using: str) -> Result:
+    try:
+        return Result(name, Status.HEALTHY, check(using))
+    except _Unhealthy as reason:
+        return Result(name, Status.UNHEALTHY, str(reason))
+
+
+def _database(using: str) -> str:
+    """The endpoint needs no token, so it does not repeat the database's error message."""
+    try:
+        with connections[using].cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (DatabaseError, InterfaceError):
+        raise _Unhealthy("The database does not answer.") from None
+    return "The database answers."
+
+
+def _migrations(using: str) -> str:
+    """Migrations of a newer version are accepted: during an upgrade, servers of both versions run concurrently."""
+    executor = MigrationExecutor(connections[using])
+    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if pending:
+        raise _Unhealthy(f"{len(pending)} migrations have to be applied: manage.py migrate.")
+    if applied_migrations.changed(using):
+        raise _Unhealthy(
+            "Migrations with another text than this version's were applied: manage.py check --database default."
+        )
+    return "All migrations are applied."

@@ -1,0 +1,105 @@
+"""Metrics for Prometheus: requests, counted by each worker, and the state of the database at the time of the scrape.
+
+Worker processes write their counts to files in PROMETHEUS_MULTIPROC_DIR, which gunicorn's settings create; the worker
+that answers a scrape aggregates them. Without that folder the metrics are those of one process.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.utils import timezone
+from oauth2_provider.models import get_access_token_model
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from edfi_api.changes.change_stream.lag import dead_letters, lags
+
+REQUESTS = Counter("meadowlark_requests", "Requests answered.", ["method", "route", "status"])
+# By view, not by resource, whose buckets would be tens of thousands of time series.
+SECONDS = Histogram(
+    "meadowlark_request_seconds",
+    "How long requests took.",
+    ["method", "view"],
+    buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+
+_CONNECTIONS = """
+    SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = current_setting('application_name')
+    GROUP BY 1
+"""
+
+
+class DatabaseCollector(Collector):
+    """Database connections of all servers, and the number of valid tokens."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        connections = GaugeMetricFamily(
+            "meadowlark_database_connections", "Connections to the database.", labels=["state"]
+        )
+        tokens = GaugeMetricFamily("meadowlark_valid_tokens", "Tokens that have not expired.")
+        is_up = GaugeMetricFamily("meadowlark_database_up", "Whether the database answers.")
+        try:
+            for state, count in _connection_states():
+                connections.add_metric([state], count)
+            tokens.add_metric([], _valid_tokens())
+            is_up.add_metric([], 1)
+        except (DatabaseError, InterfaceError):
+            is_up.add_metric([], 0)
+        yield from (is_up, connections, tokens)
+
+
+class ChangeStreamCollector(Collector):
+    """The lag of the change consumers, and the number of dead letters."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        seconds = GaugeMetricFamily(
+            "meadowlark_change_consumer_lag_seconds",
+            "Age of the oldest change that a consumer has not seen.",
+            labels=["consumer"],
+        )
+        versions = GaugeMetricFamily(
+            "meadowlark_change_consumer_version", "Change version up to which a consumer is.", labels=["consumer"]
+        )
+        letters = GaugeMetricFamily(
+            "meadowlark_dead_letters", "Changes with which a handler failed for good.", labels=["handler"]
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for lag in lags():
+                seconds.add_metric([lag.consumer], lag.seconds)
+                versions.add_metric([lag.consumer], lag.change_version)
+            for handler, count in dead_letters().items():
+                letters.add_metric([handler], count)
+        yield from (seconds, versions, letters)
+
+
+_DATABASE = CollectorRegistry()
+_DATABASE.register(DatabaseCollector())
+_DATABASE.register(ChangeStreamCollector())
+
+
+def exposition() -> bytes:
+    """All metrics in Prometheus's text format."""
+    return generate_latest(_requests()) + generate_latest(_DATABASE)
+
+
+def _requests() -> CollectorRegistry:
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return REGISTRY
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return registry
+
+
+def _connection_states() -> list[tuple[str, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_CONNECTIONS)
+        return list(cursor)
+
+
+def _valid_tokens() -> int:
+    return int(get_access_token_model().objects.filter(expires__gt=timezone.now()).count())

@@ -1,0 +1,54 @@
+"""Counts, times and logs every request, by the resource or the view that answered it."""
+
+import time
+from collections.abc import Callable
+from functools import cache
+
+from django.http import HttpRequest, HttpResponse
+from prometheus_client import Counter, Histogram
+
+from edfi_api.operation.observability.metrics import REQUESTS, SECONDS
+from edfi_api.operation.observability.request_log import log_request
+
+# Clients choose methods and paths; unknown ones share a label, since any number of labels would fill the memory.
+_METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})
+_OTHER = "other"
+_DATA_VIEW = "data"
+
+
+class ObservabilityMiddleware:
+    """The second outermost middleware, so that answers of other middleware are counted too."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        start = time.perf_counter()
+        response = self.get_response(request)
+        method = request.method if request.method in _METHODS else _OTHER
+        view, route = _view_and_route(request)
+        seconds = time.perf_counter() - start
+        _timer(method, view).observe(seconds)
+        _counter(method, route, response.status_code).inc()
+        log_request(request, response, method, route, seconds)
+        return response
+
+
+def _view_and_route(request: HttpRequest) -> tuple[str, str]:
+    """For data, the path of the resource, which the router has set; otherwise the name of the view as both."""
+    route = getattr(request, "data_route", None)
+    if route is not None:
+        return _DATA_VIEW, route or _OTHER
+    name = request.resolver_match.view_name if request.resolver_match else _OTHER
+    return name, name
+
+
+# prometheus_client would look these up under a lock for each request.
+@cache
+def _timer(method: str, view: str) -> Histogram:
+    return SECONDS.labels(method, view)
+
+
+@cache
+def _counter(method: str, route: str, status: int) -> Counter:
+    return REQUESTS.labels(method, route, status)

@@ -1,0 +1,32 @@
+"""Health and metrics over HTTP."""
+
+from django.http import HttpResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from edfi_api.api.viewsets.open_view import OpenView
+from edfi_api.operation.observability.health import health_document, is_healthy, readiness
+from edfi_api.operation.observability.metrics import exposition
+
+
+class LivenessView(OpenView):
+    """Whether the process answers. Does not check the database, which restarting the server would not repair."""
+
+    def get(self, request: Request) -> Response:
+        return Response(health_document([]))
+
+
+class ReadinessView(OpenView):
+    """Whether the server can handle requests: 503 while it cannot."""
+
+    def get(self, request: Request) -> Response:
+        results = readiness()
+        return Response(health_document(results), status=200 if is_healthy(results) else 503)
+
+
+class MetricsView(OpenView):
+    """All metrics, for Prometheus."""
+
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)

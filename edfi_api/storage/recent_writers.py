@@ -1,0 +1,40 @@
+"""Records when each client last wrote, so that it reads its own writes from a replica, too (`queries.replica`).
+
+A record at every write would cost a statement each and serialise the writes of one client; so each process renews a
+client's record at most once a second, after a write and before its response.
+"""
+
+import time
+
+from django.db import connections
+
+from edfi_api.storage.driver.execution import execute, with_retries
+
+REPLICA = "replica"
+
+# A record is at most this much older than the client's last write.
+SECONDS_BETWEEN_RECORDS = 1
+
+_RECORD = """
+INSERT INTO recent_writer (client, wrote_at) VALUES (%(client)s, clock_timestamp())
+ON CONFLICT (client) DO UPDATE SET wrote_at = greatest(recent_writer.wrote_at, excluded.wrote_at)
+RETURNING client
+"""
+
+# By this process's monotonic clock, when it last recorded a write of each client.
+_recorded_at: dict[int, float] = {}
+
+
+def record_writer(client: int | None, using: str) -> None:
+    """Record the client's write. Must be called after the write and before its response."""
+    if client is None or not has_replica():
+        return
+    now = time.monotonic()
+    if now - _recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
+        with_retries(lambda: execute(_RECORD, {"client": client}, using))
+        _recorded_at[client] = now
+
+
+def has_replica() -> bool:
+    """Whether the settings name a replica."""
+    return REPLICA in connections.settings

@@ -1,0 +1,41 @@
+"""The `resource_type` table: resource names and the small numbers that represent them in `document`."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.models import ResourceType
+
+
+def synchronise(resources: Iterable[Resource], using: str = DEFAULT_DB_ALIAS) -> None:
+    """Add the resources that the table does not have yet, numbered in order of name.
+
+    Existing rows never change, so stored documents stay valid when the data standard changes. The numbering of an empty
+    table is deterministic.
+    """
+    table = ResourceType.objects.using(using)
+    known = {(row.project, row.name): row for row in table.all()}
+    highest = max((row.id for row in known.values()), default=0)
+    ordered = sorted(resources, key=lambda resource: (resource.name.project, resource.name.resource))
+    missing = [resource for resource in ordered if (resource.name.project, resource.name.resource) not in known]
+    table.bulk_create(
+        ResourceType(id=number, project=resource.name.project, name=resource.name.resource, endpoint=resource.endpoint)
+        for number, resource in enumerate(missing, start=highest + 1)
+    )
+    for cached in (numbers, names):
+        cached.cache_clear()
+
+
+@cache
+def numbers(using: str = DEFAULT_DB_ALIAS) -> dict[ResourceName, int]:
+    """Resource name → number; read once per process and database."""
+    rows = ResourceType.objects.using(using).all()
+    return {ResourceName(row.project, row.name): row.id for row in rows}
+
+
+@cache
+def names(using: str = DEFAULT_DB_ALIAS) -> dict[int, ResourceName]:
+    """Number → resource name."""
+    return {number: name for name, number in numbers(using).items()}
