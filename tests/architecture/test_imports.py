@@ -139,7 +139,7 @@ def test_a_narrow_room_imports_little(room: str) -> None:
 
 
 def test_the_pages_name_the_same_floors() -> None:
-    page = (TOP / "meadowlark" / "docs" / "architecture.md").read_text()
+    page = (TOP / "meadowlark/docs/architecture.md").read_text()
     section = page.split("## Floors")[1].split("\n## ")[0]
 
     floors = re.findall(r"^\*\*([^*]+)\*\*$", section, flags=re.MULTILINE)
