@@ -33,6 +33,7 @@ FLOORS: dict[str, tuple[str, ...]] = {
         "edfi_api.security.urls",
     ),
     "What is spoken": ("edfi_api.api",),
+    "The same data in SQL": ("edfi_api.analysis",),
     "Many documents at once": ("edfi_api.loading",),
     "What happened": ("edfi_api.changes",),
     "What went wrong": ("edfi_api.problem_details",),

@@ -8,7 +8,6 @@ from itertools import chain
 from edfi_api.model.metaed.model import Entity, EntityKey, EntityKind, Model, Project
 from edfi_api.model.surface import naming
 from edfi_api.model.surface.array_uniqueness import array_uniqueness
-from edfi_api.model.surface.columns import Tables
 from edfi_api.model.surface.constraints import Commons, Lookup, equality_constraints
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.deviations import as_published
@@ -39,6 +38,7 @@ from edfi_api.model.surface.resource import (
     Surface,
 )
 from edfi_api.model.surface.securable import authorization_pathways, securable_elements
+from edfi_api.model.surface.tables import Tables
 from edfi_api.model.surface.values import decimal_limits, value_paths
 
 

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from edfi_api.model.metaed.model import Property, PropertyType
-from edfi_api.model.surface.columns import UNIQUE_ID, Column, Table
+from edfi_api.model.surface.columns import UNIQUE_ID, Column
 from edfi_api.model.surface.constraints import Lookup
 from edfi_api.model.surface.naming import joined_without_overlap, lower_camel
 from edfi_api.model.surface.resource import JsonPath, QueryField, QueryType
+from edfi_api.model.surface.tables import Table
 from edfi_api.model.surface.values import NUMBERS
 
 ID_FIELD = QueryField("id", QueryType.STRING, (JsonPath(("id",)),))

@@ -1,0 +1,84 @@
+"""Tables of the ODS as values: names, columns in order, types and keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from edfi_api.model.metaed.model import Entity
+from edfi_api.model.surface.columns import Column
+from edfi_api.model.surface.path_table import PropertyPath
+
+
+class RowKind(StrEnum):
+    """What a row of a table is."""
+
+    DOCUMENT = "document"
+    COMMON = "common"
+    COLLECTION = "collection item"
+    EXTENSION = "additions to a document"
+    COMMON_EXTENSION = "additions to a common"
+    DESCRIPTOR = "descriptor of one type"
+    ANY_DESCRIPTOR = "descriptor"
+    SCHOOL_YEAR = "school year"
+    ENUMERATION = "item of an enumeration"
+
+
+class Envelope(StrEnum):
+    """Columns whose values are those of the document, not of the model; the values are the columns' names."""
+
+    DISCRIMINATOR = "discriminator"
+    URI = "uri"
+    CREATE_DATE = "createdate"
+    LAST_MODIFIED_DATE = "lastmodifieddate"
+    ID = "id"
+    AGGREGATE_ID = "aggregateid"
+    AGGREGATE_DATA = "aggregatedata"
+    CHANGE_VERSION = "changeversion"
+    CREATED_BY_OWNERSHIP = "createdbyownershiptokenid"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A value of a fixed resource, by the name of its JSON member; empty for the number of the row itself."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlColumn:
+    """A column; `type` is its SQL type, `source` says where its values come from, None that it has none."""
+
+    name: str
+    type: str
+    source: Column | Member | Envelope | None
+    is_key: bool = False
+    is_nullable: bool = False
+    documentation: str = ""
+
+    def __str__(self) -> str:
+        """`*schoolid int`, `middlename varchar(75)?`: a key column, one that can be null."""
+        return f"{'*' if self.is_key else ''}{self.name} {self.type.lower()}{'?' if self.is_nullable else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTable:
+    """A table. `entity` is the declaration that it belongs to: an entity, or a project's additions to one.
+
+    `path` is the property path of the common or collection whose items are the rows.
+    """
+
+    schema: str
+    name: str
+    rows: RowKind
+    columns: tuple[SqlColumn, ...]
+    entity: Entity | None = None
+    path: PropertyPath = ()
+    documentation: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns if column.is_key)

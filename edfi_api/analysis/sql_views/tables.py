@@ -1,0 +1,139 @@
+"""Model → the tables that the Ed-Fi ODS has for it, of every project, standard or extension alike.
+
+`edfi_api.model.surface.tables` says which columns a table has; here they get names, an order and types, and the tables
+that are not about properties join them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from edfi_api.analysis.sql_views.column_types import column_type
+from edfi_api.analysis.sql_views.fixed_tables import CREATE_DATE, DISCRIMINATOR, DOCUMENT, fixed_tables
+from edfi_api.analysis.sql_views.names import MAX_LENGTH, schema_name, table_name
+from edfi_api.analysis.sql_views.shape import RowKind, SqlColumn, SqlTable
+from edfi_api.model.metaed.model import SUBCLASS_KINDS, Entity, EntityKind, Model, PropertyType
+from edfi_api.model.surface.columns import SURROGATE_ID, Column, sort_key
+from edfi_api.model.surface.declarations import Declarations
+from edfi_api.model.surface.identity import Identities
+from edfi_api.model.surface.naming import joined_without_overlap
+from edfi_api.model.surface.tables import Table, TableKind, Tables
+
+_ENTITIES = (
+    EntityKind.DOMAIN_ENTITY,
+    EntityKind.DOMAIN_ENTITY_SUBCLASS,
+    EntityKind.ASSOCIATION,
+    EntityKind.ASSOCIATION_SUBCLASS,
+)
+_ADDITIONS = (EntityKind.DOMAIN_ENTITY_ADDITIONS, EntityKind.ASSOCIATION_ADDITIONS)
+
+_ROWS = {
+    TableKind.MAIN: RowKind.DOCUMENT,
+    TableKind.EXTENSION: RowKind.EXTENSION,
+    TableKind.COMMON: RowKind.COMMON,
+    TableKind.COMMON_EXTENSION: RowKind.COMMON_EXTENSION,
+    TableKind.COLLECTION: RowKind.COLLECTION,
+}
+
+
+class UnusableNames(Exception):
+    """Names that PostgreSQL could not keep apart; the arguments say which."""
+
+
+def sql_tables(model: Model) -> tuple[SqlTable, ...]:
+    """The tables of all projects, sorted by schema and name.
+
+    Raises UnusableNames if two tables of a schema or two columns of a table have one name, or a column has a name that
+    is longer than PostgreSQL keeps.
+    """
+    tables = [*fixed_tables(model), *_ModelTables(model).tables()]
+    problems = list(_problems(tables))
+    if problems:
+        raise UnusableNames(*problems)
+    return tuple(sorted(tables, key=lambda table: (table.schema, table.name)))
+
+
+class _ModelTables:
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._declarations = Declarations(model)
+        self._tables = Tables(self._declarations, Identities(self._declarations))
+
+    def tables(self) -> Iterator[SqlTable]:
+        for entity in self._model.of_kind(*_ENTITIES):
+            for table in self._tables.of(entity):
+                yield _sql_table(entity, table)
+        for additions in self._model.of_kind(*_ADDITIONS):
+            yield from self._of_additions(additions)
+
+    def _of_additions(self, additions: Entity) -> Iterator[SqlTable]:
+        main, *nested = self._tables.of(additions)
+        if self._has_own_columns(additions):
+            yield _sql_table(additions, main)
+        for table in nested:
+            yield _sql_table(additions, table)
+        for prop in additions.properties:
+            common = self._common_table(additions, prop.full_name) if prop.is_common_extension else None
+            if common is None:
+                continue
+            extension, *nested = self._tables.of_common_extension(prop, common)
+            if len(extension.columns) > len(common.key):
+                yield _sql_table(additions, extension)
+            for table in nested:
+                yield _sql_table(additions, table)
+
+    def _has_own_columns(self, additions: Entity) -> bool:
+        """Whether there is a table besides those of collections and commons. References to the extended entity itself
+        have its key, which the table has anyway."""
+        return any(
+            not (prop.is_collection or prop.type is PropertyType.COMMON or prop.target == additions.base)
+            for prop in additions.properties
+            if not prop.is_common_extension
+        )
+
+    def _common_table(self, additions: Entity, full_name: str) -> Table | None:
+        """The table of a common of the extended entity, declared by itself or by its superclass."""
+        lineage = [entity for entity in self._model.lineage(additions) if entity.kind in _ENTITIES]
+        tables = (table for entity in lineage for table in self._tables.of(entity))
+        return next((table for table in tables if table.path == (full_name,)), None)
+
+
+def _sql_table(entity: Entity, table: Table) -> SqlTable:
+    columns = [_sql_column(column) for column in _in_order(table)]
+    if table.kind is not TableKind.MAIN:
+        columns.append(CREATE_DATE)
+    elif entity.kind not in SUBCLASS_KINDS:
+        columns += [DISCRIMINATOR, *DOCUMENT]
+    schema, name = schema_name(entity.namespace), table_name(table.name)
+    return SqlTable(schema, name, _ROWS[table.kind], tuple(columns), entity, table.path, entity.documentation)
+
+
+def _in_order(table: Table) -> list[Column]:
+    """The enclosing key in its own order, then the table's own key and the rest, each by id."""
+    own = sorted((c for c in table.columns.values() if c.id not in table.enclosing), key=sort_key)
+    enclosing = [table.columns[id_] for id_ in table.enclosing]
+    return [*enclosing, *(c for c in own if c.is_key), *(c for c in own if not c.is_key)]
+
+
+def _sql_column(column: Column) -> SqlColumn:
+    name = joined_without_overlap(column.parts).lower()
+    type_ = "INT" if column.is_surrogate else column_type(column.prop)
+    return SqlColumn(name, type_, column, column.is_key, column.is_nullable, _documentation(column))
+
+
+def _documentation(column: Column) -> str:
+    return f"Number of the person: {SURROGATE_ID}." if column.is_surrogate else column.prop.documentation
+
+
+def _problems(tables: Iterable[SqlTable]) -> Iterator[str]:
+    counts = Counter(str(table) for table in tables)
+    for name in (name for name, count in counts.items() if count > 1):
+        yield f"{counts[name]} tables have the name {name}"
+    for table in tables:
+        columns = Counter(column.name for column in table.columns)
+        for name, count in columns.items():
+            if count > 1:
+                yield f"{count} columns of {table} have the name {name}"
+            if len(name) > MAX_LENGTH:
+                yield f"the name of {table}.{name} has more than {MAX_LENGTH} characters"

@@ -1,0 +1,24 @@
+"""Tables of small models."""
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from edfi_api.analysis.sql_views.tables import sql_tables
+from edfi_api.model.metaed.compiler import compile_projects
+from tests.surface.models import write_project
+
+
+@pytest.fixture
+def tables_of(tmp_path: Path):
+    """Compiles the text of a core, and of extensions by name; the columns of each table, as texts, by its name."""
+    numbers = count()
+
+    def tables(core: str, version: str = "5.2.0", **extensions: str) -> dict[str, list[str]]:
+        folder = tmp_path / f"models{next(numbers)}"
+        paths = [write_project(folder / "core", "Ed-Fi", core, version)]
+        paths += [write_project(folder / name, name, text, "1.0.0") for name, text in extensions.items()]
+        return {str(table): list(map(str, table.columns)) for table in sql_tables(compile_projects(paths))}
+
+    return tables
