@@ -5,7 +5,7 @@ statements here are prepared once per connection with parameters that are named 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 _NONE: Mapping[str, Any] = {}
@@ -23,7 +23,7 @@ class Sql:
     """
 
     text: str
-    parameters: Mapping[str, Any] = _NONE
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __add__(self, other: "Sql | str") -> "Sql":
         if isinstance(other, str):
