@@ -11,7 +11,7 @@ AUDIT := .venv-audit
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
-	@echo 'make test   lint, types and all tests; TESTS=tests/house runs some of them'
+	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
 	@echo 'make test-clients  the programs of others that speak to Ed-Fi APIs, against a server'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'

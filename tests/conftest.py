@@ -26,7 +26,7 @@ DATA = "/data/ed-fi"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--storm-seconds", type=float, default=4, help="how long writers fight in tests/robustness")
+    parser.addoption("--stress-seconds", type=float, default=4, help="how long writers fight in tests/robustness")
 
 
 @pytest.fixture(autouse=True)

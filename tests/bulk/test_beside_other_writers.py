@@ -14,7 +14,7 @@ from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.store import Outcome
 from references.exceptions import DependentItemExists, MissingTarget, UnresolvedReference
-from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
+from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from edfi_api.storage import resource_types
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.store import Outcome
 from tests.bulk.both_ways import stored
-from tests.concurrency.together import in_background
+from tests.concurrency.concurrently import in_background
 
 
 @pytest.fixture

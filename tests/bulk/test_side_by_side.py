@@ -11,7 +11,7 @@ from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.store import Outcome
 from tests.bulk.both_ways import stored
 from tests.bulk.conftest import GRADE
-from tests.concurrency.together import at_once
+from tests.concurrency.concurrently import at_once
 
 INSERTED, UPDATED, UNCHANGED = Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED
 

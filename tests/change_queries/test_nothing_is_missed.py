@@ -1,7 +1,7 @@
 """A client that reads windows of versions back to back has in the end what the server has, whatever writers do.
 
 Versions are handed out before the commit that shows their documents, so the newest version must wait for slow
-transactions. `CHANGE_SECONDS=600 pytest tests/change_queries/test_nothing_is_missed.py` lets the storm last.
+transactions. `CHANGE_SECONDS=600 pytest tests/change_queries/test_nothing_is_missed.py` runs it longer.
 """
 
 import os
@@ -22,7 +22,7 @@ from edfi_api.models import Document
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
 from tests.change_queries.conftest import ChangeQueries
-from tests.concurrency.together import at_once, in_background
+from tests.concurrency.concurrently import at_once, in_background
 
 SCHOOL = 1008
 WRITERS = 6
@@ -174,7 +174,7 @@ BEGIN
     FOR _ IN 1..%s LOOP
         FOR _ IN 1..ceil(random() * 3) LOOP
             INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
-            VALUES (gen_random_uuid(), 1, 'NK#storm', '{}') RETURNING id INTO document_row;
+            VALUES (gen_random_uuid(), 1, 'NK#stress', '{}') RETURNING id INTO document_row;
             PERFORM pg_sleep(random() ^ 6 * 0.03);
             UPDATE document SET body = '{"a": 1}' WHERE id = document_row AND random() < 0.5;
             DELETE FROM document WHERE id = document_row AND random() < 0.5;

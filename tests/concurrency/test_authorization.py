@@ -6,68 +6,68 @@ import pytest
 from django.db import transaction
 
 from edfi_api.conf import api_settings
-from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
-from tests.security.strategies.world import World
+from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
+from tests.security.strategies.scenario import Scenario
 
 
 @pytest.fixture
-def world(committing_api, documents):
-    found = World(committing_api, documents)
+def scenario(committing_api, documents):
+    found = Scenario(committing_api, documents)
     found.district(1)
     found.school(11, 1)
     found.student("S")
     return found
 
 
-def test_a_write_that_waited_is_held_against_what_is_there_then(world):
+def test_a_write_that_waited_is_held_against_what_is_there_then(scenario):
     """The other client changes the student and ends its enrollment; ours has read before it waited."""
-    enrollment = world.enroll("S", 11)
-    sis = world.client("SISVendor", 1)
-    body = world.body("Student", studentUniqueId="S")
-    path = world.student("S")
+    enrollment = scenario.enroll("S", 11)
+    sis = scenario.client("SISVendor", 1)
+    body = scenario.body("Student", studentUniqueId="S")
+    path = scenario.student("S")
 
     with transaction.atomic():
-        assert world.api.post("/students", body | {"firstName": "Other"}).status_code == 200
+        assert scenario.api.post("/students", body | {"firstName": "Other"}).status_code == 200
         ours = in_background(lambda: sis.put(path, body | {"firstName": "Ours", "id": path.rsplit("/", 1)[1]}))
         wait_until_one_waits_for_us(ours)
-        assert world.api.delete(enrollment).status_code == 204
+        assert scenario.api.delete(enrollment).status_code == 204
 
     assert ours.result().status_code == 403
-    assert world.api.get(path).json()["firstName"] == "Other"
+    assert scenario.api.get(path).json()["firstName"] == "Other"
 
 
-def test_a_key_change_that_waited_is_held_against_what_is_there_then(world):
+def test_a_key_change_that_waited_is_held_against_what_is_there_then(scenario):
     """The school leaves the district while an enrollment is being moved to it."""
-    world.school(12, 1)
-    enrollment = world.enroll("S", 11)
-    sis = world.client("SISVendor", 1)
+    scenario.school(12, 1)
+    enrollment = scenario.enroll("S", 11)
+    sis = scenario.client("SISVendor", 1)
     stored = sis.get(enrollment).json()
 
     with transaction.atomic():
-        assert world.api.put(enrollment, stored | {"exitWithdrawDate": "2026-05-01"}).status_code == 204
+        assert scenario.api.put(enrollment, stored | {"exitWithdrawDate": "2026-05-01"}).status_code == 204
         moving = in_background(lambda: sis.put(enrollment, stored | {"schoolReference": {"schoolId": 12}}))
         wait_until_one_waits_for_us(moving)
-        world.school(12)
+        scenario.school(12)
 
     assert moving.result().status_code == 403
-    assert world.api.get(enrollment).json()["schoolReference"]["schoolId"] == 11
+    assert scenario.api.get(enrollment).json()["schoolReference"]["schoolId"] == 11
 
 
-def test_a_removal_that_waited_is_held_against_what_is_there_then(world):
+def test_a_removal_that_waited_is_held_against_what_is_there_then(scenario):
     """The enrollment moves out of the district while it is being removed."""
-    world.district(2)
-    world.school(21, 2)
-    enrollment = world.enroll("S", 11)
-    sis = world.client("SISVendor", 1)
-    stored = world.api.get(enrollment).json()
+    scenario.district(2)
+    scenario.school(21, 2)
+    enrollment = scenario.enroll("S", 11)
+    sis = scenario.client("SISVendor", 1)
+    stored = scenario.api.get(enrollment).json()
 
     with transaction.atomic():
-        assert world.api.put(enrollment, stored | {"schoolReference": {"schoolId": 21}}).status_code == 204
+        assert scenario.api.put(enrollment, stored | {"schoolReference": {"schoolId": 21}}).status_code == 204
         ours = in_background(lambda: sis.delete(enrollment))
         wait_until_one_waits_for_us(ours)
 
     assert ours.result().status_code == 403
-    assert world.api.get(enrollment).status_code == 200
+    assert scenario.api.get(enrollment).status_code == 200
 
 
 @pytest.fixture
@@ -78,30 +78,30 @@ def _update_is_asked(settings):
 
 
 @pytest.mark.usefixtures("_update_is_asked")
-def test_a_post_that_finds_its_document_just_created_is_held_against_update(world):
+def test_a_post_that_finds_its_document_just_created_is_held_against_update(scenario):
     """Ours began as a Create, which it may do with every student."""
-    sis = world.client("SISVendor", 1)
-    body = world.body("Student", studentUniqueId="New")
+    sis = scenario.client("SISVendor", 1)
+    body = scenario.body("Student", studentUniqueId="New")
 
     with transaction.atomic():
-        path = world.student("New")
+        path = scenario.student("New")
         ours = in_background(lambda: sis.post("/students", body | {"firstName": "Ours"}))
         wait_until_one_waits_for_us(ours)
 
     assert ours.result().status_code == 403
-    assert world.api.get(path).json()["firstName"] == body["firstName"]
+    assert scenario.api.get(path).json()["firstName"] == body["firstName"]
 
 
 @pytest.mark.usefixtures("_update_is_asked")
-def test_of_two_that_post_the_same_at_once_one_creates_and_the_other_may_not_update(world):
-    sis = world.client("SISVendor", 1)
-    bodies = [world.body("Student", studentUniqueId="New", firstName=name) for name in ("One", "Other")]
+def test_of_two_that_post_the_same_at_once_one_creates_and_the_other_may_not_update(scenario):
+    sis = scenario.client("SISVendor", 1)
+    bodies = [scenario.body("Student", studentUniqueId="New", firstName=name) for name in ("One", "Other")]
 
     for number in range(20):
         named = [body | {"studentUniqueId": f"New {number}"} for body in bodies]
         answers = at_once(*(partial(sis.post, "/students", body) for body in named))
 
         assert sorted(each.status_code for each in answers) == [201, 403]
-        (stored,) = world.api.get(f"/students?studentUniqueId=New {number}").json()
+        (stored,) = scenario.api.get(f"/students?studentUniqueId=New {number}").json()
         created = next(body for body, answer in zip(named, answers, strict=True) if answer.status_code == 201)
         assert stored["firstName"] == created["firstName"]

@@ -6,8 +6,8 @@ import pytest
 from django.db import transaction
 
 from edfi_api.models import Document
+from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.concurrency.integrity import assert_integrity
-from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
 from tests.conftest import item_path
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import pytest
 from django.db import transaction
 
+from tests.concurrency.concurrently import in_background, wait_until_one_waits_for_us
 from tests.concurrency.conftest import SmallSchool
 from tests.concurrency.integrity import assert_integrity
-from tests.concurrency.together import in_background, wait_until_one_waits_for_us
 
 
 @dataclass

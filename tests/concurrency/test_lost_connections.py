@@ -7,7 +7,7 @@ import pytest
 from django.db import close_old_connections, connection, transaction
 
 from edfi_api.models import Document
-from tests.concurrency.together import in_background, wait_until_one_waits_for_us
+from tests.concurrency.concurrently import in_background, wait_until_one_waits_for_us
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from edfi_api.models import Document
-from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
+from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.documents.organizations import Organizations, closure_of, stored_closure
 
 DISTRICTS = range(1, 6)
@@ -49,7 +49,7 @@ def test_a_district_that_moves_while_a_school_joins_takes_it_along(committing_ap
     assert stored_closure() == told_by_documents()
 
 
-def test_a_storm_of_changes_leaves_the_closure_of_what_remains(committing_api, organizations):
+def test_closure_is_consistent_after_many_concurrent_changes(committing_api, organizations):
     def client(seed):
         chance = random.Random(seed)  # noqa: S311
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from tests.concurrency.together import at_once, in_background, wait_until_one_waits_for_us
+from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.documents.test_reached_documents import (
     CONTACTS,
     STAFF,
@@ -18,12 +18,12 @@ from tests.documents.test_reached_documents import (
     reached_from,
     some_body,
 )
-from tests.security.strategies.world import World
+from tests.security.strategies.scenario import Scenario
 
 
 @pytest.fixture
-def world(committing_api, documents):
-    found = World(committing_api, documents)
+def scenario(committing_api, documents):
+    found = Scenario(committing_api, documents)
     found.district(1)
     for school in (11, 12):
         found.school(school, 1)
@@ -34,14 +34,14 @@ def world(committing_api, documents):
     return found
 
 
-def event(world, student):
-    return world.post("PostSecondaryEvent", studentReference={"studentUniqueId": student})
+def event(scenario, student):
+    return scenario.post("PostSecondaryEvent", studentReference={"studentUniqueId": student})
 
 
 @pytest.mark.parametrize("begins", ["enrollment", "relation"])
-def test_two_ends_of_a_path_that_appear_at_once_see_each_other(world, begins):
+def test_two_ends_of_a_path_that_appear_at_once_see_each_other(scenario, begins):
     """Each is written while the other is not to be seen yet."""
-    writes = [lambda: world.enroll("S1", 11), lambda: world.relate("S1", "C1")]
+    writes = [lambda: scenario.enroll("S1", 11), lambda: scenario.relate("S1", "C1")]
     first, second = writes if begins == "enrollment" else reversed(writes)
 
     with transaction.atomic():
@@ -54,10 +54,10 @@ def test_two_ends_of_a_path_that_appear_at_once_see_each_other(world, begins):
     assert_is_what_documents_tell()
 
 
-def test_a_document_that_appears_while_its_student_is_enrolled_is_reached(world):
+def test_a_document_that_appears_while_its_student_is_enrolled_is_reached(scenario):
     with transaction.atomic():
-        world.enroll("S1", 11)
-        ours = in_background(lambda: event(world, "S1"))
+        scenario.enroll("S1", 11)
+        ours = in_background(lambda: event(scenario, "S1"))
         wait_until_one_waits_for_us(ours)
     ours.result()
 
@@ -65,20 +65,20 @@ def test_a_document_that_appears_while_its_student_is_enrolled_is_reached(world)
     assert_is_what_documents_tell()
 
 
-def test_a_document_about_a_contact_that_appears_while_a_load_enrolls_the_student_is_reached(world):
-    world.relate("S1", "C1")
-    enrollment = world.enrollment("S1", 11)
+def test_a_document_about_a_contact_that_appears_while_a_load_enrolls_the_student_is_reached(scenario):
+    scenario.relate("S1", "C1")
+    enrollment = scenario.enrollment("S1", 11)
 
     with transaction.atomic(), connection.cursor() as cursor:
         insert(cursor, [{"contact": "C1"}])
-        ours = in_background(lambda: load(world, [("StudentSchoolAssociation", enrollment)]))
+        ours = in_background(lambda: load(scenario, [("StudentSchoolAssociation", enrollment)]))
         wait_until_one_waits_for_us(ours)
     ours.result()
 
     assert_is_what_documents_tell()
 
 
-def test_an_enrollment_of_a_load_waits_for_who_writes_about_the_student(world):
+def test_an_enrollment_of_a_load_waits_for_who_writes_about_the_student(scenario):
     """Also where the load has not seen beforehand that it would come: a client has just deleted the one that was there,
     or has just brought the student."""
 
@@ -89,7 +89,7 @@ def test_an_enrollment_of_a_load_waits_for_who_writes_about_the_student(world):
             cursor.execute("SELECT documents_join_paths(%s)", [ids])
 
     with transaction.atomic():
-        event(world, "S1")
+        event(scenario, "S1")
         ours = in_background(enroll)
         wait_until_one_waits_for_us(ours)
     ours.result()
@@ -98,11 +98,11 @@ def test_an_enrollment_of_a_load_waits_for_who_writes_about_the_student(world):
 
 
 @pytest.mark.parametrize("student", STUDENTS)
-def test_a_load_that_waits_for_a_student_keeps_nobody_from_the_contacts(world, student):
+def test_a_load_that_waits_for_a_student_keeps_nobody_from_the_contacts(scenario, student):
     """Who has the student may want them next, as an enrollment does."""
-    name, contacts = world.contact_name, world.contact_name.lower()
+    name, contacts = scenario.contact_name, scenario.contact_name.lower()
     relations = [
-        world.body(
+        scenario.body(
             f"Student{name}Association",
             studentReference={"studentUniqueId": student},
             **{f"{contacts}Reference": {f"{contacts}UniqueId": contact}},
@@ -111,8 +111,8 @@ def test_a_load_that_waits_for_a_student_keeps_nobody_from_the_contacts(world, s
     ]
 
     with transaction.atomic(), connection.cursor() as cursor:
-        event(world, student)
-        ours = in_background(lambda: load(world, [(f"Student{name}Association", body) for body in relations]))
+        event(scenario, student)
+        ours = in_background(lambda: load(scenario, [(f"Student{name}Association", body) for body in relations]))
         wait_until_one_waits_for_us(ours)
         cursor.execute("SET LOCAL lock_timeout TO 500")  # before PostgreSQL looks for deadlocks
         insert(cursor, [{"contact": contact} for contact in CONTACTS])
@@ -121,12 +121,12 @@ def test_a_load_that_waits_for_a_student_keeps_nobody_from_the_contacts(world, s
     assert_is_what_documents_tell()
 
 
-def test_a_document_that_appears_while_an_enrollment_goes_is_not_left_behind(world):
-    enrollment = world.enroll("S1", 11)
+def test_a_document_that_appears_while_an_enrollment_goes_is_not_left_behind(scenario):
+    enrollment = scenario.enroll("S1", 11)
 
     with transaction.atomic():
-        assert world.api.delete(enrollment).status_code == 204
-        ours = in_background(lambda: event(world, "S1"))
+        assert scenario.api.delete(enrollment).status_code == 204
+        ours = in_background(lambda: event(scenario, "S1"))
         wait_until_one_waits_for_us(ours)
     ours.result()
 
@@ -134,13 +134,13 @@ def test_a_document_that_appears_while_an_enrollment_goes_is_not_left_behind(wor
     assert_is_what_documents_tell()
 
 
-def test_two_enrollments_of_one_student_that_go_at_once_leave_nothing(world):
-    first, second = world.enroll("S1", 11), world.enroll("S1", 12)
-    world.relate("S1", "C1")
+def test_two_enrollments_of_one_student_that_go_at_once_leave_nothing(scenario):
+    first, second = scenario.enroll("S1", 11), scenario.enroll("S1", 12)
+    scenario.relate("S1", "C1")
 
     with transaction.atomic():
-        assert world.api.delete(first).status_code == 204
-        ours = in_background(lambda: world.api.delete(second))
+        assert scenario.api.delete(first).status_code == 204
+        ours = in_background(lambda: scenario.api.delete(second))
         wait_until_one_waits_for_us(ours)
     assert ours.result().status_code == 204
 
@@ -148,7 +148,7 @@ def test_two_enrollments_of_one_student_that_go_at_once_leave_nothing(world):
     assert_is_what_documents_tell()
 
 
-def test_a_storm_of_associations_leaves_what_remains(world):
+def test_person_paths_are_consistent_after_many_concurrent_associations(scenario):
     def client(seed):
         chance = random.Random(seed)  # noqa: S311
         own = []
@@ -158,15 +158,15 @@ def test_a_storm_of_associations_leaves_what_remains(world):
                 student = chance.choice(["S1", "S2"])
                 match chance.randrange(5):
                     case 0:
-                        own.append(world.enroll(student, chance.choice([11, 12])))
+                        own.append(scenario.enroll(student, chance.choice([11, 12])))
                     case 1:
-                        own.append(world.relate(student, chance.choice(["C1", "C2"])))
+                        own.append(scenario.relate(student, chance.choice(["C1", "C2"])))
                     case 2:
-                        own.append(event(world, student))
+                        own.append(event(scenario, student))
                     case 3:
-                        load(world, sorted((some_body(world, chance) for _ in range(8)), key=itemgetter(0)))
+                        load(scenario, sorted((some_body(scenario, chance) for _ in range(8)), key=itemgetter(0)))
                     case _ if own:
-                        assert world.api.delete(own.pop()).status_code in (204, 404)
+                        assert scenario.api.delete(own.pop()).status_code in (204, 404)
 
         return write_some
 
@@ -182,10 +182,10 @@ def _all_applied_in_the_end(committing_api):
 
 
 @pytest.mark.usefixtures("_all_applied_in_the_end")
-def test_what_was_there_before_the_table_is_reached_too(world):
-    world.enroll("S1", 11)
-    world.relate("S1", "C1")
-    event(world, "S1")
+def test_what_was_there_before_the_table_is_reached_too(scenario):
+    scenario.enroll("S1", 11)
+    scenario.relate("S1", "C1")
+    event(scenario, "S1")
     call_command("migrate", "edfi_api", "0005", verbosity=0)
 
     call_command("migrate", verbosity=0)

@@ -10,14 +10,14 @@ from django.db import connection
 from edfi_api.loading.bulk import Candidate, bulk_writer, write_documents
 from edfi_api.models import Document, ReachedDocument
 from edfi_api.storage.store import Outcome
-from tests.security.strategies.world import World
+from tests.security.strategies.scenario import Scenario
 
 STUDENTS, CONTACTS, STAFF, SCHOOLS = ("S1", "S2"), ("C1", "C2"), ("T1",), (11, 12)
 
 
 @pytest.fixture
 def deserted_world(api_without_check, documents):
-    found = World(api_without_check, documents)
+    found = Scenario(api_without_check, documents)
     found.district(1)
     for school in SCHOOLS:
         found.school(school, 1)
@@ -25,7 +25,7 @@ def deserted_world(api_without_check, documents):
 
 
 @pytest.fixture
-def world(deserted_world):
+def scenario(deserted_world):
     deserted_world.people(STUDENTS, CONTACTS, STAFF)
     return deserted_world
 
@@ -50,52 +50,52 @@ def rows_read():
         return cursor.fetchone()[0]
 
 
-def test_an_enrollment_reaches_the_student_and_those_who_came_before_it(world):
-    world.relate("S1", "C1")
+def test_an_enrollment_reaches_the_student_and_those_who_came_before_it(scenario):
+    scenario.relate("S1", "C1")
     assert reached_from(11) == set()
 
-    world.enroll("S1", 11)
+    scenario.enroll("S1", 11)
 
     assert {"S1", "C1"} <= reached_from(11)
     assert len(reached_from(11)) == 3
     assert_is_what_documents_tell()
 
 
-def test_what_comes_later_is_reached_too(world):
-    world.enroll("S1", 11)
-    world.relate("S1", "C1")
-    world.post("PostSecondaryEvent", studentReference={"studentUniqueId": "S1"})
+def test_what_comes_later_is_reached_too(scenario):
+    scenario.enroll("S1", 11)
+    scenario.relate("S1", "C1")
+    scenario.post("PostSecondaryEvent", studentReference={"studentUniqueId": "S1"})
 
     assert len(reached_from(11)) == 4
     assert_is_what_documents_tell()
 
 
-def test_a_contact_of_two_students_is_reached_until_the_last_path_goes(world):
-    paths = [world.enroll(student, 11) for student in STUDENTS]
+def test_a_contact_of_two_students_is_reached_until_the_last_path_goes(scenario):
+    paths = [scenario.enroll(student, 11) for student in STUDENTS]
     for student in STUDENTS:
-        world.relate(student, "C1")
+        scenario.relate(student, "C1")
 
-    assert world.api.delete(paths[0]).status_code == 204
+    assert scenario.api.delete(paths[0]).status_code == 204
     assert "C1" in reached_from(11)
-    assert world.api.delete(paths[1]).status_code == 204
+    assert scenario.api.delete(paths[1]).status_code == 204
     assert reached_from(11) == set()
     assert_is_what_documents_tell()
 
 
-def test_an_enrollment_that_moves_takes_its_people_along(world):
-    path = world.enroll("S1", 11)
-    world.relate("S1", "C1")
-    moved = world.api.get(path).json() | {"schoolReference": {"schoolId": 12}}
+def test_an_enrollment_that_moves_takes_its_people_along(scenario):
+    path = scenario.enroll("S1", 11)
+    scenario.relate("S1", "C1")
+    moved = scenario.api.get(path).json() | {"schoolReference": {"schoolId": 12}}
 
-    assert world.api.put(path, moved).status_code == 204
+    assert scenario.api.put(path, moved).status_code == 204
 
     assert (reached_from(11), "C1" in reached_from(12)) == (set(), True)
     assert_is_what_documents_tell()
 
 
-def test_what_is_restored_reaches_again(world):
-    path = world.enroll("S1", 11)
-    assert world.api.delete(path).status_code == 204
+def test_what_is_restored_reaches_again(scenario):
+    path = scenario.enroll("S1", 11)
+    assert scenario.api.delete(path).status_code == 204
 
     call_command("restore_document", path.rsplit("/", 1)[1])
 
@@ -103,9 +103,9 @@ def test_what_is_restored_reaches_again(world):
     assert_is_what_documents_tell()
 
 
-def some_body(world, chance):
+def some_body(scenario, chance):
     """The name and the body of an association, or of a document about a student."""
-    contact = world.contact_name
+    contact = scenario.contact_name
     student = {"studentReference": {"studentUniqueId": chance.choice(STUDENTS)}}
     school = {"educationOrganizationReference": {"educationOrganizationId": chance.choice(SCHOOLS)}}
     staff = {"staffReference": {"staffUniqueId": chance.choice(STAFF)}}
@@ -120,16 +120,16 @@ def some_body(world, chance):
             ("StaffLeave", staff),
         ]
     )
-    return name, world.body(name, **members)
+    return name, scenario.body(name, **members)
 
 
-def load(world, bodies):
+def load(scenario, bodies):
     """Batches are of one resource each, in the given order."""
-    for done in write_documents([Candidate.of(world.resource(name), body, name) for name, body in bodies]):
+    for done in write_documents([Candidate.of(scenario.resource(name), body, name) for name, body in bodies]):
         assert not isinstance(done.result, Exception), done
 
 
-def test_any_sequence_of_writes(world):
+def test_any_sequence_of_writes(scenario):
     """The same each time: single writes and deletes, and several writes at once in bulk."""
     chance = random.Random(7)  # noqa: S311
 
@@ -137,24 +137,24 @@ def test_any_sequence_of_writes(world):
     for _ in range(40):
         match chance.choice(["one", "several", "delete"]):
             case "one":
-                name, body = some_body(world, chance)
-                paths.add(world.post(name, **body))
+                name, body = some_body(scenario, chance)
+                paths.add(scenario.post(name, **body))
             case "several":
-                load(world, [some_body(world, chance) for _ in range(4)])
+                load(scenario, [some_body(scenario, chance) for _ in range(4)])
             case "delete" if paths:
-                assert world.api.delete(paths.pop()).status_code == 204
+                assert scenario.api.delete(paths.pop()).status_code == 204
         assert_is_what_documents_tell()
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_loads_in_any_order(world, seed):
+def test_loads_in_any_order(scenario, seed):
     """Whole batches of one kind before, behind and between those of the others; what is there already is among them."""
     chance = random.Random(seed)  # noqa: S311
     for _ in range(3):
-        bodies = [some_body(world, chance) for _ in range(30)]
+        bodies = [some_body(scenario, chance) for _ in range(30)]
         names = sorted({name for name, _ in bodies})
         chance.shuffle(names)
-        load(world, sorted(bodies, key=lambda each: names.index(each[0])))
+        load(scenario, sorted(bodies, key=lambda each: names.index(each[0])))
         assert_is_what_documents_tell()
     assert ReachedDocument.objects.count() > 20
 
@@ -198,7 +198,7 @@ def insert(cursor, rows):
     return [id_ for (id_,) in cursor.fetchall()]
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("scenario")
 @pytest.mark.parametrize("seed", range(6))
 def test_documents_of_all_shapes_one_by_one_and_many_at_once(seed):
     chance = random.Random(seed)  # noqa: S311
@@ -216,19 +216,21 @@ def test_documents_of_all_shapes_one_by_one_and_many_at_once(seed):
 
 def test_both_ends_of_paths_in_one_batch(deserted_world):
     """People who are written together with what brings them under a school."""
-    world, contact = deserted_world, deserted_world.contact_name
+    scenario, contact = deserted_world, deserted_world.contact_name
     student = {"studentReference": {"studentUniqueId": "S1"}}
     related = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": "C1"}}
     bodies = [
-        ("Student", world.body("Student", studentUniqueId="S1")),
-        (contact, world.body(contact, **{f"{contact.lower()}UniqueId": "C1"})),
-        ("StudentSchoolAssociation", world.enrollment("S1", 11)),
-        (f"Student{contact}Association", world.body(f"Student{contact}Association", **student, **related)),
-        ("PostSecondaryEvent", world.body("PostSecondaryEvent", **student)),
+        ("Student", scenario.body("Student", studentUniqueId="S1")),
+        (contact, scenario.body(contact, **{f"{contact.lower()}UniqueId": "C1"})),
+        ("StudentSchoolAssociation", scenario.enrollment("S1", 11)),
+        (f"Student{contact}Association", scenario.body(f"Student{contact}Association", **student, **related)),
+        ("PostSecondaryEvent", scenario.body("PostSecondaryEvent", **student)),
     ]
 
     with bulk_writer() as writer:
-        written = list(writer.write_together(Candidate.of(world.resource(name), body, name) for name, body in bodies))
+        written = list(
+            writer.write_together(Candidate.of(scenario.resource(name), body, name) for name, body in bodies)
+        )
 
     assert [each.result for each in written] == [Outcome.INSERTED] * 5
     assert len(reached_from(11)) == 4
@@ -237,24 +239,24 @@ def test_both_ends_of_paths_in_one_batch(deserted_world):
 
 def test_documents_about_one_student_do_not_read_those_about_others(deserted_world):
     """Not even when all came behind PostgreSQL's last look at the table, as in a load of everything."""
-    world, students = deserted_world, [f"M{number}" for number in range(600)]
+    scenario, students = deserted_world, [f"M{number}" for number in range(600)]
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE document")
-    load(world, [("Student", world.body("Student", studentUniqueId=student)) for student in students])
-    enrollments = [("StudentSchoolAssociation", world.enrollment(student, 11)) for student in students]
+    load(scenario, [("Student", scenario.body("Student", studentUniqueId=student)) for student in students])
+    enrollments = [("StudentSchoolAssociation", scenario.enrollment(student, 11)) for student in students]
     before = rows_read()
-    load(world, enrollments)
+    load(scenario, enrollments)
     assert rows_read() - before < 30 * len(students)
-    event = world.body("PostSecondaryEvent", studentReference={"studentUniqueId": "M7"})
+    event = scenario.body("PostSecondaryEvent", studentReference={"studentUniqueId": "M7"})
 
     before = rows_read()
-    world.post("PostSecondaryEvent", **event)
+    scenario.post("PostSecondaryEvent", **event)
 
     assert rows_read() - before < 100
     assert_is_what_documents_tell()
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("scenario")
 def test_a_further_enrollment_does_not_walk_the_paths_of_the_earlier_ones_again():
     earlier = [{"student": "S1", "organization": number, "opens_pathway": True} for number in range(100, 140)]
     relations = [{"student": "S1", "contact": contact, "opens_pathway": True} for contact in CONTACTS * 10]

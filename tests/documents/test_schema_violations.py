@@ -7,7 +7,7 @@ from jsonschema_rs import Draft202012Validator
 from edfi_api.documents.coercion import compile_coercion, is_date, is_date_time, is_time
 from edfi_api.documents.schema_violations import SchemaPlace
 from tests.robustness.conftest import anything
-from tests.robustness.nasty import Raw, spoilt
+from tests.robustness.edge_cases import Raw, spoilt
 
 
 @anything

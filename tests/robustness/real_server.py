@@ -16,7 +16,7 @@ import psycopg
 
 from meadowlark.embedded_postgres import EmbeddedPostgres
 from tests.ports import free_port, is_answering
-from tests.robustness.patience import wait_until
+from tests.robustness.waiting import wait_until
 
 TOP = Path(__file__).parents[2]
 _START_SECONDS = 60

@@ -12,7 +12,7 @@ import psycopg
 from meadowlark.embedded_postgres import EmbeddedPostgres, url
 from meadowlark.postgres_programs import binaries
 from tests.robustness.accounts import ACCOUNT
-from tests.robustness.patience import wait_until
+from tests.robustness.waiting import wait_until
 
 _PROGRAM = "pg_basebackup"
 

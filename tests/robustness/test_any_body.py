@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from edfi_api.models import Document
 from tests.robustness.conftest import anything
-from tests.robustness.nasty import NUMBERS, TEXTS_OF_NUMBERS, Raw, json_text, nested, spoilt, values
+from tests.robustness.edge_cases import NUMBERS, TEXTS_OF_NUMBERS, Raw, json_text, nested, spoilt, values
 
 STUDENT = {"studentUniqueId": "1", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.robustness.conftest import anything
-from tests.robustness.nasty import MOMENTS, TEXTS, TEXTS_OF_NUMBERS
+from tests.robustness.edge_cases import MOMENTS, TEXTS, TEXTS_OF_NUMBERS
 
 SOME_ID = "0198b4f3-3c5e-7000-8000-0123456789ab"
 

@@ -16,8 +16,8 @@ import psutil
 import psycopg
 import pytest
 
-from tests.robustness.patience import wait_until
 from tests.robustness.real_server import Answer, RealClient, RealServer
+from tests.robustness.waiting import wait_until
 
 STUDENTS = "/data/ed-fi/students"
 STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}

@@ -17,8 +17,8 @@ import pytest
 
 from tests.ports import free_port, is_answering
 from tests.robustness.accounts import ACCOUNT, let_in
-from tests.robustness.patience import wait_until
 from tests.robustness.real_server import TOP, RealServer
+from tests.robustness.waiting import wait_until
 
 # Fewer connections to PostgreSQL than the server has threads, so that they are really shared.
 CONFIGURATION = """

@@ -12,7 +12,7 @@ from threading import Event
 
 import pytest
 
-from tests.robustness.patience import wait_until
+from tests.robustness.waiting import wait_until
 
 STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 WRITERS = 6

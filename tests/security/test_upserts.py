@@ -11,12 +11,12 @@ from edfi_api.models import Document
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from tests.conftest import ApiTestClient
-from tests.security.strategies.world import EO, EOP, NFA, World
+from tests.security.strategies.scenario import EO, EOP, NFA, Scenario
 
 
 @pytest.fixture
-def world(api, documents):
-    found = World(api, documents)
+def scenario(api, documents):
+    found = Scenario(api, documents)
     found.district(1)
     found.school(11, 1)
     found.district(2)
@@ -31,74 +31,74 @@ def _update_is_asked(settings):
     api_settings.reload()
 
 
-def client(world: World, *organizations: int, **strategies: list[str]) -> ApiTestClient:
+def client(scenario: Scenario, *organizations: int, **strategies: list[str]) -> ApiTestClient:
     """Of a claim set that grants these actions on everything, by these strategies."""
     grant = {"claims": ["domains/everything"], "actions": list(strategies), "strategies": strategies}
     name = " ".join(f"{action} by {names}" for action, names in strategies.items())
     load(read_claims(orjson.dumps({"claimSets": [{"name": name, "grants": [grant]}]})), by="tests")
-    return world.client(name, *organizations)
+    return scenario.client(name, *organizations)
 
 
-def first_name(world: World, path: str) -> str:
-    return world.api.get(path).json()["firstName"]
+def first_name(scenario: Scenario, path: str) -> str:
+    return scenario.api.get(path).json()["firstName"]
 
 
-def test_who_may_create_people_overwrites_all_of_them(world):
+def test_who_may_create_people_overwrites_all_of_them(scenario):
     """As in Ed-Fi's own server."""
-    path = world.student("S")
-    vendor = world.client("SISVendor", 1)
+    path = scenario.student("S")
+    vendor = scenario.client("SISVendor", 1)
 
-    assert vendor.post("/students", world.body("Student", studentUniqueId="S", firstName="Other")).status_code == 200
-    assert vendor.put(path, world.body("Student", studentUniqueId="S", id=path.rsplit("/", 1)[1])).status_code == 403
-    assert first_name(world, path) == "Other"
+    assert vendor.post("/students", scenario.body("Student", studentUniqueId="S", firstName="Other")).status_code == 200
+    assert vendor.put(path, scenario.body("Student", studentUniqueId="S", id=path.rsplit("/", 1)[1])).status_code == 403
+    assert first_name(scenario, path) == "Other"
 
 
 @pytest.mark.usefixtures("_update_is_asked")
 class TestWhereUpdateIsAsked:
-    def test_people_of_others_cannot_be_overwritten(self, world):
-        path = world.student("S")
-        before = first_name(world, path)
-        world.enroll("S", 21)
-        vendor = world.client("SISVendor", 1)
+    def test_people_of_others_cannot_be_overwritten(self, scenario):
+        path = scenario.student("S")
+        before = first_name(scenario, path)
+        scenario.enroll("S", 21)
+        vendor = scenario.client("SISVendor", 1)
 
-        response = vendor.post("/students", world.body("Student", studentUniqueId="S", firstName="Other"))
+        response = vendor.post("/students", scenario.body("Student", studentUniqueId="S", firstName="Other"))
 
         assert response.status_code == 403
         assert response.json()["errors"] == [
             "No relationships have been established between the caller's education organization id claim ('1') and the "
             "resource item's 'StudentUniqueId' value."
         ]
-        assert first_name(world, path) == before
+        assert first_name(scenario, path) == before
         # Not even to find out what they are like.
-        assert vendor.post("/students", world.body("Student", studentUniqueId="S")).status_code == 403
+        assert vendor.post("/students", scenario.body("Student", studentUniqueId="S")).status_code == 403
 
-    def test_the_own_are_created_and_replaced(self, world):
-        vendor = world.client("SISVendor", 1)
-        body = world.body("Student", studentUniqueId="S")
+    def test_the_own_are_created_and_replaced(self, scenario):
+        vendor = scenario.client("SISVendor", 1)
+        body = scenario.body("Student", studentUniqueId="S")
 
         assert vendor.post("/students", body).status_code == 201
-        world.enroll("S", 11)
+        scenario.enroll("S", 11)
         assert vendor.post("/students", body | {"firstName": "May"}).status_code == 200
         assert vendor.post("/students", body | {"firstName": "May"}).status_code == 200
 
-    def test_proposed_values_are_judged_by_the_action_that_it_is(self, world):
+    def test_proposed_values_are_judged_by_the_action_that_it_is(self, scenario):
         """A calendar moves nowhere by a POST; so it is its stored and its proposed school, which are the same."""
-        updates_own = client(world, 1, Create=[NFA], Update=[EO])
-        creates_own = client(world, 1, Create=[EO], Update=[NFA])
-        stored = world.body("Calendar", calendarCode="C", schoolReference={"schoolId": 21})
+        updates_own = client(scenario, 1, Create=[NFA], Update=[EO])
+        creates_own = client(scenario, 1, Create=[EO], Update=[NFA])
+        stored = scenario.body("Calendar", calendarCode="C", schoolReference={"schoolId": 21})
         new = stored | {"calendarCode": "D"}
-        world.calendar("C", 21)
+        scenario.calendar("C", 21)
 
         assert updates_own.post("/calendars", stored).status_code == 403
         assert updates_own.post("/calendars", new).status_code == 201
         assert creates_own.post("/calendars", stored).status_code == 200
         assert creates_own.post("/calendars", stored | {"calendarCode": "E"}).status_code == 403
 
-    def test_an_action_that_is_not_granted_is_refused_where_it_is_the_one(self, world):
-        creates, updates = client(world, Create=[NFA]), client(world, Update=[NFA])
-        reads = client(world, Read=[NFA])
-        world.student("S")
-        stored, new = (world.body("Student", studentUniqueId=name) for name in ("S", "N"))
+    def test_an_action_that_is_not_granted_is_refused_where_it_is_the_one(self, scenario):
+        creates, updates = client(scenario, Create=[NFA]), client(scenario, Update=[NFA])
+        reads = client(scenario, Read=[NFA])
+        scenario.student("S")
+        stored, new = (scenario.body("Student", studentUniqueId=name) for name in ("S", "N"))
 
         assert denied_action(creates.post("/students", stored | {"firstName": "Other"})) == "Update"
         assert creates.post("/students", new).status_code == 201
@@ -106,19 +106,19 @@ class TestWhereUpdateIsAsked:
         assert denied_action(updates.post("/students", new | {"studentUniqueId": "M"})) == "Create"
         assert denied_action(reads.post("/students", stored)) == denied_action(reads.post("/students", new)) == "Create"
 
-    def test_the_refusal_comes_before_what_else_is_wrong(self, world):
-        creates = client(world, 1, Create=[NFA], Update=[EOP])
-        world.student("S")
-        stored = world.body("Student", studentUniqueId="S")
+    def test_the_refusal_comes_before_what_else_is_wrong(self, scenario):
+        creates = client(scenario, 1, Create=[NFA], Update=[EOP])
+        scenario.student("S")
+        stored = scenario.body("Student", studentUniqueId="S")
 
         stale = creates.post("/students", stored | {"firstName": "Other"}, HTTP_IF_MATCH='"1"')
 
         assert stale.status_code == 403
 
-    def test_loads_write_everything(self, world, tmp_path):
-        world.student("S")
+    def test_loads_write_everything(self, scenario, tmp_path):
+        scenario.student("S")
         file = tmp_path / "students.jsonl"
-        file.write_bytes(orjson.dumps(world.body("Student", studentUniqueId="S", firstName="Loaded")))
+        file.write_bytes(orjson.dumps(scenario.body("Student", studentUniqueId="S", firstName="Loaded")))
 
         call_command("load_documents", str(file), verbosity=0)
 

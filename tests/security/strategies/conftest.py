@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.security.strategies.world import World
+from tests.security.strategies.scenario import Scenario
 
 
 @pytest.fixture
-def world(api, documents):
-    found = World(api, documents)
+def scenario(api, documents):
+    found = Scenario(api, documents)
     found.district(1)
     found.district(2)
     found.school(11, 1)

@@ -25,7 +25,7 @@ from edfi_api.security.strategies.strategy import Subject
 from edfi_api.security.tokens import client_of_token
 from edfi_api.storage.driver.prepared import forget
 from tests.documents.organizations import closure_of
-from tests.security.strategies.world import EO, EOP, World
+from tests.security.strategies.scenario import EO, EOP, Scenario
 
 SCHOOLS, DISTRICTS = (11, 12, 21), (1, 2)
 STUDENTS, CONTACTS, STAFF = ("S1", "S2", "S3"), ("C1", "C2"), ("T1", "T2")
@@ -69,14 +69,14 @@ def partitioned(client, path):
     return [each for token in tokens for each in client.get(f"{path}?pageToken={token}&pageSize=500").json()]
 
 
-def assert_shows(client, world, path, expected, key):
+def assert_shows(client, scenario, path, expected, key):
     """`expected` are the keys of the documents that the client may see; `key` reads one."""
     shown = walked(client, path, 2)
     assert sorted(map(key, shown)) == sorted(expected)
     assert [each["id"] for each in partitioned(client, path)] == [each["id"] for each in shown]
     total = client.get(f"{path}?limit=0&totalCount=true")
     assert int(total["Total-Count"]) == len(shown)
-    everything = world.api.get(f"{path}?limit=500").json()
+    everything = scenario.api.get(f"{path}?limit=500").json()
     allowed = {each["id"] for each in everything if client.get(f"{path}/{each['id']}").status_code == 200}
     assert allowed == {each["id"] for each in shown}
 
@@ -92,7 +92,7 @@ CLAIMS = st.sets(st.sampled_from((*SCHOOLS, *DISTRICTS, 999)), max_size=2)
 
 @pytest.fixture
 def populated(api, documents):
-    found = World(api, documents)
+    found = Scenario(api, documents)
     for district in DISTRICTS:
         found.district(district)
     found.people(STUDENTS, CONTACTS, STAFF)
@@ -241,11 +241,11 @@ def test_by_any_strategy_filter_and_window_what_is_shown_is_what_may_be_read(
         transaction.set_rollback(True)
 
 
-def test_a_filter_shows_what_it_finds_among_what_may_be_read(world):
+def test_a_filter_shows_what_it_finds_among_what_may_be_read(scenario):
     for school in (11, 12, 21):
         for code in ("A", "B"):
-            world.calendar(code, school)
-    sis = world.client_by(EO, organizations=(1,))
+            scenario.calendar(code, school)
+    sis = scenario.client_by(EO, organizations=(1,))
 
     found = sis.get("/calendars?calendarCode=A&totalCount=true")
 
@@ -254,49 +254,51 @@ def test_a_filter_shows_what_it_finds_among_what_may_be_read(world):
     assert sis.get("/calendars?calendarCode=A&schoolId=21").json() == []
 
 
-def test_documents_at_the_far_end_are_found_behind_many_others(world):
+def test_documents_at_the_far_end_are_found_behind_many_others(scenario):
     """More of another district than are looked at one by one."""
     for number in range(120):
-        world.calendar(f"C{number}", 21)
-    own = [world.calendar(f"C{number}", 12) for number in range(3)]
-    client = world.client("SISVendor", 1)
+        scenario.calendar(f"C{number}", 21)
+    own = [scenario.calendar(f"C{number}", 12) for number in range(3)]
+    client = scenario.client("SISVendor", 1)
 
     assert [each["id"] for each in client.get("/calendars").json()] == [path.rsplit("/", 1)[1] for path in own]
     assert len(client.get("/calendars?calendarCode=C1").json()) == 1
     assert client.get("/calendars?limit=2&offset=2").json()[0]["calendarCode"] == "C2"
-    assert world.client("SISVendor", 11).get("/calendars?totalCount=true")["Total-Count"] == "0"
+    assert scenario.client("SISVendor", 11).get("/calendars?totalCount=true")["Total-Count"] == "0"
 
 
-def test_the_rest_of_a_page_shows_only_what_may_still_be_read(world, monkeypatch):
+def test_the_rest_of_a_page_shows_only_what_may_still_be_read(scenario, monkeypatch):
     """Of a page of large documents the later ones are read when the first are done with."""
     monkeypatch.setattr(collection, "BYTES_AT_ONCE", 1)
     paths = {}
     for student in ("S1", "S2", "S3"):
-        world.student(student)
-        paths[student] = world.enroll(student, 11)
-    sis = client_of_token(world.client("SISVendor", 1).token)
-    students = world.resource("Student")
-    visible = collection.all_documents(students).guarded_by(guard(sis, students, Action.READ, world.documents.surface))
+        scenario.student(student)
+        paths[student] = scenario.enroll(student, 11)
+    sis = client_of_token(scenario.client("SISVendor", 1).token)
+    students = scenario.resource("Student")
+    visible = collection.all_documents(students).guarded_by(
+        guard(sis, students, Action.READ, scenario.documents.surface)
+    )
 
     page = collection.page(visible, 25, 0)
     shown = [next(page)]
-    assert world.api.delete(paths["S2"]).status_code == 204
+    assert scenario.api.delete(paths["S2"]).status_code == 204
     shown += page
 
     assert [json.loads(each.text)["studentUniqueId"] for each in shown] == ["S1", "S3"]
 
 
 @pytest.mark.usefixtures("lies")
-def test_of_an_organizations_documents_only_those_of_its_people_are_shown(world):
-    world.student("S1")
-    world.student("S2")
-    world.enroll("S2", 11)
+def test_of_an_organizations_documents_only_those_of_its_people_are_shown(scenario):
+    scenario.student("S1")
+    scenario.student("S2")
+    scenario.enroll("S2", 11)
     for student in ("S1", "S2"):
         for organization in (12, 11, 1):
-            world.make_responsible(student, organization)
-    client = world.client_by(EOP, organizations=(1,))
+            scenario.make_responsible(student, organization)
+    client = scenario.client_by(EOP, organizations=(1,))
 
-    shown = walked(client, world.endpoint("StudentEducationOrganizationResponsibilityAssociation"), 2)
+    shown = walked(client, scenario.endpoint("StudentEducationOrganizationResponsibilityAssociation"), 2)
 
     assert [each["studentReference"]["studentUniqueId"] for each in shown] == ["S2"] * 3
     assert [each["educationOrganizationReference"]["educationOrganizationId"] for each in shown] == [12, 11, 1]
@@ -312,13 +314,13 @@ WINDOWS = ["", "?minChangeVersion=1", "?minChangeVersion=1&maxChangeVersion=9000
         *product(["Student", "Contact", "StudentContactAssociation", "StudentSchoolAssociation"], WINDOWS),
     ],
 )
-def test_a_page_is_not_planned_anew_for_each_client(world, name, query):
+def test_a_page_is_not_planned_anew_for_each_client(scenario, name, query):
     """Planning takes longer than a page; PostgreSQL tries it five times."""
     with connection.cursor() as cursor:
         cursor.execute("DEALLOCATE ALL")  # What earlier tests of this session prepared was planned for their documents.
     forget(connection.connection)
-    endpoint = world.endpoint(name.replace("Contact", world.contact_name))
-    for client in (world.client("SISVendor", school) for school in (11, 12, 21)):
+    endpoint = scenario.endpoint(name.replace("Contact", scenario.contact_name))
+    for client in (scenario.client("SISVendor", school) for school in (11, 12, 21)):
         for _ in range(3):
             assert client.get(endpoint + query).json() == []
 
@@ -332,15 +334,17 @@ def test_a_page_is_not_planned_anew_for_each_client(world, name, query):
     assert planned_once >= 4
 
 
-def test_each_of_several_organizations_of_a_document_must_be_reached(world):
+def test_each_of_several_organizations_of_a_document_must_be_reached(scenario):
     """As in an extension, where nothing says that the organizations of two references are one."""
-    offered = world.post("CourseOffering", schoolReference={"schoolId": 11}, sessionReference=session_of(world, 11))
-    two = replace(world.resource("CourseOffering"), equality_constraints=())
+    offered = scenario.post(
+        "CourseOffering", schoolReference={"schoolId": 11}, sessionReference=session_of(scenario, 11)
+    )
+    two = replace(scenario.resource("CourseOffering"), equality_constraints=())
     path = ["sessionReference", "schoolId"]
     type_ = ResourceType.objects.get(name="CourseOffering")
     KeyField.objects.create(resource_type=type_, name="sessionSchoolId", path=path, ignores_case=False)
-    client = client_of_token(world.client_by(EO, organizations=(1,)).token)
-    rules = Rules((EO,), Subject(two, world.documents.surface, is_for_changes=False))
+    client = client_of_token(scenario.client_by(EO, organizations=(1,)).token)
+    rules = Rules((EO,), Subject(two, scenario.documents.surface, is_for_changes=False))
     strategy = StrategiesGuard(rules, client, "default")
     other = replace(client, education_organization_ids=(2,))
     stranger = StrategiesGuard(rules, other, "default")
@@ -349,7 +353,7 @@ def test_each_of_several_organizations_of_a_document_must_be_reached(world):
         return len(list(collection.page(collection.all_documents(two).guarded_by(guard), 25, 0)))
 
     assert (shown(strategy), shown(stranger)) == (1, 0)
-    assert world.api.delete(offered).status_code == 204
+    assert scenario.api.delete(offered).status_code == 204
     DeletedDocument.objects.update(body=None)
     assert (Tracked(two, Window(), strategy).count_deletes(), Tracked(two, Window(), stranger).count_deletes()) == (
         1,
@@ -358,8 +362,8 @@ def test_each_of_several_organizations_of_a_document_must_be_reached(world):
     assert Tracked(two, Window(), strategy).count_key_changes() == 0
 
 
-def session_of(world, school):
-    body = world.body("Session", schoolReference={"schoolId": school})
-    world.post("Session", schoolReference={"schoolId": school})
+def session_of(scenario, school):
+    body = scenario.body("Session", schoolReference={"schoolId": school})
+    scenario.post("Session", schoolReference={"schoolId": school})
     year = body["schoolYearTypeReference"]["schoolYear"]
     return {"schoolId": school, "schoolYear": year, "sessionName": body["sessionName"]}

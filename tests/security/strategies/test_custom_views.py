@@ -19,7 +19,7 @@ from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from edfi_api.security.models import ClaimSet, Grant, ResourceClaim
 from tests.conftest import ApiTestClient
-from tests.security.strategies.world import EO, EOP, World
+from tests.security.strategies.scenario import EO, EOP, Scenario
 
 pytestmark = pytest.mark.django_db
 STUDENT_VIEW = "StudentWithCTECourseEnrollments"
@@ -45,9 +45,9 @@ def list_documents(view: str, paths: Iterable[str], kind: str = "OR REPLACE VIEW
 
 
 @pytest.fixture
-def students(world) -> dict[str, str]:
+def students(scenario) -> dict[str, str]:
     """Paths of four students, of whom A and B are in the view."""
-    found = {name: world.student(name) for name in "ABCD"}
+    found = {name: scenario.student(name) for name in "ABCD"}
     list_documents(STUDENT_VIEW, [found["A"], found["B"]])
     return found
 
@@ -70,40 +70,40 @@ def denial(which: str, *, type_: str = "", detail: str = HINT) -> dict[str, Any]
     }
 
 
-def test_documents_are_read_changed_and_removed_whose_basis_is_listed(world, students):
-    paths = {name: world.enroll(name, 11) for name in students}
-    client = world.client_by(STUDENT_VIEW)
+def test_documents_are_read_changed_and_removed_whose_basis_is_listed(scenario, students):
+    paths = {name: scenario.enroll(name, 11) for name in students}
+    client = scenario.client_by(STUDENT_VIEW)
 
     assert client.get(paths["A"]).status_code == 200
     changed = client.get(paths["A"]).json() | {"exitWithdrawDate": "2026-05-01"}
     assert client.put(paths["A"], changed).status_code == 204
     assert client.delete(paths["B"]).status_code == 204
 
-    stored = world.api.get(paths["C"]).json()
+    stored = scenario.api.get(paths["C"]).json()
     for refused in (
         client.get(paths["C"]),
         client.put(paths["C"], stored | {"exitWithdrawDate": "2026-05-01"}),
         client.delete(paths["C"]),
-        client.post("/studentSchoolAssociations", world.enrollment("C", 11) | {"exitWithdrawDate": "2026-05-01"}),
+        client.post("/studentSchoolAssociations", scenario.enrollment("C", 11) | {"exitWithdrawDate": "2026-05-01"}),
     ):
         assert refused.status_code == 403
         assert problem(refused) == denial("existing")
-    assert world.api.get(paths["C"]).json() == stored
+    assert scenario.api.get(paths["C"]).json() == stored
 
 
-def test_new_documents_are_created_whose_basis_is_listed(world, students):
-    client = world.client_by(STUDENT_VIEW)
+def test_new_documents_are_created_whose_basis_is_listed(scenario, students):
+    client = scenario.client_by(STUDENT_VIEW)
 
-    assert client.post("/studentSchoolAssociations", world.enrollment("A", 11)).status_code == 201
-    refused = client.post("/studentSchoolAssociations", world.enrollment("C", 11))
+    assert client.post("/studentSchoolAssociations", scenario.enrollment("A", 11)).status_code == 201
+    refused = client.post("/studentSchoolAssociations", scenario.enrollment("C", 11))
     assert refused.status_code == 403
     assert problem(refused) == denial("proposed")
-    assert world.api.get("/studentSchoolAssociations?studentUniqueId=C").json() == []
+    assert scenario.api.get("/studentSchoolAssociations?studentUniqueId=C").json() == []
 
 
-def test_a_key_change_leads_to_what_is_listed_only(world, students):
-    path = world.enroll("A", 11)
-    client = world.client_by(STUDENT_VIEW)
+def test_a_key_change_leads_to_what_is_listed_only(scenario, students):
+    path = scenario.enroll("A", 11)
+    client = scenario.client_by(STUDENT_VIEW)
     stored = client.get(path).json()
 
     refused = client.put(path, stored | {"studentReference": {"studentUniqueId": "C"}})
@@ -113,9 +113,9 @@ def test_a_key_change_leads_to_what_is_listed_only(world, students):
     assert moved.status_code == 204
 
 
-def test_collections_have_what_may_be_read(world, students):
-    paths = {(name, school): world.enroll(name, school) for name in students for school in (11, 12, 21)}
-    client = world.client_by(STUDENT_VIEW)
+def test_collections_have_what_may_be_read(scenario, students):
+    paths = {(name, school): scenario.enroll(name, school) for name in students for school in (11, 12, 21)}
+    client = scenario.client_by(STUDENT_VIEW)
     listed = [(name, school) for name, school in paths if name in "AB"]
 
     def shown(query: str = "") -> list[tuple[str, int]]:
@@ -141,9 +141,9 @@ def test_collections_have_what_may_be_read(world, students):
     assert shown() == []
 
 
-def test_the_basis_itself_is_found_in_its_view_and_never_created_through_it(world, students):
-    client = world.client_by(STUDENT_VIEW)
-    body = world.body("Student", studentUniqueId="A")
+def test_the_basis_itself_is_found_in_its_view_and_never_created_through_it(scenario, students):
+    client = scenario.client_by(STUDENT_VIEW)
+    body = scenario.body("Student", studentUniqueId="A")
 
     assert client.get(students["A"]).status_code == 200
     assert problem(client.get(students["C"])) == denial("existing")
@@ -158,10 +158,10 @@ def test_the_basis_itself_is_found_in_its_view_and_never_created_through_it(worl
     assert client.delete(students["C"]).status_code == 403
 
 
-def test_a_basis_whose_key_changes_stays_what_it_is(world):
-    period = world.post("ClassPeriod", classPeriodName="P", schoolReference={"schoolId": 11})
+def test_a_basis_whose_key_changes_stays_what_it_is(scenario):
+    period = scenario.post("ClassPeriod", classPeriodName="P", schoolReference={"schoolId": 11})
     list_documents("ClassPeriodWithBell", [period])
-    client = world.client_by("ClassPeriodWithBell")
+    client = scenario.client_by("ClassPeriodWithBell")
 
     stored = client.get(period).json()
 
@@ -169,55 +169,55 @@ def test_a_basis_whose_key_changes_stays_what_it_is(world):
     assert client.get(period).json()["classPeriodName"] == "Q"
 
 
-def test_the_basis_is_reached_through_further_documents(world):
+def test_the_basis_is_reached_through_further_documents(scenario):
     """A section leads to its school by the course offering; the school of its location is another matter."""
     for school in (11, 21):
         session = {"schoolReference": {"schoolId": school}}
-        name = world.body("Session")["sessionName"]
-        year = world.body("Session")["schoolYearTypeReference"]
-        world.post("Session", **session)
-        world.post(
+        name = scenario.body("Session")["sessionName"]
+        year = scenario.body("Session")["schoolYearTypeReference"]
+        scenario.post("Session", **session)
+        scenario.post(
             "CourseOffering",
             schoolReference={"schoolId": school},
             sessionReference={"schoolId": school, "sessionName": name, "schoolYear": year["schoolYear"]},
         )
-    offering = world.body("CourseOffering")
+    offering = scenario.body("CourseOffering")
     key = {"localCourseCode": offering["localCourseCode"], **offering["sessionReference"]}
     sections = {
-        school: world.body("Section", courseOfferingReference=key | {"schoolId": school})
+        school: scenario.body("Section", courseOfferingReference=key | {"schoolId": school})
         | {"locationSchoolReference": {"schoolId": other}}
         for school, other in ((11, 21), (21, 11))
     }
-    list_documents("SchoolWithNightClasses", [_path_of(world, "/schools?schoolId=11")])
-    client = world.client_by("SchoolWithNightClasses")
+    list_documents("SchoolWithNightClasses", [_path_of(scenario, "/schools?schoolId=11")])
+    client = scenario.client_by("SchoolWithNightClasses")
 
     assert client.post("/sections", sections[11]).status_code == 201
     refused = client.post("/sections", sections[21])
     assert problem(refused)["detail"] == f"{NOT_AUTHORIZED} Hint: You may need a School with Night Classes."
     assert "proposed value of the 'SchoolId' property" in problem(refused)["errors"][0]
-    assert world.api.post("/sections", sections[21]).status_code == 201
+    assert scenario.api.post("/sections", sections[21]).status_code == 201
     assert [each["courseOfferingReference"]["schoolId"] for each in client.get("/sections").json()] == [11]
     assert client.get("/sections?totalCount=true")["Total-Count"] == "1"
-    assert client.get(_path_of(world, "/sections?schoolId=21")).status_code == 403
-    assert client.get(_path_of(world, "/sections?schoolId=11")).status_code == 200
+    assert client.get(_path_of(scenario, "/sections?schoolId=21")).status_code == 403
+    assert client.get(_path_of(scenario, "/sections?schoolId=11")).status_code == 200
 
 
-def _path_of(world: World, query: str) -> str:
-    (found,) = world.api.get(query).json()
+def _path_of(scenario: Scenario, query: str) -> str:
+    (found,) = scenario.api.get(query).json()
     return f"{query.partition('?')[0]}/{found['id']}"
 
 
-def test_of_two_references_the_one_without_a_role_counts(world):
+def test_of_two_references_the_one_without_a_role_counts(scenario):
     body = {"beginDate": "2025-08-20", "feederRelationshipDescription": "x"}
-    listed, other = (_path_of(world, f"/schools?schoolId={school}") for school in (11, 21))
-    feeds = world.post(
+    listed, other = (_path_of(scenario, f"/schools?schoolId={school}") for school in (11, 21))
+    feeds = scenario.post(
         "FeederSchoolAssociation", schoolReference={"schoolId": 11}, feederSchoolReference={"schoolId": 21}, **body
     )
-    is_fed = world.post(
+    is_fed = scenario.post(
         "FeederSchoolAssociation", schoolReference={"schoolId": 21}, feederSchoolReference={"schoolId": 11}, **body
     )
     list_documents("SchoolWithNightClasses", [listed])
-    client = world.client_by("SchoolWithNightClasses")
+    client = scenario.client_by("SchoolWithNightClasses")
 
     assert client.get(feeds).status_code == 200
     assert client.get(is_fed).status_code == 403
@@ -228,14 +228,14 @@ def test_of_two_references_the_one_without_a_role_counts(world):
     assert client.delete(other).status_code == 403
 
 
-def test_an_abstract_basis_stands_for_its_kinds(world):
+def test_an_abstract_basis_stands_for_its_kinds(scenario):
     courses = {
-        organization: world.post("Course", educationOrganizationReference={"educationOrganizationId": organization})
+        organization: scenario.post("Course", educationOrganizationReference={"educationOrganizationId": organization})
         for organization in (1, 2, 11)
     }
-    district = _path_of(world, "/localEducationAgencies?localEducationAgencyId=1")
-    list_documents("EducationOrganizationWithCatalog", [district, _path_of(world, "/schools?schoolId=11")])
-    client = world.client_by("EducationOrganizationWithCatalog")
+    district = _path_of(scenario, "/localEducationAgencies?localEducationAgencyId=1")
+    list_documents("EducationOrganizationWithCatalog", [district, _path_of(scenario, "/schools?schoolId=11")])
+    client = scenario.client_by("EducationOrganizationWithCatalog")
 
     assert [client.get(courses[each]).status_code for each in (1, 2, 11)] == [200, 403, 200]
     assert client.get("/courses?totalCount=true")["Total-Count"] == "2"
@@ -245,15 +245,15 @@ def test_an_abstract_basis_stands_for_its_kinds(world):
     assert "existing value of the 'EducationOrganizationId' property" in problem(refused)["errors"][0]
 
 
-def test_a_reference_that_is_not_there_cannot_be_decided_by(world, standard):
+def test_a_reference_that_is_not_there_cannot_be_decided_by(scenario, standard):
     """The reporting school of an assessment result is optional."""
     if standard == "3.3.1-b":
         pytest.skip("this standard has no reporting school")
-    body = world.body("StudentAssessment")
-    world.student(body["studentReference"]["studentUniqueId"])
-    without = world.post("StudentAssessment")
-    list_documents("SchoolWithNightClasses", [_path_of(world, "/schools?schoolId=11")])
-    client = world.client_by("SchoolWithNightClasses")
+    body = scenario.body("StudentAssessment")
+    scenario.student(body["studentReference"]["studentUniqueId"])
+    without = scenario.post("StudentAssessment")
+    list_documents("SchoolWithNightClasses", [_path_of(scenario, "/schools?schoolId=11")])
+    client = scenario.client_by("SchoolWithNightClasses")
     hint = " Hint: You may need a School with Night Classes."
 
     uninitialized = client.get(without)
@@ -280,10 +280,10 @@ def test_a_reference_that_is_not_there_cannot_be_decided_by(world, standard):
         }
 
 
-def test_a_key_of_several_values_is_told_in_full(world):
-    offered = world.post("CourseOffering")
+def test_a_key_of_several_values_is_told_in_full(scenario):
+    offered = scenario.post("CourseOffering")
     list_documents("CourseWithCredit", [])
-    client = world.client_by("CourseWithCredit")
+    client = scenario.client_by("CourseWithCredit")
 
     refused = client.get(offered)
 
@@ -293,12 +293,12 @@ def test_a_key_of_several_values_is_told_in_full(world):
     ]
 
 
-def test_views_are_asked_together_with_all_other_strategies(world, students):
+def test_views_are_asked_together_with_all_other_strategies(scenario, students):
     for name, school in (("A", 11), ("B", 21), ("C", 11)):
-        world.enroll(name, school)
-    paths = {name: _path_of(world, f"/studentSchoolAssociations?studentUniqueId={name}") for name in "ABC"}
-    both = world.client_by(EOP, STUDENT_VIEW, organizations=(1,))
-    either = world.client_by(EO, EOP, STUDENT_VIEW, organizations=(1,))
+        scenario.enroll(name, school)
+    paths = {name: _path_of(scenario, f"/studentSchoolAssociations?studentUniqueId={name}") for name in "ABC"}
+    both = scenario.client_by(EOP, STUDENT_VIEW, organizations=(1,))
+    either = scenario.client_by(EO, EOP, STUDENT_VIEW, organizations=(1,))
 
     for client in (both, either):
         assert [client.get(paths[name]).status_code for name in "ABC"] == [200, 403, 403]
@@ -309,27 +309,27 @@ def test_views_are_asked_together_with_all_other_strategies(world, students):
         assert "No relationships have been established" in problem(client.get(paths["B"]))["errors"][0]
 
 
-def test_views_and_namespaces(world):
-    students = [world.student("A"), world.student("B")]
+def test_views_and_namespaces(scenario):
+    students = [scenario.student("A"), scenario.student("B")]
     results = [
-        world.post("StudentAssessment", studentAssessmentIdentifier=name, studentReference={"studentUniqueId": name})
+        scenario.post("StudentAssessment", studentAssessmentIdentifier=name, studentReference={"studentUniqueId": name})
         for name in "AB"
     ]
     list_documents(STUDENT_VIEW, students[:1])
-    namespace = world.api.get(results[0]).json()["assessmentReference"]["namespace"]
+    namespace = scenario.api.get(results[0]).json()["assessmentReference"]["namespace"]
 
     def seen(*strategies: str, prefix: str) -> int:
-        return len(world.client_by(*strategies, prefixes=(prefix,)).get("/studentAssessments").json())
+        return len(scenario.client_by(*strategies, prefixes=(prefix,)).get("/studentAssessments").json())
 
     for strategies in ((STUDENT_VIEW, "NamespaceBased"), ("NamespaceBased", STUDENT_VIEW)):
         assert seen(*strategies, prefix=namespace) == 1
         assert seen(*strategies, prefix="uri://other") == 0
 
 
-def test_neighbours_are_told_that_may_be_read(world, students):
+def test_neighbours_are_told_that_may_be_read(scenario, students):
     for name in "AC":
-        world.enroll(name, 11)
-    client = world.client_by(STUDENT_VIEW)
+        scenario.enroll(name, 11)
+    client = scenario.client_by(STUDENT_VIEW)
 
     neighbours = client.get(f"/relations/v1/ed-fi{students['A'].removeprefix('/data/ed-fi')}").json()
 
@@ -338,26 +338,26 @@ def test_neighbours_are_told_that_may_be_read(world, students):
 
 
 @pytest.fixture
-def watcher(world):
+def watcher(scenario):
     """A client that reads changes by the view."""
 
     def of(view: str) -> ApiTestClient:
         grant = {"claims": ["domains/everything"], "actions": ["Read", "ReadChanges"], "strategies": [view]}
         load(read_claims(orjson.dumps({"claimSets": [{"name": "Watcher", "grants": [grant]}]})), by="tests")
-        return world.client("Watcher")
+        return scenario.client("Watcher")
 
     return of
 
 
-def test_changes_are_told_of_what_the_key_leads_to(world, students, watcher):
+def test_changes_are_told_of_what_the_key_leads_to(scenario, students, watcher):
     for name in "ABC":
-        world.api.delete(world.enroll(name, 11))
-    moved = world.enroll("D", 11)
-    stored = world.api.get(moved).json()
-    world.api.put(moved, stored | {"studentReference": {"studentUniqueId": "A"}})
-    moved = world.enroll("B", 12)
-    stored = world.api.get(moved).json()
-    world.api.put(moved, stored | {"studentReference": {"studentUniqueId": "C"}})
+        scenario.api.delete(scenario.enroll(name, 11))
+    moved = scenario.enroll("D", 11)
+    stored = scenario.api.get(moved).json()
+    scenario.api.put(moved, stored | {"studentReference": {"studentUniqueId": "A"}})
+    moved = scenario.enroll("B", 12)
+    stored = scenario.api.get(moved).json()
+    scenario.api.put(moved, stored | {"studentReference": {"studentUniqueId": "C"}})
     client = watcher(STUDENT_VIEW)
 
     deletes = client.get("/studentSchoolAssociations/deletes?totalCount=true")
@@ -369,11 +369,11 @@ def test_changes_are_told_of_what_the_key_leads_to(world, students, watcher):
     assert [each["oldKeyValues"]["studentUniqueId"] for each in key_changes] == ["B"]
 
 
-def test_changes_of_what_is_reached_through_further_documents(world, watcher):
-    world.post("Section")
-    session = world.body("Section")["courseOfferingReference"]
-    world.api.delete(_path_of(world, "/sections"))
-    school = _path_of(world, f"/schools?schoolId={session['schoolId']}")
+def test_changes_of_what_is_reached_through_further_documents(scenario, watcher):
+    scenario.post("Section")
+    session = scenario.body("Section")["courseOfferingReference"]
+    scenario.api.delete(_path_of(scenario, "/sections"))
+    school = _path_of(scenario, f"/schools?schoolId={session['schoolId']}")
     list_documents("SchoolWithNightClasses", [school])
     client = watcher("SchoolWithNightClasses")
 
@@ -382,28 +382,28 @@ def test_changes_of_what_is_reached_through_further_documents(world, watcher):
     assert client.get("/sections/deletes").json() == []
 
 
-def test_changes_of_an_abstract_basis(world, watcher):
+def test_changes_of_an_abstract_basis(scenario, watcher):
     for organization in (1, 2, 11):
         reference = {"educationOrganizationReference": {"educationOrganizationId": organization}}
-        world.api.delete(world.post("Course", **reference))
-    district = _path_of(world, "/localEducationAgencies?localEducationAgencyId=1")
-    list_documents("EducationOrganizationWithCatalog", [district, _path_of(world, "/schools?schoolId=11")])
+        scenario.api.delete(scenario.post("Course", **reference))
+    district = _path_of(scenario, "/localEducationAgencies?localEducationAgencyId=1")
+    list_documents("EducationOrganizationWithCatalog", [district, _path_of(scenario, "/schools?schoolId=11")])
 
     told = watcher("EducationOrganizationWithCatalog").get("/courses/deletes").json()
 
     assert [each["keyValues"]["educationOrganizationId"] for each in told] == [1, 11]
 
 
-def test_deletes_of_the_basis_are_told_if_the_view_lists_them(world, students, watcher):
+def test_deletes_of_the_basis_are_told_if_the_view_lists_them(scenario, students, watcher):
     for path in students.values():
-        world.api.delete(path)
+        scenario.api.delete(path)
 
     told = watcher(STUDENT_VIEW).get("/students/deletes").json()
 
     assert [each["keyValues"]["studentUniqueId"] for each in told] == ["A", "B"]
 
 
-def test_changes_cannot_be_told_by_what_keys_do_not_have(world, watcher):
+def test_changes_cannot_be_told_by_what_keys_do_not_have(scenario, watcher):
     list_documents("SchoolWithNightClasses", [])
 
     refused = watcher("SchoolWithNightClasses").get("/studentAssessments/deletes")
@@ -436,33 +436,33 @@ def unknown(name: str) -> str:
         "CREATE VIEW StudentWithPets AS SELECT document_uuid FROM document",
     ],
 )
-def test_a_view_that_cannot_be_used_is_the_operators_fault(world, made):
+def test_a_view_that_cannot_be_used_is_the_operators_fault(scenario, made):
     sql(made)
-    client = world.client_by("StudentWithPets")
+    client = scenario.client_by("StudentWithPets")
 
-    for response in (client.get("/students"), client.post("/students", world.body("Student"))):
+    for response in (client.get("/students"), client.post("/students", scenario.body("Student"))):
         assert configuration_fault(response) == unknown("StudentWithPets")
 
 
 @pytest.mark.parametrize(
     "name", ["DragonWithFire", "SexDescriptorWithValue", "StudentWith", "StudentWithout", f"StudentWith{'x' * 60}X"]
 )
-def test_a_basis_has_to_be_a_resource(world, name):
+def test_a_basis_has_to_be_a_resource(scenario, name):
     list_documents(name[:63], [])
 
-    assert configuration_fault(world.client_by(name).get("/students")) == unknown(name)
+    assert configuration_fault(scenario.client_by(name).get("/students")) == unknown(name)
 
 
-def test_a_resource_from_which_nothing_leads_to_the_basis(world, students):
-    assert configuration_fault(world.client_by(STUDENT_VIEW).get("/schools")) == (
+def test_a_resource_from_which_nothing_leads_to_the_basis(scenario, students):
+    assert configuration_fault(scenario.client_by(STUDENT_VIEW).get("/schools")) == (
         f"The resource 'School' is configured with the '{STUDENT_VIEW}' authorization strategy, but no Student "
         "securable element resolves to a root table column."
     )
 
 
-def test_a_view_may_come_and_go(world, students):
-    path = world.enroll("A", 11)
-    client = world.client_by(STUDENT_VIEW)
+def test_a_view_may_come_and_go(scenario, students):
+    path = scenario.enroll("A", 11)
+    client = scenario.client_by(STUDENT_VIEW)
     assert client.get(path).status_code == 200
 
     sql(f"DROP VIEW auth.{STUDENT_VIEW}")
@@ -481,7 +481,7 @@ def claims_file(tmp_path: Path, claim: str, *strategies: str) -> str:
     return str(file)
 
 
-def test_claim_sets_are_loaded_if_their_views_are_there(world, tmp_path):
+def test_claim_sets_are_loaded_if_their_views_are_there(scenario, tmp_path):
     file = claims_file(tmp_path, "ed-fi/studentSchoolAssociation", STUDENT_VIEW)
 
     with pytest.raises(CommandError, match=f"Read of ed-fi/studentSchoolAssociation in Ours by {STUDENT_VIEW}"):
@@ -493,7 +493,7 @@ def test_claim_sets_are_loaded_if_their_views_are_there(world, tmp_path):
     assert ClaimSet.objects.filter(name="Ours").exists()
 
 
-def test_claim_sets_are_loaded_if_their_resources_lead_to_the_basis(world, tmp_path):
+def test_claim_sets_are_loaded_if_their_resources_lead_to_the_basis(scenario, tmp_path):
     list_documents(STUDENT_VIEW, [])
     file = claims_file(tmp_path, "ed-fi/school", STUDENT_VIEW)
 
@@ -501,7 +501,7 @@ def test_claim_sets_are_loaded_if_their_resources_lead_to_the_basis(world, tmp_p
         call_command("load_claim_sets", file, stdout=StringIO())
 
 
-def test_checks_name_views_that_are_gone_and_resources_without_a_way(world, tmp_path):
+def test_checks_name_views_that_are_gone_and_resources_without_a_way(scenario, tmp_path):
     list_documents(STUDENT_VIEW, [])
     call_command("load_claim_sets", claims_file(tmp_path, "domains/people", STUDENT_VIEW), stdout=StringIO())
 
@@ -546,15 +546,15 @@ def block(language: str) -> str:
     return re.search(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)[1]
 
 
-def test_the_example_of_the_page_works_as_written(world, tmp_path, monkeypatch):
+def test_the_example_of_the_page_works_as_written(scenario, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "claim_set.json").write_text(block("json"))
     sql("DROP SCHEMA auth")
-    in_program, other, elsewhere = (world.student(name) for name in ("In", "Other", "Elsewhere"))
+    in_program, other, elsewhere = (scenario.student(name) for name in ("In", "Other", "Elsewhere"))
     for name, school in (("In", 11), ("Other", 11), ("Elsewhere", 21)):
-        world.enroll(name, school)
+        scenario.enroll(name, school)
     for name in ("In", "Elsewhere"):
-        world.post(
+        scenario.post(
             "StudentCTEProgramAssociation",
             studentReference={"studentUniqueId": name},
             educationOrganizationReference={"educationOrganizationId": 1 if name == "In" else 2},
@@ -566,7 +566,7 @@ def test_the_example_of_the_page_works_as_written(world, tmp_path, monkeypatch):
     for name, *arguments in sh:
         call_command(name, *arguments, stdout=StringIO())
 
-    counsellor = world.client("CTECounselor", 1)
+    counsellor = scenario.client("CTECounselor", 1)
     assert [counsellor.get(path).status_code for path in (in_program, other, elsewhere)] == [200, 403, 403]
     for collection in ("/students", "/studentSchoolAssociations", "/studentCTEProgramAssociations"):
         assert len(counsellor.get(collection).json()) == 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.http import HttpResponse
 
-from tests.security.strategies.world import World
+from tests.security.strategies.scenario import Scenario
 
 RELATIONS: dict[str, dict[str, Any]] = {
     "the school itself": {"organizations": (11,), "prefixes": ("uri://ed-fi.org",)},
@@ -84,24 +84,24 @@ def rows() -> list[tuple[str, str, dict[str, str]]]:
 
 
 @pytest.fixture
-def paths(world: World) -> dict[str, str]:
-    student = world.student("S")
-    enrollment = world.enroll("S", 11)
-    calendar = world.calendar("C", 11)
-    assessment = world.post("Assessment", namespace="uri://ed-fi.org/Assessment")
+def paths(scenario: Scenario) -> dict[str, str]:
+    student = scenario.student("S")
+    enrollment = scenario.enroll("S", 11)
+    calendar = scenario.calendar("C", 11)
+    assessment = scenario.post("Assessment", namespace="uri://ed-fi.org/Assessment")
     return dict(zip(RESOURCES, (calendar, student, enrollment, assessment), strict=True))
 
 
 @pytest.mark.parametrize(("claim_set", "relation", "cells"), rows())
 def test_who_may_do_what_with_whose(
-    world: World, paths: dict[str, str], claim_set: str, relation: str, cells: dict[str, str]
+    scenario: Scenario, paths: dict[str, str], claim_set: str, relation: str, cells: dict[str, str]
 ) -> None:
     near = RELATIONS[relation]
-    client = world.client(claim_set, *near["organizations"], prefixes=near["prefixes"])
+    client = scenario.client(claim_set, *near["organizations"], prefixes=near["prefixes"])
     for name in RESOURCES:
         letters = cells[name]
-        path, collection = paths[name], world.endpoint(name)
-        id_, body = path.rsplit("/", 1)[1], body_of(world, path)
+        path, collection = paths[name], scenario.endpoint(name)
+        id_, body = path.rsplit("/", 1)[1], body_of(scenario, path)
         assert_lists(client.get(f"{collection}?totalCount=true"), letters, id_)
         requests = {
             "Create": ("post", collection, body, 200),
@@ -119,11 +119,11 @@ def test_who_may_do_what_with_whose(
             else:
                 assert problem(answer) == denial(letter, claim_set, name, action, near)
         if letters.endswith("+"):
-            assert world.api.post(collection, body).status_code == 201  # for what comes next
+            assert scenario.api.post(collection, body).status_code == 201  # for what comes next
 
 
-def body_of(world: World, path: str) -> dict[str, Any]:
-    return {name: value for name, value in world.api.get(path).json().items() if name != "id" and name[0] != "_"}
+def body_of(scenario: Scenario, path: str) -> dict[str, Any]:
+    return {name: value for name, value in scenario.api.get(path).json().items() if name != "id" and name[0] != "_"}
 
 
 def assert_lists(answer: HttpResponse, letters: str, id_: str) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.security.strategies.scenario import EO
 from tests.security.strategies.test_relationships import DENIED, problem
-from tests.security.strategies.world import EO
 
 TYPE = "urn:ed-fi:api:security:authorization:namespace"
 NO_PREFIXES = {
@@ -32,14 +32,14 @@ def mismatch(which, *prefixes):
 
 
 @pytest.fixture
-def vendor(world):
+def vendor(scenario):
     def find(*prefixes):
-        return world.client_by("NamespaceBased", prefixes=prefixes)
+        return scenario.client_by("NamespaceBased", prefixes=prefixes)
 
     return find
 
 
-def test_a_namespace_that_begins_with_a_prefix_is_ones_own(world, vendor):
+def test_a_namespace_that_begins_with_a_prefix_is_ones_own(scenario, vendor):
     client = vendor("uri://a.example", "uri://b.example")
 
     assert client.post("/termDescriptors", term("uri://b.example/TermDescriptor")).status_code == 201
@@ -48,16 +48,16 @@ def test_a_namespace_that_begins_with_a_prefix_is_ones_own(world, vendor):
     assert problem(answer) == mismatch("The", "uri://a.example", "uri://b.example")
 
 
-def test_what_is_stored_is_told_apart(world, vendor):
-    path = world.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
+def test_what_is_stored_is_told_apart(scenario, vendor):
+    path = scenario.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
     client = vendor("uri://b.example")
 
     assert problem(client.get(path)) == mismatch("The existing", "uri://b.example")
     assert problem(client.delete(path)) == mismatch("The existing", "uri://b.example")
 
 
-def test_without_prefixes_nothing_is_accessible(world, vendor):
-    path = world.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
+def test_without_prefixes_nothing_is_accessible(scenario, vendor):
+    path = scenario.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
     client = vendor()
 
     for answer in (
@@ -72,18 +72,18 @@ def test_without_prefixes_nothing_is_accessible(world, vendor):
 @pytest.mark.parametrize(
     "prefix", ["%", "uri://_.example", "uri://a.exampl_", "uri://a.example%", "' OR true --", "\\"]
 )
-def test_no_character_of_a_prefix_has_a_meaning(world, vendor, prefix):
-    path = world.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
+def test_no_character_of_a_prefix_has_a_meaning(scenario, vendor, prefix):
+    path = scenario.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
     client = vendor(prefix)
 
     assert client.get(path).status_code == 403
     assert client.get("/termDescriptors").json() == []
 
 
-def test_collections_show_what_begins_so(world, vendor):
+def test_collections_show_what_begins_so(scenario, vendor):
     for name in ("a", "ab", "b"):
         for code in ("1", "2"):
-            world.post("TermDescriptor", **term(f"uri://{name}.example/TermDescriptor", code))
+            scenario.post("TermDescriptor", **term(f"uri://{name}.example/TermDescriptor", code))
 
     found = vendor("uri://a").get("/termDescriptors?limit=3&totalCount=true")
 
@@ -95,9 +95,9 @@ def test_collections_show_what_begins_so(world, vendor):
     ]
 
 
-def test_all_of_several_strategies_must_allow(world):
-    world.student("S")
-    both = world.client_by("NamespaceBased", EO, organizations=(1,), prefixes=("uri://a.example",))
+def test_all_of_several_strategies_must_allow(scenario):
+    scenario.student("S")
+    both = scenario.client_by("NamespaceBased", EO, organizations=(1,), prefixes=("uri://a.example",))
 
     answer = both.get("/calendars")
 

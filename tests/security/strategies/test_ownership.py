@@ -15,8 +15,8 @@ MISMATCH = {
 
 
 @pytest.fixture
-def owner(world):
-    return world.client_by("OwnershipBased")
+def owner(scenario):
+    return scenario.client_by("OwnershipBased")
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def other(owner):
     return ApiTestClient(new_token("other", "OwnershipBased"))
 
 
-def test_whoever_created_a_document_may_do_everything_with_it(world, owner, other):
-    body = world.body("Student", studentUniqueId="S")
+def test_whoever_created_a_document_may_do_everything_with_it(scenario, owner, other):
+    body = scenario.body("Student", studentUniqueId="S")
     path = item_path(owner.post("/students", body))
 
     assert [each["studentUniqueId"] for each in owner.get("/students").json()] == ["S"]
@@ -37,8 +37,8 @@ def test_whoever_created_a_document_may_do_everything_with_it(world, owner, othe
     assert owner.delete(path).status_code == 204
 
 
-def test_a_repetition_is_denied_to_others_too(world, owner, other):
-    body = world.body("Student", studentUniqueId="S")
+def test_a_repetition_is_denied_to_others_too(scenario, owner, other):
+    body = scenario.body("Student", studentUniqueId="S")
     statuses = [owner.post("/students", body).status_code for _ in range(3)]
 
     assert statuses == [201, 200, 200]
@@ -46,8 +46,8 @@ def test_a_repetition_is_denied_to_others_too(world, owner, other):
     assert owner.post("/students", body).status_code == 200
 
 
-def test_what_nobody_is_known_to_have_created_is_nobodys(world, owner):
-    path = world.student("S")
+def test_what_nobody_is_known_to_have_created_is_nobodys(scenario, owner):
+    path = scenario.student("S")
     Document.objects.filter(document_uuid=path.rsplit("/", 1)[1]).update(created_by=None)
 
     assert problem(owner.get(path)) == {

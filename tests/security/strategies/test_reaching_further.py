@@ -6,34 +6,34 @@ from functools import partial
 import pytest
 
 from tests.conftest import item_path
-from tests.security.strategies.world import EO, World
+from tests.security.strategies.scenario import EO, Scenario
 
 ELSEWHERE = ["21", '"21"', '"021"', '" 21"', "21.0", "2.1e1", '"21.0"', "210e-1", '"+21"', f"{2**64 + 21}", "[21]"]
 
 
 @pytest.fixture
-def sis(world: World):
-    return world.client("SISVendor", 1)
+def sis(scenario: Scenario):
+    return scenario.client("SISVendor", 1)
 
 
-def count(world: World, endpoint: str) -> int:
-    return int(world.api.get(f"{endpoint}?limit=0&totalCount=true")["Total-Count"])
+def count(scenario: Scenario, endpoint: str) -> int:
+    return int(scenario.api.get(f"{endpoint}?limit=0&totalCount=true")["Total-Count"])
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_no_spelling_of_an_organization_makes_another_of_it(world: World, sis, spelling: str) -> None:
-    world.student("S")
-    body = json.dumps(world.enrollment("S", 4711)).replace("4711", spelling)
+def test_no_spelling_of_an_organization_makes_another_of_it(scenario: Scenario, sis, spelling: str) -> None:
+    scenario.student("S")
+    body = json.dumps(scenario.enrollment("S", 4711)).replace("4711", spelling)
 
     answer = sis.post("/studentSchoolAssociations", body)
 
     assert answer.status_code in (400, 403)
-    assert count(world, "/studentSchoolAssociations") == 0
-    own = json.dumps(world.enrollment("S", 4711)).replace(
+    assert count(scenario, "/studentSchoolAssociations") == 0
+    own = json.dumps(scenario.enrollment("S", 4711)).replace(
         "4711", spelling.replace("21", "11").replace("2.1e1", "1.1e1")
     )
     if sis.post("/studentSchoolAssociations", own.replace("210e-1", "110e-1")).status_code == 201:
-        (stored,) = world.api.get("/studentSchoolAssociations").json()
+        (stored,) = scenario.api.get("/studentSchoolAssociations").json()
         assert json.dumps(stored["schoolReference"]["schoolId"]) == "11"
 
 
@@ -41,15 +41,15 @@ def test_no_spelling_of_an_organization_makes_another_of_it(world: World, sis, s
     "second", ['"schoolId": 21', '"school\\u0049d": 21', '"schoolId": 11, "schoolId": 21', '"SchoolId": 21']
 )
 def test_a_member_that_is_said_twice_is_not_judged_by_one_and_stored_by_the_other(
-    world: World, sis, second: str
+    scenario: Scenario, sis, second: str
 ) -> None:
-    world.student("S")
-    body = json.dumps(world.enrollment("S", 11))
+    scenario.student("S")
+    body = json.dumps(scenario.enrollment("S", 11))
 
     for mixed in (f'{second}, "schoolId": 11', f'"schoolId": 11, {second}'):
         sis.post("/studentSchoolAssociations", body.replace('"schoolId": 11', mixed))
 
-    stored = world.api.get("/studentSchoolAssociations").json()
+    stored = scenario.api.get("/studentSchoolAssociations").json()
     assert {each["schoolReference"]["schoolId"] for each in stored} <= {11}
 
 
@@ -74,39 +74,39 @@ PREFIX = "uri://ed-fi.org"
         {"": "uri://ed-fi.org/X"},
     ],
 )
-def test_a_namespace_that_only_looks_like_ones_own_is_not(world: World, namespace: object) -> None:
-    vendor = world.client("SISVendor", prefixes=(PREFIX,))
+def test_a_namespace_that_only_looks_like_ones_own_is_not(scenario: Scenario, namespace: object) -> None:
+    vendor = scenario.client("SISVendor", prefixes=(PREFIX,))
 
-    answer = vendor.post("/assessments", world.body("Assessment") | {"namespace": namespace})
+    answer = vendor.post("/assessments", scenario.body("Assessment") | {"namespace": namespace})
 
     assert answer.status_code in (400, 403)
-    assert count(world, "/assessments") == 0
+    assert count(scenario, "/assessments") == 0
 
 
-def test_a_descriptor_of_others_is_not_taken_over_by_its_other_spelling(world: World) -> None:
+def test_a_descriptor_of_others_is_not_taken_over_by_its_other_spelling(scenario: Scenario) -> None:
     """Descriptors are the same in capitals; prefixes are not."""
     body = {"namespace": "uri://other.example/PerformanceLevelDescriptor", "codeValue": "A", "shortDescription": "A"}
-    path = item_path(world.api.post("/performanceLevelDescriptors", body))
-    vendor = world.client("SISVendor", prefixes=("URI://OTHER.EXAMPLE",))
+    path = item_path(scenario.api.post("/performanceLevelDescriptors", body))
+    vendor = scenario.client("SISVendor", prefixes=("URI://OTHER.EXAMPLE",))
 
     taken = body | {"namespace": body["namespace"].upper(), "shortDescription": "mine"}
 
     assert vendor.post("/performanceLevelDescriptors", taken).status_code == 403
     assert vendor.put(path, taken | {"id": path.rsplit("/", 1)[1]}).status_code == 403
     assert vendor.delete(path).status_code == 403
-    assert world.api.get(path).json()["shortDescription"] == "A"
+    assert scenario.api.get(path).json()["shortDescription"] == "A"
 
 
-def test_a_document_is_not_reached_through_another_resource(world: World, sis) -> None:
+def test_a_document_is_not_reached_through_another_resource(scenario: Scenario, sis) -> None:
     """Its id says nothing where it does not belong, not even that it is there."""
-    calendar = world.calendar("C", 21).rsplit("/", 1)[1]
+    calendar = scenario.calendar("C", 21).rsplit("/", 1)[1]
     nothing = "01a1ffd7-0000-7000-8000-000000000000"
 
     def asked(id_: str) -> list[tuple[int, bytes]]:
         answers = (
             sis.get(f"/schools/{id_}"),
             sis.delete(f"/assessments/{id_}"),
-            sis.put(f"/students/{id_}", world.body("Student") | {"id": id_}),
+            sis.put(f"/students/{id_}", scenario.body("Student") | {"id": id_}),
             sis.get(f"/relations/v1/ed-fi/schools/{id_}"),
             sis.get(f"/calendars?id={id_}&totalCount=true"),
         )
@@ -117,25 +117,25 @@ def test_a_document_is_not_reached_through_another_resource(world: World, sis) -
     assert asked(calendar) == asked(nothing)
 
 
-def test_tokens_of_pages_open_no_more_than_ones_own(world: World, sis) -> None:
+def test_tokens_of_pages_open_no_more_than_ones_own(scenario: Scenario, sis) -> None:
     for number in range(6):
-        world.calendar(f"C{number}", 21 if number % 2 else 11)
-    tokens = [world.api.get("/calendars?limit=1")["Next-Page-Token"]]
-    tokens += world.api.get("/calendars/partitions?number=2").json()["pageTokens"]
+        scenario.calendar(f"C{number}", 21 if number % 2 else 11)
+    tokens = [scenario.api.get("/calendars?limit=1")["Next-Page-Token"]]
+    tokens += scenario.api.get("/calendars/partitions?number=2").json()["pageTokens"]
 
     for token in tokens:
         shown = sis.get(f"/calendars?pageToken={token}&pageSize=100").json()
         assert {each["schoolReference"]["schoolId"] for each in shown} <= {11}
 
 
-def test_what_was_deleted_or_renamed_elsewhere_is_not_told(world: World) -> None:
+def test_what_was_deleted_or_renamed_elsewhere_is_not_told(scenario: Scenario) -> None:
     """To nobody but those who could have seen it: by the key that it had."""
-    clients = {id_: world.client("EdFiAPIPublisherReader", id_) for id_ in (1, 2)}
-    world.body("ClassPeriod")
-    period = world.post("ClassPeriod", classPeriodName="P", schoolReference={"schoolId": 21})
-    renamed = world.body("ClassPeriod", classPeriodName="Q", schoolReference={"schoolId": 21})
-    assert world.api.put(period, renamed | {"id": period.rsplit("/", 1)[1]}).status_code == 204
-    assert world.api.delete(world.calendar("C", 21)).status_code == 204
+    clients = {id_: scenario.client("EdFiAPIPublisherReader", id_) for id_ in (1, 2)}
+    scenario.body("ClassPeriod")
+    period = scenario.post("ClassPeriod", classPeriodName="P", schoolReference={"schoolId": 21})
+    renamed = scenario.body("ClassPeriod", classPeriodName="Q", schoolReference={"schoolId": 21})
+    assert scenario.api.put(period, renamed | {"id": period.rsplit("/", 1)[1]}).status_code == 204
+    assert scenario.api.delete(scenario.calendar("C", 21)).status_code == 204
 
     for place, count_of_others in (("/calendars/deletes", 1), ("/classPeriods/keyChanges", 1)):
         for id_, expected in ((1, 0), (2, count_of_others)):
@@ -143,11 +143,11 @@ def test_what_was_deleted_or_renamed_elsewhere_is_not_told(world: World) -> None
             assert (len(answer.json()), answer["Total-Count"]) == (expected, str(expected)), (place, id_)
 
 
-def test_an_organization_is_not_drawn_under_ones_own(world: World) -> None:
+def test_an_organization_is_not_drawn_under_ones_own(scenario: Scenario) -> None:
     """Who may write organizations within reach may not say of another that it lies below."""
-    client = world.client_by(EO, organizations=(1,))
-    path = next(f"/data/ed-fi/schools/{each['id']}" for each in world.api.get("/schools?schoolId=21").json())
-    body = {key: value for key, value in world.api.get(path).json().items() if key[0] != "_"}
+    client = scenario.client_by(EO, organizations=(1,))
+    path = next(f"/data/ed-fi/schools/{each['id']}" for each in scenario.api.get("/schools?schoolId=21").json())
+    body = {key: value for key, value in scenario.api.get(path).json().items() if key[0] != "_"}
     body["localEducationAgencyReference"] = {"localEducationAgencyId": 1}
 
     assert client.put(path, body).status_code == 403
@@ -156,9 +156,9 @@ def test_an_organization_is_not_drawn_under_ones_own(world: World) -> None:
     assert client.get(path).status_code == 403
 
 
-def test_nobody_says_who_made_a_document(world: World) -> None:
-    mine, other = (world.client("OwnershipBased", prefixes=(each,)) for each in ("uri://a", "uri://b"))
-    body = world.body("Student") | {"createdBy": 1, "created_by": 1, "CreatedByOwnershipTokenId": 1, "_etag": "1"}
+def test_nobody_says_who_made_a_document(scenario: Scenario) -> None:
+    mine, other = (scenario.client("OwnershipBased", prefixes=(each,)) for each in ("uri://a", "uri://b"))
+    body = scenario.body("Student") | {"createdBy": 1, "created_by": 1, "CreatedByOwnershipTokenId": 1, "_etag": "1"}
     path = item_path(mine.post("/students", body))
 
     assert other.get(path).status_code == 403
@@ -166,10 +166,10 @@ def test_nobody_says_who_made_a_document(world: World) -> None:
     assert mine.get(path).status_code == 200
 
 
-def test_conditions_and_order_do_not_turn_a_refusal_into_something_else(world: World, sis) -> None:
-    path = world.calendar("C", 21)
-    tag = world.api.get(path)["ETag"]
-    body = world.body("Calendar", calendarCode="C", schoolReference={"schoolId": 21})
+def test_conditions_and_order_do_not_turn_a_refusal_into_something_else(scenario: Scenario, sis) -> None:
+    path = scenario.calendar("C", 21)
+    tag = scenario.api.get(path)["ETag"]
+    body = scenario.body("Calendar", calendarCode="C", schoolReference={"schoolId": 21})
     asked = [
         partial(sis.get, path, HTTP_IF_NONE_MATCH=tag),
         partial(sis.get, path, HTTP_IF_NONE_MATCH="*"),

@@ -8,7 +8,7 @@ from edfi_api.models import Document
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from tests.conftest import item_path
-from tests.security.strategies.world import EO, EOP, NFA
+from tests.security.strategies.scenario import EO, EOP, NFA
 
 SSA_HINT = "You may need to create a corresponding 'StudentSchoolAssociation' item."
 DENIED = "Access to the requested data could not be authorized."
@@ -49,30 +49,30 @@ def value(name):
 # --- what follows for people, line by line ---
 
 
-def test_a_student_is_created_by_anyone_and_seen_by_nobody_before_an_enrollment(world):
-    sis = world.client("SISVendor", 1)
+def test_a_student_is_created_by_anyone_and_seen_by_nobody_before_an_enrollment(scenario):
+    sis = scenario.client("SISVendor", 1)
 
-    posted = sis.post("/students", world.body("Student", studentUniqueId="S"))
+    posted = sis.post("/students", scenario.body("Student", studentUniqueId="S"))
 
     assert posted.status_code == 201
     assert problem(sis.get(item_path(posted))) == unrelated("claim ('1')", value("StudentUniqueId"), SSA_HINT)
 
 
-def test_an_enrollment_at_a_claimed_school_makes_the_student_accessible(world):
-    sis = world.client("SISVendor", 1)
-    student = world.student("S")
+def test_an_enrollment_at_a_claimed_school_makes_the_student_accessible(scenario):
+    sis = scenario.client("SISVendor", 1)
+    student = scenario.student("S")
 
-    assert sis.post("/studentSchoolAssociations", world.enrollment("S", 11)).status_code == 201
+    assert sis.post("/studentSchoolAssociations", scenario.enrollment("S", 11)).status_code == 201
 
     stored = sis.get(student)
     assert stored.status_code == 200
     assert sis.put(student, stored.json() | {"firstName": "New"}).status_code == 204
 
 
-def test_with_its_last_enrollment_a_student_becomes_invisible_at_once(world):
-    sis = world.client("SISVendor", 1)
-    student = world.student("S")
-    enrollment = world.enroll("S", 11)
+def test_with_its_last_enrollment_a_student_becomes_invisible_at_once(scenario):
+    sis = scenario.client("SISVendor", 1)
+    student = scenario.student("S")
+    enrollment = scenario.enroll("S", 11)
     assert sis.get(student).status_code == 200
 
     assert sis.delete(enrollment).status_code == 204
@@ -81,38 +81,38 @@ def test_with_its_last_enrollment_a_student_becomes_invisible_at_once(world):
     assert sis.get("/students").json() == []
 
 
-def test_a_contact_becomes_readable_through_an_enrolled_student(world):
-    sis = world.client("SISVendor", 1)
-    world.student("S")
-    world.enroll("S", 11)
-    endpoint, body = world.endpoint(world.contact_name), world.body(world.contact_name)
+def test_a_contact_becomes_readable_through_an_enrolled_student(scenario):
+    sis = scenario.client("SISVendor", 1)
+    scenario.student("S")
+    scenario.enroll("S", 11)
+    endpoint, body = scenario.endpoint(scenario.contact_name), scenario.body(scenario.contact_name)
     contact = sis.post(endpoint, body)
-    association = f"Student{world.contact_name}Association"
+    association = f"Student{scenario.contact_name}Association"
     assert contact.status_code == 201
     assert problem(sis.get(item_path(contact))) == unrelated(
         "claim ('1')",
-        value(f"{world.contact_name}UniqueId"),
+        value(f"{scenario.contact_name}UniqueId"),
         f"You may need to create corresponding 'StudentSchoolAssociation' and '{association}' items.",
     )
 
     reference = {"studentReference": {"studentUniqueId": "S"}}
-    assert sis.post(world.endpoint(association), world.body(association, **reference)).status_code == 201
+    assert sis.post(scenario.endpoint(association), scenario.body(association, **reference)).status_code == 201
 
     assert sis.get(item_path(contact)).status_code == 200
 
 
-def test_an_enrollment_that_another_client_made_counts(world):
-    student = world.student("S")
-    world.enroll("S", 11)
+def test_an_enrollment_that_another_client_made_counts(scenario):
+    student = scenario.student("S")
+    scenario.enroll("S", 11)
 
-    assert world.client("SISVendor", 11).get(student).status_code == 200
-    assert world.client("SISVendor", 12).get(student).status_code == 403
+    assert scenario.client("SISVendor", 11).get(student).status_code == 200
+    assert scenario.client("SISVendor", 12).get(student).status_code == 403
 
 
 @pytest.mark.parametrize("establish", ["employ", "assign"])
-def test_staff_is_reached_by_employment_or_assignment(world, establish):
-    sis = world.client("SISVendor", 1)
-    staff = world.staff("T")
+def test_staff_is_reached_by_employment_or_assignment(scenario, establish):
+    sis = scenario.client("SISVendor", 1)
+    staff = scenario.staff("T")
     assert problem(sis.get(staff)) == unrelated(
         "claim ('1')",
         value("StaffUniqueId"),
@@ -120,22 +120,22 @@ def test_staff_is_reached_by_employment_or_assignment(world, establish):
         "'StaffEducationOrganizationAssignmentAssociation' items.",
     )
 
-    getattr(world, establish)("T", 12)
+    getattr(scenario, establish)("T", 12)
 
     assert sis.get(staff).status_code == 200
 
 
-def test_responsibility_needs_no_enrollment(world):
-    client = world.client_by("RelationshipsWithStudentsOnlyThroughResponsibility", organizations=(1,))
-    student = world.student("S")
-    world.enroll("S", 11)
+def test_responsibility_needs_no_enrollment(scenario):
+    client = scenario.client_by("RelationshipsWithStudentsOnlyThroughResponsibility", organizations=(1,))
+    student = scenario.student("S")
+    scenario.enroll("S", 11)
     assert problem(client.get(student)) == unrelated(
         "claim ('1')",
         value("StudentUniqueId"),
         "You may need to create a corresponding 'StudentEducationOrganizationResponsibilityAssociation' item.",
     )
 
-    world.make_responsible("S", 1)
+    scenario.make_responsible("S", 1)
 
     assert client.get(student).status_code == 200
 
@@ -143,40 +143,40 @@ def test_responsibility_needs_no_enrollment(world):
 # --- organizations ---
 
 
-def test_a_claim_covers_what_lies_below_and_nothing_beside_or_above(world):
-    calendars = {school: world.calendar("C", school) for school in (11, 12, 21)}
-    district, school = world.client("SISVendor", 1), world.client("SISVendor", 11)
+def test_a_claim_covers_what_lies_below_and_nothing_beside_or_above(scenario):
+    calendars = {school: scenario.calendar("C", school) for school in (11, 12, 21)}
+    district, school = scenario.client("SISVendor", 1), scenario.client("SISVendor", 11)
 
     assert {number for number, path in calendars.items() if district.get(path).status_code == 200} == {11, 12}
     assert {number for number, path in calendars.items() if school.get(path).status_code == 200} == {11}
     assert problem(school.get(calendars[21])) == unrelated("claim ('11')", value("SchoolId"))
 
 
-def test_inverted_strategies_look_upwards(world):
+def test_inverted_strategies_look_upwards(scenario):
     district, other = (
-        world.post("Course", courseCode="A", educationOrganizationReference={"educationOrganizationId": 1}),
-        (world.post("Course", courseCode="A", educationOrganizationReference={"educationOrganizationId": 12})),
+        scenario.post("Course", courseCode="A", educationOrganizationReference={"educationOrganizationId": 1}),
+        (scenario.post("Course", courseCode="A", educationOrganizationReference={"educationOrganizationId": 12})),
     )
-    client = world.client_by(f"{EO}Inverted", organizations=(11,))
+    client = scenario.client_by(f"{EO}Inverted", organizations=(11,))
 
     assert client.get(district).status_code == 200
     assert client.get(other).status_code == 403
     assert len(client.get("/courses").json()) == 1
 
 
-def test_a_client_may_create_the_organization_that_it_claims(world):
-    client = world.client_by(EO, organizations=(77,))
+def test_a_client_may_create_the_organization_that_it_claims(scenario):
+    client = scenario.client_by(EO, organizations=(77,))
 
-    assert client.post("/schools", world.body("School", schoolId=77)).status_code == 201
-    answer = client.post("/schools", world.body("School", schoolId=78))
+    assert client.post("/schools", scenario.body("School", schoolId=77)).status_code == 201
+    answer = client.post("/schools", scenario.body("School", schoolId=78))
     assert problem(answer) == unrelated("claim ('77')", value("SchoolId"))
 
 
-def test_the_hierarchy_counts_as_it_is_now(world):
-    client, calendar = world.client("SISVendor", 2), world.calendar("C", 11)
+def test_the_hierarchy_counts_as_it_is_now(scenario):
+    client, calendar = scenario.client("SISVendor", 2), scenario.calendar("C", 11)
     assert client.get(calendar).status_code == 403
 
-    world.school(11, 2)
+    scenario.school(11, 2)
 
     assert client.get(calendar).status_code == 200
 
@@ -184,19 +184,19 @@ def test_the_hierarchy_counts_as_it_is_now(world):
 # --- writes ---
 
 
-def test_nothing_is_written_for_another_school(world):
-    sis = world.client("SISVendor", 1)
-    world.student("S")
+def test_nothing_is_written_for_another_school(scenario):
+    sis = scenario.client("SISVendor", 1)
+    scenario.student("S")
 
-    answer = sis.post("/studentSchoolAssociations", world.enrollment("S", 21))
+    answer = sis.post("/studentSchoolAssociations", scenario.enrollment("S", 21))
 
     assert problem(answer) == unrelated("claim ('1')", value("SchoolId"))
-    assert world.api.get("/studentSchoolAssociations?studentUniqueId=S").json() == []
+    assert scenario.api.get("/studentSchoolAssociations?studentUniqueId=S").json() == []
 
 
-def test_an_update_is_held_against_what_is_stored_and_what_is_proposed(world):
-    own, foreign = world.client("SISVendor", 1), world.client("SISVendor", 2)
-    path = world.calendar("C", 11)
+def test_an_update_is_held_against_what_is_stored_and_what_is_proposed(scenario):
+    own, foreign = scenario.client("SISVendor", 1), scenario.client("SISVendor", 2)
+    path = scenario.calendar("C", 11)
     body = own.get(path).json()
 
     assert problem(foreign.put(path, body)) == unrelated("claim ('2')", value("SchoolId"))
@@ -206,9 +206,9 @@ def test_an_update_is_held_against_what_is_stored_and_what_is_proposed(world):
     assert own.delete(path).status_code == 204
 
 
-def test_a_key_change_may_not_leave_the_claims(world):
-    path = world.enroll("S", 11) if world.student("S") else None
-    sis = world.client("SISVendor", 1)
+def test_a_key_change_may_not_leave_the_claims(scenario):
+    path = scenario.enroll("S", 11) if scenario.student("S") else None
+    sis = scenario.client("SISVendor", 1)
     stored = sis.get(path).json()
 
     assert sis.put(path, stored | {"schoolReference": {"schoolId": 12}}).status_code == 204
@@ -218,19 +218,19 @@ def test_a_key_change_may_not_leave_the_claims(world):
     assert sis.get(path).json()["schoolReference"]["schoolId"] == 12
 
 
-def test_a_same_document_again_is_denied_as_a_changed_one(world):
-    path = world.calendar("C", 11)
-    body = {name: value for name, value in world.api.get(path).json().items() if not name.startswith("_")}
+def test_a_same_document_again_is_denied_as_a_changed_one(scenario):
+    path = scenario.calendar("C", 11)
+    body = {name: value for name, value in scenario.api.get(path).json().items() if not name.startswith("_")}
     del body["id"]
 
-    assert world.client("SISVendor", 2).post("/calendars", body).status_code == 403
+    assert scenario.client("SISVendor", 2).post("/calendars", body).status_code == 403
 
 
-def test_a_missing_document_is_missing_and_no_matter_of_rights(world):
-    path = world.calendar("C", 11)
-    body = world.api.get(path).json()
-    world.api.delete(path)
-    sis = world.client("SISVendor", 2)
+def test_a_missing_document_is_missing_and_no_matter_of_rights(scenario):
+    path = scenario.calendar("C", 11)
+    body = scenario.api.get(path).json()
+    scenario.api.delete(path)
+    sis = scenario.client("SISVendor", 2)
 
     assert sis.get(path).status_code == 404
     assert sis.delete(path).status_code == 404
@@ -240,27 +240,27 @@ def test_a_missing_document_is_missing_and_no_matter_of_rights(world):
 # --- values that are not there ---
 
 
-def test_an_unknown_school_is_a_required_element(world):
-    world.student("S")
+def test_an_unknown_school_is_a_required_element(scenario):
+    scenario.student("S")
 
-    answer = world.client("SISVendor", 1).post("/studentSchoolAssociations", world.enrollment("S", 999))
-
-    assert problem(answer) == required("The 'SchoolId' value is required for authorization purposes.")
-
-
-def test_a_claimed_school_that_does_not_exist_is_a_required_element(world):
-    world.student("S")
-
-    answer = world.client("SISVendor", 999).post("/studentSchoolAssociations", world.enrollment("S", 999))
+    answer = scenario.client("SISVendor", 1).post("/studentSchoolAssociations", scenario.enrollment("S", 999))
 
     assert problem(answer) == required("The 'SchoolId' value is required for authorization purposes.")
 
 
-def test_all_unresolved_elements_are_told_and_merely_unrelated_ones_are_not(world):
-    client = world.client_by(EOP, organizations=(1,))
-    both = client.post("/studentSchoolAssociations", world.enrollment("Nobody", 999))
-    world.student("S")
-    one = client.post("/studentSchoolAssociations", world.enrollment("S", 999))
+def test_a_claimed_school_that_does_not_exist_is_a_required_element(scenario):
+    scenario.student("S")
+
+    answer = scenario.client("SISVendor", 999).post("/studentSchoolAssociations", scenario.enrollment("S", 999))
+
+    assert problem(answer) == required("The 'SchoolId' value is required for authorization purposes.")
+
+
+def test_all_unresolved_elements_are_told_and_merely_unrelated_ones_are_not(scenario):
+    client = scenario.client_by(EOP, organizations=(1,))
+    both = client.post("/studentSchoolAssociations", scenario.enrollment("Nobody", 999))
+    scenario.student("S")
+    one = client.post("/studentSchoolAssociations", scenario.enrollment("S", 999))
 
     assert problem(both) == required(
         "The values of one or more of the following properties are required for authorization purposes: 'SchoolId', "
@@ -271,10 +271,10 @@ def test_all_unresolved_elements_are_told_and_merely_unrelated_ones_are_not(worl
 
 
 @pytest.mark.parametrize("strategy", ["StudentsOnly", "StudentsOnlyThroughResponsibility"])
-def test_an_unknown_student_is_a_required_element_with_the_hint_of_the_strategy(world, strategy):
-    client = world.client_by(f"RelationshipsWith{strategy}", organizations=(1,))
+def test_an_unknown_student_is_a_required_element_with_the_hint_of_the_strategy(scenario, strategy):
+    client = scenario.client_by(f"RelationshipsWith{strategy}", organizations=(1,))
 
-    answer = client.post("/studentSchoolAssociations", world.enrollment("Nobody", 11))
+    answer = client.post("/studentSchoolAssociations", scenario.enrollment("Nobody", 11))
 
     hint = {
         "StudentsOnly": SSA_HINT,
@@ -284,14 +284,14 @@ def test_an_unknown_student_is_a_required_element_with_the_hint_of_the_strategy(
     assert problem(answer) == required("The 'StudentUniqueId' value is required for authorization purposes.", hint)
 
 
-def test_an_unknown_staff_is_a_required_element_with_its_hint(world):
-    body = world.body(
+def test_an_unknown_staff_is_a_required_element_with_its_hint(scenario):
+    body = scenario.body(
         "StaffEducationOrganizationEmploymentAssociation",
         staffReference={"staffUniqueId": "Nobody"},
         educationOrganizationReference={"educationOrganizationId": 11},
     )
 
-    answer = world.client_by(EOP, organizations=(1,)).post("/staffEducationOrganizationEmploymentAssociations", body)
+    answer = scenario.client_by(EOP, organizations=(1,)).post("/staffEducationOrganizationEmploymentAssociations", body)
 
     assert problem(answer) == required(
         "The 'StaffUniqueId' value is required for authorization purposes.",
@@ -300,12 +300,12 @@ def test_an_unknown_staff_is_a_required_element_with_its_hint(world):
     )
 
 
-def test_hints_of_several_required_elements_are_each_given_once(world):
-    contact = world.contact_name
+def test_hints_of_several_required_elements_are_each_given_once(scenario):
+    contact = scenario.contact_name
     reference = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": "Nobody"}}
-    body = world.body(f"Student{contact}Association", studentReference={"studentUniqueId": "Nobody"}, **reference)
+    body = scenario.body(f"Student{contact}Association", studentReference={"studentUniqueId": "Nobody"}, **reference)
 
-    answer = world.client_by(EOP, organizations=(1,)).post(f"/student{contact}Associations", body)
+    answer = scenario.client_by(EOP, organizations=(1,)).post(f"/student{contact}Associations", body)
 
     assert problem(answer) == required(
         "The values of one or more of the following properties are required for authorization purposes: "
@@ -315,19 +315,19 @@ def test_hints_of_several_required_elements_are_each_given_once(world):
     )
 
 
-def test_an_unresolved_reference_without_element_is_a_conflict(world):
-    sis = world.client("SISVendor", 1)
-    body = world.body("Course", educationOrganizationReference={"educationOrganizationId": 11})
+def test_an_unresolved_reference_without_element_is_a_conflict(scenario):
+    sis = scenario.client("SISVendor", 1)
+    body = scenario.body("Course", educationOrganizationReference={"educationOrganizationId": 11})
     session = {"schoolId": 11, "schoolYear": 2026, "sessionName": "None"}
 
     answer = sis.post(
         "/sections",
-        world.body("Section", courseOfferingReference=session | {"localCourseCode": "X"}),
+        scenario.body("Section", courseOfferingReference=session | {"localCourseCode": "X"}),
     )
 
     assert body
     assert problem(answer) == required("The 'SchoolId' value is required for authorization purposes.")
-    calendar = world.body("Calendar", schoolReference={"schoolId": 11}, schoolYearTypeReference={"schoolYear": 1999})
+    calendar = scenario.body("Calendar", schoolReference={"schoolId": 11}, schoolYearTypeReference={"schoolYear": 1999})
     assert sis.post("/calendars", calendar).status_code == 409
 
 
@@ -342,28 +342,28 @@ def test_an_unresolved_reference_without_element_is_a_conflict(world):
         ((9, 8, 7, 6, 5, 4), "claims ('4', '5', '6', '7', '8', ...)"),
     ],
 )
-def test_claims_are_told_in_order_and_not_too_many(world, organizations, claims):
-    path = world.calendar("C", 11)
+def test_claims_are_told_in_order_and_not_too_many(scenario, organizations, claims):
+    path = scenario.calendar("C", 11)
 
-    assert problem(world.client("SISVendor", *organizations).get(path)) == unrelated(claims, value("SchoolId"))
+    assert problem(scenario.client("SISVendor", *organizations).get(path)) == unrelated(claims, value("SchoolId"))
 
 
-def test_several_elements_are_told_together_with_their_hints(world):
-    world.student("S")
-    path = world.enroll("S", 11)
+def test_several_elements_are_told_together_with_their_hints(scenario):
+    scenario.student("S")
+    path = scenario.enroll("S", 11)
 
-    assert problem(world.client("SISVendor", 2).get(path)) == unrelated(
+    assert problem(scenario.client("SISVendor", 2).get(path)) == unrelated(
         "claim ('2')",
         "one or more of the following properties of the resource item: 'SchoolId', 'StudentUniqueId'.",
         SSA_HINT,
     )
 
 
-def test_one_of_several_relationship_strategies_is_enough(world):
-    world.student("S")
-    world.make_responsible("S", 1)
-    student = world.student("S")
-    both = world.client_by(
+def test_one_of_several_relationship_strategies_is_enough(scenario):
+    scenario.student("S")
+    scenario.make_responsible("S", 1)
+    student = scenario.student("S")
+    both = scenario.client_by(
         "RelationshipsWithStudentsOnly",
         "RelationshipsWithStudentsOnlyThroughResponsibility",
         organizations=(1,),
@@ -373,9 +373,9 @@ def test_one_of_several_relationship_strategies_is_enough(world):
     assert [each["studentUniqueId"] for each in both.get("/students").json()] == ["S"]
 
 
-def test_failures_of_all_relationship_strategies_are_one_message(world):
-    student = world.student("S")
-    both = world.client_by(
+def test_failures_of_all_relationship_strategies_are_one_message(scenario):
+    student = scenario.student("S")
+    both = scenario.client_by(
         "RelationshipsWithStudentsOnly",
         "RelationshipsWithStudentsOnlyThroughResponsibility",
         organizations=(1,),
@@ -389,25 +389,25 @@ def test_failures_of_all_relationship_strategies_are_one_message(world):
     )
 
 
-def test_people_only_does_not_look_at_organizations(world):
-    world.student("S")
-    world.enroll("S", 11)
-    foreign = world.enroll("S", 21)
+def test_people_only_does_not_look_at_organizations(scenario):
+    scenario.student("S")
+    scenario.enroll("S", 11)
+    foreign = scenario.enroll("S", 21)
 
-    assert world.client_by("RelationshipsWithPeopleOnly", organizations=(1,)).get(foreign).status_code == 200
-    assert world.client_by(EOP, organizations=(1,)).get(foreign).status_code == 403
+    assert scenario.client_by("RelationshipsWithPeopleOnly", organizations=(1,)).get(foreign).status_code == 200
+    assert scenario.client_by(EOP, organizations=(1,)).get(foreign).status_code == 403
 
 
-def test_without_further_authorization_nothing_is_asked(world):
-    assert world.client_by(NFA).get(world.calendar("C", 11)).status_code == 200
+def test_without_further_authorization_nothing_is_asked(scenario):
+    assert scenario.client_by(NFA).get(scenario.calendar("C", 11)).status_code == 200
 
 
 # --- configuration ---
 
 
 @pytest.mark.parametrize("name", ["Foo", "RelationshipsWithEdOrgsAndPeopleIncludingDeletes"])
-def test_a_strategy_that_there_is_not_is_the_operators_fault(world, name):
-    answer = world.client_by(name).get("/calendars")
+def test_a_strategy_that_there_is_not_is_the_operators_fault(scenario, name):
+    answer = scenario.client_by(name).get("/calendars")
 
     assert answer.status_code == 500
     assert answer.json()["type"] == "urn:ed-fi:api:system:configuration:security"
@@ -416,8 +416,8 @@ def test_a_strategy_that_there_is_not_is_the_operators_fault(world, name):
     ]
 
 
-def test_a_strategy_that_finds_nothing_to_look_at_is_the_operators_fault(world):
-    answer = world.client_by("RelationshipsWithStudentsOnly").get("/calendars")
+def test_a_strategy_that_finds_nothing_to_look_at_is_the_operators_fault(scenario):
+    answer = scenario.client_by("RelationshipsWithStudentsOnly").get("/calendars")
 
     assert answer.status_code == 500
     assert answer.json()["errors"] == [
@@ -426,14 +426,14 @@ def test_a_strategy_that_finds_nothing_to_look_at_is_the_operators_fault(world):
     ]
 
 
-def test_a_stored_document_without_its_element_is_inaccessible(world, standard):
+def test_a_stored_document_without_its_element_is_inaccessible(scenario, standard):
     if standard == "3.3.1-b":
         pytest.skip("no element is optional there")
-    world.student("S")
-    world.enroll("S", 11)
-    path = world.post("StudentAssessment", studentReference={"studentUniqueId": "S"})
+    scenario.student("S")
+    scenario.enroll("S", 11)
+    path = scenario.post("StudentAssessment", studentReference={"studentUniqueId": "S"})
 
-    assert problem(world.client_by(EOP, organizations=(1,)).get(path)) == {
+    assert problem(scenario.client_by(EOP, organizations=(1,)).get(path)) == {
         "detail": f"{DENIED} The existing 'ReportedSchool' value is required for authorization purposes.",
         "type": "urn:ed-fi:api:security:authorization:relationships:invalid-data:element-uninitialized",
         "errors": [
@@ -443,14 +443,14 @@ def test_a_stored_document_without_its_element_is_inaccessible(world, standard):
     }
 
 
-def test_a_stored_document_that_lost_its_student_is_inaccessible_with_a_hint(world):
-    world.student("S")
-    path = world.enroll("S", 11)
+def test_a_stored_document_that_lost_its_student_is_inaccessible_with_a_hint(scenario):
+    scenario.student("S")
+    path = scenario.enroll("S", 11)
     enrollment = Document.objects.filter(document_uuid=path.rsplit("/", 1)[1])
     enrollment.update(student=None)
-    client = world.client_by(EOP, organizations=(1,))
+    client = scenario.client_by(EOP, organizations=(1,))
 
-    answers = [client.get(path), client.delete(path), client.put(path, world.api.get(path).json())]
+    answers = [client.get(path), client.delete(path), client.put(path, scenario.api.get(path).json())]
 
     enrollment.update(student="S")
     for answer in answers:
@@ -468,27 +468,27 @@ def test_a_stored_document_that_lost_its_student_is_inaccessible_with_a_hint(wor
 # --- what was ---
 
 
-def test_a_deletion_is_still_seen_after_the_enrollment_is_deleted_too(world):
-    sis = world.client("EdFiAPIPublisherReader", 1)
-    world.student("S")
-    enrollment = world.enroll("S", 11)
-    calendars = [world.calendar("C", school) for school in (11, 21)]
-    responsibility = world.make_responsible("S", 11)
+def test_a_deletion_is_still_seen_after_the_enrollment_is_deleted_too(scenario):
+    sis = scenario.client("EdFiAPIPublisherReader", 1)
+    scenario.student("S")
+    enrollment = scenario.enroll("S", 11)
+    calendars = [scenario.calendar("C", school) for school in (11, 21)]
+    responsibility = scenario.make_responsible("S", 11)
     for path in (responsibility, enrollment, *calendars):
-        assert world.api.delete(path).status_code == 204
+        assert scenario.api.delete(path).status_code == 204
 
     seen = sis.get("/studentEducationOrganizationResponsibilityAssociations/deletes").json()
     assert [each["keyValues"]["studentUniqueId"] for each in seen] == ["S"]
     assert len(sis.get("/studentSchoolAssociations/deletes").json()) == 1
     assert [each["keyValues"]["schoolId"] for each in sis.get("/calendars/deletes").json()] == [11]
-    assert world.client("EdFiAPIPublisherReader", 2).get("/studentSchoolAssociations/deletes").json() == []
+    assert scenario.client("EdFiAPIPublisherReader", 2).get("/studentSchoolAssociations/deletes").json() == []
 
 
-def test_relations_show_only_what_may_be_read(world):
-    world.student("S")
-    calendars = {school: world.calendar("C", school) for school in (11, 21)}
-    year = world.api.get("/schoolYearTypes").json()[0]["id"]
-    sis = world.client("EdFiAPIPublisherReader", 1)
+def test_relations_show_only_what_may_be_read(scenario):
+    scenario.student("S")
+    calendars = {school: scenario.calendar("C", school) for school in (11, 21)}
+    year = scenario.api.get("/schoolYearTypes").json()[0]["id"]
+    sis = scenario.client("EdFiAPIPublisherReader", 1)
 
     found = sis.get(f"/relations/v1/ed-fi/schoolYearTypes/{year}").json()
 
@@ -496,12 +496,12 @@ def test_relations_show_only_what_may_be_read(world):
     assert sis.get("/relations/v1" + calendars[21].removeprefix("/data")).status_code == 403
 
 
-def test_a_refused_delete_links_to_what_the_client_may_read(world):
+def test_a_refused_delete_links_to_what_the_client_may_read(scenario):
     """Who deletes a student learns of enrollments elsewhere that there are some, not where."""
-    student = world.student("S")
-    enrollments = {1: world.enroll("S", 11), 2: world.enroll("S", 21)}
+    student = scenario.student("S")
+    enrollments = {1: scenario.enroll("S", 11), 2: scenario.enroll("S", 21)}
     related = student.replace("/data/", "/relations/v1/")
-    clients = {id_: world.client("SISVendor", id_) for id_ in (1, 2, 999)}
+    clients = {id_: scenario.client("SISVendor", id_) for id_ in (1, 2, 999)}
 
     refused = {id_: client.delete(student) for id_, client in clients.items()}
 
@@ -516,24 +516,24 @@ def test_a_refused_delete_links_to_what_the_client_may_read(world):
     assert clients[999].get(related).status_code == 403
 
 
-def test_a_client_that_may_delete_but_not_read_gets_no_link(world):
-    world.student("S")
-    world.enroll("S", 11)
+def test_a_client_that_may_delete_but_not_read_gets_no_link(scenario):
+    scenario.student("S")
+    scenario.enroll("S", 11)
     grant = {"claims": ["ed-fi/student"], "actions": ["Delete"], "strategies": [NFA]}
     load(read_claims(orjson.dumps({"claimSets": [{"name": "Deletes", "grants": [grant]}]})), by="tests")
 
-    refused = world.client("Deletes").delete(world.student("S"))
+    refused = scenario.client("Deletes").delete(scenario.student("S"))
 
     assert refused.status_code == 409
     assert "Link" not in refused
 
 
-def test_conditions_tell_nothing_of_what_may_not_be_read(world):
+def test_conditions_tell_nothing_of_what_may_not_be_read(scenario):
     """Neither whether a version was guessed right nor that there is one."""
-    path = world.calendar("A", 21)
-    stored = world.api.get(path).json()
+    path = scenario.calendar("A", 21)
+    stored = scenario.api.get(path).json()
     body = {name: stored[name] for name in stored if name[0] != "_" and name != "id"}
-    right, client = f'"{stored["_etag"]}"', world.client_by(EO, organizations=(1,))
+    right, client = f'"{stored["_etag"]}"', scenario.client_by(EO, organizations=(1,))
     for tag in (right, '"1"', "*"):
         for header in ("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH"):
             condition = {header: tag}
@@ -545,4 +545,4 @@ def test_conditions_tell_nothing_of_what_may_not_be_read(world):
             ]
             assert {answer.status_code for answer in answers} == {403}
             assert not any("ETag" in answer for answer in answers)
-    assert world.api.get(path).json() == stored
+    assert scenario.api.get(path).json() == stored

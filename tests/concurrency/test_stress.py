@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 
 from edfi_api.models import Document
+from tests.concurrency.concurrently import at_once
 from tests.concurrency.integrity import assert_integrity
-from tests.concurrency.together import at_once
 
 PERIODS = ("P1", "P2", "P3", "P4")
 
@@ -83,7 +83,7 @@ def test_two_documents_that_refer_to_each_other_keep_each_other(small_school, do
 
 
 class Client:
-    """One of the storm's clients: asks at random, and remembers what it was promised."""
+    """One of the clients: sends random requests, and records what the server acknowledged."""
 
     def __init__(self, school, seed):
         self.school = school
@@ -141,7 +141,7 @@ class Client:
             self.promised[version] = (path.rsplit("/", 1)[1], body)
 
 
-def test_after_a_storm_every_promise_is_kept_and_nothing_dangles(small_school, surface):
+def test_acknowledged_writes_hold_after_many_concurrent_requests(small_school, surface):
     clients = [Client(small_school, seed) for seed in range(10)]
 
     at_once(*(partial(client.ask, 60) for client in clients))
@@ -176,7 +176,7 @@ class RenamingClient(Client):
             self.remember_write(new_name, answer, {})
 
 
-def test_after_a_storm_of_new_identities_nothing_dangles(small_school, surface):
+def test_no_reference_dangles_after_many_concurrent_identity_updates(small_school, surface):
     clients = [RenamingClient(small_school, seed) for seed in range(10)]
 
     at_once(*(partial(client.ask, 60) for client in clients))

@@ -1,4 +1,4 @@
-"""A small world to authorize in: organizations, people, and what brings these under those; by number and name."""
+"""A small scenario to authorize in: organizations, people, and what brings these under those; by number and name."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +16,7 @@ EOP = "RelationshipsWithEdOrgsAndPeople"
 NFA = "NoFurtherAuthorizationRequired"
 
 
-class World:
+class Scenario:
     """Written by a client that may do everything; each method gives the path of what it wrote."""
 
     def __init__(self, api: ApiTestClient, documents: DocumentFactory) -> None:
@@ -131,4 +131,4 @@ def _organization(id_: int) -> dict[str, Any]:
     return {"educationOrganizationReference": {"educationOrganizationId": id_}}
 
 
-__all__ = ["DATE", "EO", "EOP", "NFA", "World"]
+__all__ = ["DATE", "EO", "EOP", "NFA", "Scenario"]

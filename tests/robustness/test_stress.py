@@ -1,6 +1,6 @@
 """Everything at once: many writers on few documents, removals, new identities, killed workers, a killed database.
 
-`--storm-seconds N` makes the storm longer, with more of all of it.
+`--stress-seconds N` makes the test longer, with more of all of it.
 """
 
 import random
@@ -19,8 +19,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.robustness.patience import wait_until
 from tests.robustness.real_server import Answer, RealClient, RealServer
+from tests.robustness.waiting import wait_until
 
 WRITERS = 16
 PERIODS = [f"P{number}" for number in range(5)]
@@ -186,8 +186,8 @@ def _namespace(endpoint: str) -> str:
     return f"uri://ed-fi.org/{endpoint[0].upper()}{endpoint[1:]}Descriptor"
 
 
-def test_after_a_storm_with_killed_workers_and_a_killed_database(school: RealServer, pytestconfig) -> None:
-    seconds = pytestconfig.getoption("--storm-seconds")
+def test_no_acknowledged_write_is_lost_when_workers_and_database_are_killed(school: RealServer, pytestconfig) -> None:
+    seconds = pytestconfig.getoption("--stress-seconds")
     rounds = max(1, round(seconds / _ROUND_SECONDS))
     writers = [Writer(seed) for seed in range(WRITERS)]
     stop = Event()
@@ -225,7 +225,7 @@ def _let_disasters_happen(server: RealServer, writers: list[Writer], quarter: fl
 
 
 def _wait_for_removals_and_new_names(writers: list[Writer]) -> None:
-    """On a busy machine a short storm may not have had any."""
+    """On a busy machine a short run may not have had any."""
     wait_until(
         lambda: min(sum(len(writer.deleted) for writer in writers), sum(writer.renamed for writer in writers)) >= 10,
         _PATIENCE,
