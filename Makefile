@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 AUDIT := .venv-audit
 
-.PHONY: help run test test-clients check bench bench-data lock
+.PHONY: help run demo test test-clients check bench bench-data lock
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
+	@echo 'make demo   the same with a made-up district, in a home of its own (.demo)'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
 	@echo 'make test-clients  the programs of others that speak to Ed-Fi APIs, against a server'
 	@echo 'make check  lint, format and types alone'
@@ -21,6 +22,9 @@ help:
 
 run: $(VENV)/ready
 	@$(BIN)/python -m meadowlark.run
+
+demo: $(VENV)/ready
+	@$(BIN)/python -m meadowlark.run --demo
 
 # pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
 test: check

@@ -1,19 +1,26 @@
 """Prepares a database to be served: migrations, descriptors, school years. A prepared one is left unchanged.
 
     python -m meadowlark.prepare [--wait SECONDS] [--refuse-newer] [--demo-client NAME CLAIM_SET]
+        [--demo-district STUDENTS] [--demo-administrator NAME]
 
 Any number of servers may run this concurrently: one prepares, the others wait for it and then find nothing to do. The
-steps write their messages to standard error; standard output is one line of JSON about the demo client, if requested.
+steps write their messages to standard error; standard output is one line of JSON with the key of the demo client and the
+name of the administrator, as far as they are requested, and with the secrets of those that are new.
 """
 
 import argparse
+import json
 import os
+import secrets
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
+from tempfile import TemporaryDirectory
 
 import django
+from django.contrib.auth import get_user_model
 from django.core.checks import WARNING
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
@@ -43,6 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--demo-client", nargs=2, metavar=("NAME", "CLAIM_SET"), help="make a client to try the API with, once"
     )
+    parser.add_argument(
+        "--demo-district", metavar="STUDENTS", help="load a made-up district, before the client is made"
+    )
+    parser.add_argument("--demo-administrator", metavar="NAME", help="make a superuser with a random password, once")
     options = parser.parse_args(arguments)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     try:
@@ -54,8 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _exclusively():
             refuse_unusable_database(options.refuse_newer)
             prepare_database()
-            if options.demo_client:
-                make_demo_client(*options.demo_client)
+            _print_credentials(options)
     except (CommandError, ImproperlyConfigured, ModelErrors, ApiSchemaError) as error:
         return _refuse(str(error))
     except DatabaseError as error:
@@ -98,9 +108,50 @@ def prepare_database() -> None:
         call_command("load_school_years", "1990-2040", "--current", "2026", stdout=sys.stderr)
 
 
-def make_demo_client(name: str, claim_set: str) -> None:
-    """Write its key and secret to standard output; without the secret if the client exists already."""
-    call_command("create_api_client", name, "--claim-set", claim_set, "--if-exists", "keep", "--format", "json")
+def _print_credentials(options: argparse.Namespace) -> None:
+    """Makes what is requested for a demonstration. The client is the last: where it exists, the district is loaded."""
+    made: dict[str, dict[str, str | None]] = {}
+    if options.demo_district and not _has_client(options.demo_client[0]):
+        load_demo_district(options.demo_district)
+    if options.demo_administrator:
+        made["administrator"] = make_administrator(options.demo_administrator)
+    if options.demo_client:
+        made["client"] = make_demo_client(*options.demo_client)
+    if made:
+        sys.stdout.write(f"{json.dumps(made)}\n")
+
+
+def make_demo_client(name: str, claim_set: str) -> dict[str, str | None]:
+    """Its name, key and secret; without the secret if the client exists already."""
+    output = StringIO()
+    options = ["--claim-set", claim_set, "--if-exists", "keep", "--format", "json"]
+    call_command("create_api_client", name, *options, stdout=output)
+    return json.loads(output.getvalue())
+
+
+def make_administrator(name: str) -> dict[str, str | None]:
+    """Its name and password; without the password if the user exists already."""
+    users = get_user_model()
+    if users.objects.filter(username=name).exists():
+        return {"name": name, "password": None}
+    password = secrets.token_urlsafe(12)
+    users.objects.create_superuser(name, password=password)
+    return {"name": name, "password": password}
+
+
+def load_demo_district(students: str) -> None:
+    """Generate and load it. Loading it again changes what clients have changed, and repeats nothing."""
+    with TemporaryDirectory() as folder:
+        call_command("generate_demo_district", "--output", folder, "--students", students)
+        output = StringIO()
+        call_command("load_documents", folder, "--max-refused", "0", stdout=output)
+    _report(f"demo district: loaded {output.getvalue().splitlines()[-1]}")
+
+
+def _has_client(name: str) -> bool:
+    from edfi_api.security.models import ApiClient  # noqa: PLC0415  Models need django.setup().
+
+    return ApiClient.objects.filter(name=name).exists()
 
 
 def _connection_error() -> OperationalError | None:

@@ -1,11 +1,16 @@
 """`make run`: starts PostgreSQL, prepares the database, starts the web server, and prints a first request to try.
 
+    python -m meadowlark.run [--demo [STUDENTS]]
+
+`make demo` does so with a made-up district and an administrator, in a home of its own.
+
 Supervises both servers, and stops them in reverse order on SIGTERM or Ctrl-C. Each runs in a session of its own, so
 that signals of the terminal reach only this process.
 """
 
 # ruff: noqa: S603 - the commands run here are our own.
 
+import argparse
 import contextlib
 import json
 import os
@@ -29,6 +34,9 @@ from meadowlark.postgres_programs import EmbeddedPostgresError
 ADDRESS = "127.0.0.1"
 DEMO_CLIENT = "demo"
 DEMO_CLAIM_SET = "EdFiSandbox"
+DEMO_ADMINISTRATOR = "admin"
+DEMO_HOME = ".demo"
+DEMO_STUDENTS = "2000"
 _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 
 
@@ -49,12 +57,35 @@ class DemoClient:
     secret: str | None
 
 
+@dataclass(frozen=True)
+class Administrator:
+    """The user of the admin that a demonstration has. The password is known only in the run that created the user."""
+
+    name: str
+    password: str | None
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What the database was prepared with."""
+
+    client: DemoClient
+    administrator: Administrator | None = None
+
+
 def main() -> int:
     """Serves until a signal (exit status 0) or a failure (1, with the reason on standard error)."""
+    parser = argparse.ArgumentParser(prog="python -m meadowlark.run", description="Serve Meadowlark on this machine.")
+    parser.add_argument(
+        "--demo", nargs="?", const=DEMO_STUDENTS, metavar="STUDENTS", help="with a district of so many students"
+    )
+    students = parser.parse_args().demo
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:
-        serve(default_home())
+        if students:
+            _choose_demo_home()
+        serve(default_home(), students)
     except Stopped:
         return 0
     except (Refused, EmbeddedPostgresError) as reason:
@@ -64,7 +95,15 @@ def main() -> int:
     return 1
 
 
-def serve(home: Path) -> NoReturn:
+def _choose_demo_home() -> None:
+    """The made-up district must not get among the data of anybody."""
+    if os.environ.get("DATABASE_URL"):
+        raise Refused("DATABASE_URL is set. The demo has a database of its own: unset DATABASE_URL.")
+    if not os.environ.get("MEADOWLARK_HOME"):
+        os.environ["MEADOWLARK_HOME"] = DEMO_HOME
+
+
+def serve(home: Path, demo_students: str | None = None) -> NoReturn:
     """Never returns: raises Stopped, Refused, EmbeddedPostgresError or OSError, after stopping the servers."""
     port = _port()
     with ExitStack() as running:
@@ -74,11 +113,12 @@ def serve(home: Path) -> NoReturn:
             postgres = running.enter_context(EmbeddedPostgres(home))
         _ensure_free(port)
         environment = os.environ | {"MEADOWLARK_SECRET_KEY": _secret_key(home)}
-        demo_client = _prepare(environment, postgres)
+        demo = ["--demo-district", demo_students, "--demo-administrator", DEMO_ADMINISTRATOR] if demo_students else []
+        credentials = _prepare(environment, postgres, demo)
         # Before anything else can fail: the secret of a new client cannot be read again.
-        _print(_credentials(demo_client))
+        _print(_credentials(credentials))
         gunicorn = _start_gunicorn(running, port, environment)
-        _print(_welcome(f"http://{ADDRESS}:{port}", demo_client))
+        _print(_welcome(f"http://{ADDRESS}:{port}", credentials))
         _watch(gunicorn, postgres)
 
 
@@ -123,15 +163,17 @@ def _secret_key(home: Path) -> str:
     return file.read_text()
 
 
-def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None) -> DemoClient:
+def _prepare(environment: Mapping[str, str], postgres: EmbeddedPostgres | None, demo: list[str]) -> Credentials:
     """In a child process, because Django and the model would remain in the memory of this one."""
-    command = ["meadowlark.prepare", "--refuse-newer", "--demo-client", DEMO_CLIENT, DEMO_CLAIM_SET]
+    command = ["meadowlark.prepare", "--refuse-newer", "--demo-client", DEMO_CLIENT, DEMO_CLAIM_SET, *demo]
     with ExitStack() as running:
         process = _start(running, command, environment, stdout=subprocess.PIPE)
         output, _ = process.communicate()
     if process.returncode:
         raise Refused(f"Meadowlark was not started, for the reason above.{_failure_of(postgres)}")
-    return DemoClient(**json.loads(output))
+    made = json.loads(output)
+    administrator = Administrator(**made["administrator"]) if "administrator" in made else None
+    return Credentials(DemoClient(**made["client"]), administrator)
 
 
 def _failure_of(postgres: EmbeddedPostgres | None) -> str:
@@ -181,10 +223,11 @@ def _ensure_alive(gunicorn: subprocess.Popen[bytes]) -> None:
         raise Refused(f"The web server ended by itself with status {gunicorn.returncode}; the reason stands above.")
 
 
-def _welcome(address: str, client: DemoClient) -> str:
+def _welcome(address: str, credentials: Credentials) -> str:
+    client = credentials.client
     return f"""
 Meadowlark is at {address} (Ctrl-C stops it).
-
+{_what_to_see(address) if credentials.administrator else ""}
 A first request:
   TOKEN=$(curl -s -u {client.key}:{client.secret or "SECRET"} -d grant_type=client_credentials {address}/oauth/token \\
     | python3 -c 'import json, sys; print(json.load(sys.stdin)["access_token"])')
@@ -192,7 +235,21 @@ A first request:
 """
 
 
-def _credentials(client: DemoClient) -> str:
+def _what_to_see(address: str) -> str:
+    return f"""
+  {address}/docs   every resource, with examples that can be sent
+  {address}/admin/  the documents, and who wrote them
+
+Commands find this database with MEADOWLARK_HOME={os.environ["MEADOWLARK_HOME"]} in front of them.
+"""
+
+
+def _credentials(credentials: Credentials) -> str:
+    administrator = credentials.administrator
+    return _client_credentials(credentials.client) + (_administrator(administrator) if administrator else "")
+
+
+def _client_credentials(client: DemoClient) -> str:
     if client.secret:
         return f"""
 The demo client; its secret is shown this once:
@@ -201,6 +258,19 @@ The demo client; its secret is shown this once:
     return f"""
 The secret of the demo client was shown at the first start. A new one:
   .venv/bin/python manage.py create_api_client {client.name} --claim-set {DEMO_CLAIM_SET} --if-exists new-secret"""
+
+
+def _administrator(administrator: Administrator) -> str:
+    if administrator.password:
+        return f"""
+
+The administrator; the password is shown this once:
+  user      {administrator.name}
+  password  {administrator.password}"""
+    return f"""
+
+The password of the administrator {administrator.name} was shown at the first start. A new one:
+  .venv/bin/python manage.py changepassword {administrator.name}"""
 
 
 if __name__ == "__main__":

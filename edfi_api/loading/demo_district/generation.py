@@ -1,0 +1,67 @@
+"""The table of parts → bodies, completed by the model of the served standard."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from edfi_api.loading.demo_district.mistakes import Found, make_mistakes
+from edfi_api.loading.demo_district.parts import DISTRICT, PARTS
+from edfi_api.loading.demo_district.place import Draft, Part, Place
+from edfi_api.model.examples import Bodies, Body, Examples
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+
+
+@dataclass(frozen=True)
+class District:
+    """The bodies of each resource, in loading order. `left_out` are the resources of the table that the standard does
+    not have."""
+
+    bodies: dict[ResourceName, list[Body]]
+    left_out: list[str]
+
+
+def generate(bodies: Bodies, students: int, seed: int) -> District:
+    """A district of about so many students, with its mistakes, and the examples of the documentation that others refer
+    to."""
+    found, left_out = _generated(bodies, students, seed)
+    if not left_out:
+        make_mistakes(found)
+    in_order = {resource.name: found.get(_table_name(resource), []) for resource in bodies.surface.resources}
+    for resource, body in Examples(bodies).targets():
+        in_order[resource.name].append(body)
+    return District({name: several for name, several in in_order.items() if several}, left_out)
+
+
+def _generated(bodies: Bodies, students: int, seed: int) -> tuple[Found, list[str]]:
+    # Not for secrets: a seed has to give the same district.
+    root = Place(DISTRICT, 1, Draft({"students": students}), {}, Random(seed))  # noqa: S311
+    places, found, left_out = {DISTRICT: [root]}, Found(), []
+    for part in PARTS:
+        resource = _resource(bodies.surface, part)
+        if resource is None or part.per not in places:
+            left_out.append(part.resource)
+            continue
+        documents = list(_documents(bodies, part, resource, places[part.per]))
+        places[part.resource] = [place for place, _ in documents]
+        found[part.resource] = [body for _, body in documents]
+    return found, left_out
+
+
+def _documents(bodies: Bodies, part: Part, resource: Resource, parents: list[Place]) -> Iterator[tuple[Place, Body]]:
+    number = 0
+    for parent in parents:
+        for number, draft in enumerate(part.drafts(parent), start=number + 1):
+            scope = {**parent.scope, **(draft.beside.scope if draft.beside else {})}
+            body = bodies.complete(resource, draft.sparse, scope)
+            yield parent.add(part.resource, number, draft, {**scope, **bodies.key(resource, body)}), body
+
+
+def _resource(surface: Surface, part: Part) -> Resource | None:
+    names = (ResourceName(surface.core_project.name, name) for name in (part.resource, part.older_name))
+    return next((surface.by_name[name] for name in names if name in surface.by_name), None)
+
+
+def _table_name(resource: Resource) -> str:
+    """The name of the resource in the table."""
+    name = resource.name.resource
+    return next((part.resource for part in PARTS if part.older_name == name), name)

@@ -1,0 +1,79 @@
+"""A document of the district as the documents that belong to it see it, and the row of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+from edfi_api.model.examples import Scope, Sparse
+
+# What the documents at the top belong to.
+DISTRICT = "District"
+
+
+class Draft(NamedTuple):
+    """A sparse body, and the place of a document that it refers to besides those above it."""
+
+    sparse: Sparse
+    beside: Place | None = None
+
+
+@dataclass(eq=False)
+class Place:
+    """A document: its draft, its scope, and the documents above and below it.
+
+    `number` counts the documents of a resource in the district, from 1.
+    """
+
+    resource: str
+    number: int
+    draft: Draft
+    scope: Scope
+    random: Random
+    parent: Place | None = None
+    _below: dict[str, list[Place]] = field(default_factory=dict)
+
+    @property
+    def sparse(self) -> Sparse:
+        return self.draft.sparse
+
+    def above(self, resource: str) -> Place:
+        """The document of this resource to which this one belongs, or to which one of those refers. Raises LookupError
+        if there is none."""
+        for place in self._upwards():
+            if place.resource == resource:
+                return place
+            if place.draft.beside is not None and place.draft.beside.resource == resource:
+                return place.draft.beside
+        raise LookupError(f"{self.resource} belongs to no {resource}")
+
+    def below(self, resource: str) -> list[Place]:
+        """The documents of this resource that belong to this one."""
+        return self._below.get(resource, [])
+
+    def add(self, resource: str, number: int, draft: Draft, scope: Scope) -> Place:
+        """A document that belongs to this one, and so to those above."""
+        added = Place(resource, number, draft, scope, self.random, self)
+        for place in self._upwards():
+            place._below.setdefault(resource, []).append(added)
+        return added
+
+    def _upwards(self) -> Iterator[Place]:
+        place: Place | None = self
+        while place is not None:
+            yield place
+            place = place.parent
+
+
+class Part(NamedTuple):
+    """A row of the table: documents of a resource for each document of another one.
+
+    `older_name` is that of the resource in older standards.
+    """
+
+    resource: str
+    per: str
+    drafts: Callable[[Place], Iterator[Draft]]
+    older_name: str = ""

@@ -1,0 +1,112 @@
+"""The demo district before it is loaded: the same for the same seed, and for both bundled standards."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edfi_api.loading.demo_district import generate
+from edfi_api.model.examples import Bodies
+from edfi_api.model.surface.resource import Resource
+from tests.demo_district.conftest import bodies_of, district_of
+from tests.serving import STANDARDS
+
+PAGE = Path(__file__).parents[2] / "meadowlark/docs/demo-district.md"
+
+
+def counts(standard: str, **options: int) -> dict[str, int]:
+    return {name.resource: len(bodies) for name, bodies in district_of(standard, **options).bodies.items()}
+
+
+def test_a_seed_gives_the_same_district_and_another_one_another() -> None:
+    first, again, other = district_of("5.2", seed=7), district_of("5.2", seed=7), district_of("5.2", seed=8)
+
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize("standard", STANDARDS)
+def test_both_standards_have_all_of_it(standard: str) -> None:
+    assert district_of(standard).left_out == []
+
+
+def test_the_default_size_is_a_small_district_with_a_school_year() -> None:
+    found = counts("5.2", students=2000)
+
+    assert 1990 <= found["Student"] <= 2010
+    assert found["School"] == 4 + 1  # The one of the examples.
+    assert found["CalendarDate"] == 4 * 210 + 1
+    assert found["StudentSchoolAttendanceEvent"] > 10_000
+    assert found["Grade"] == found["StudentSectionAssociation"] > 19_000
+    assert 60_000 < sum(found.values()) < 80_000
+
+
+def test_the_older_standard_has_parents_instead_of_contacts() -> None:
+    newer, older = counts("5.2"), counts("3.3.1-b")
+
+    assert "Parent" not in newer and "Contact" not in older
+    assert newer["Contact"] == older["Parent"] > 200
+    assert newer["StudentContactAssociation"] == older["StudentParentAssociation"] > 200
+
+
+class Recording(Bodies):
+    """Keeps what the parts of the district say of a resource."""
+
+    def complete(self, resource: Resource, sparse: Any, scope: Any) -> dict[str, Any]:
+        if sparse:
+            recorded = self.__dict__.setdefault("recorded", {})
+            recorded.setdefault(resource.name.resource, []).append((resource, sparse))
+        return super().complete(resource, sparse, scope)
+
+
+def test_no_part_names_a_member_or_descriptor_value_that_neither_standard_has() -> None:
+    known, named = set(), set()
+    for standard in STANDARDS:
+        plain = bodies_of(standard)
+        recording = Recording(plain.surface, plain._values)
+        generate(recording, 200, seed=1)
+        values = {(value.descriptor, value.code_value) for value in plain._values}
+        for drafts in recording.__dict__["recorded"].values():
+            for resource, sparse in drafts:
+                for path, value in leaves(sparse):
+                    place = (_OLDER_NAMES.get(resource.name.resource, resource.name.resource), path)
+                    named.add((place, value if path.endswith("Descriptor") else None))
+                    targets = {str(each.path): each.target.resource for each in resource.descriptors}
+                    if has(resource.json_schema, path):
+                        is_known = (targets.get(f"$.{path}"), value) in values
+                        known |= {(place, value if is_known else None)}
+
+    assert named - known == set()
+
+
+_OLDER_NAMES = {"Parent": "Contact", "StudentParentAssociation": "StudentContactAssociation"}
+
+
+def leaves(sparse: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Paths and values; an empty object is one, too."""
+    if isinstance(sparse, dict) and sparse:
+        for name, value in sparse.items():
+            yield from leaves(value, f"{path}.{name}".lstrip("."))
+    elif isinstance(sparse, list):
+        for item in sparse:
+            yield from leaves(item, f"{path}[*]")
+    else:
+        yield path, None if isinstance(sparse, dict) else sparse
+
+
+def has(schema: dict[str, Any], path: str) -> bool:
+    for step in path.replace("[*]", ".[*]").split("."):
+        members = schema.get("items") if step == "[*]" else schema.get("properties", {}).get(step)
+        if members is None:
+            return False
+        schema = members
+    return True
+
+
+def test_no_two_documents_of_a_resource_have_the_same_key() -> None:
+    bodies = bodies_of("5.2")
+    for name, found in district_of("5.2").bodies.items():
+        resource = bodies.surface.by_name[name]
+        keys = [tuple(bodies.key(resource, body).items()) for body in found]
+        assert len(set(keys)) == len(keys), name.resource
