@@ -4,8 +4,8 @@
         [--demo-district STUDENTS] [--demo-administrator NAME]
 
 Any number of servers may run this concurrently: one prepares, the others wait for it and then find nothing to do. The
-steps write their messages to standard error; standard output is one line of JSON with the key of the demo client and the
-name of the administrator, as far as they are requested, and with the secrets of those that are new.
+steps write their messages to standard error; standard output is one line of JSON with the demo client and the
+administrator, as far as they are requested, and with the secrets of those that are new.
 """
 
 import argparse
@@ -28,7 +28,8 @@ from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from edfi_api.management.arguments import seconds
+from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
+from edfi_api.management.arguments import seconds, whole_number
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed import ModelErrors
 from edfi_api.model.surface.resource import ResourceKind
@@ -51,7 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--demo-client", nargs=2, metavar=("NAME", "CLAIM_SET"), help="make a client to try the API with, once"
     )
     parser.add_argument(
-        "--demo-district", metavar="STUDENTS", help="load a made-up district, before the client is made"
+        "--demo-district",
+        type=whole_number(FEWEST_STUDENTS, MOST_STUDENTS),
+        metavar="STUDENTS",
+        help="load a made-up district, once",
     )
     parser.add_argument("--demo-administrator", metavar="NAME", help="make a superuser with a random password, once")
     options = parser.parse_args(arguments)
@@ -139,10 +143,10 @@ def make_administrator(name: str) -> dict[str, str | None]:
     return {"name": name, "password": password}
 
 
-def load_demo_district(students: str) -> None:
+def load_demo_district(students: int) -> None:
     """Generate and load it. Loading it again changes what clients have changed, and repeats nothing."""
     with TemporaryDirectory() as folder:
-        call_command("generate_demo_district", "--output", folder, "--students", students)
+        call_command("generate_demo_district", "--output", folder, "--students", str(students))
         output = StringIO()
         call_command("load_documents", folder, "--max-refused", "0", stdout=output)
     _report(f"demo district: loaded {output.getvalue().splitlines()[-1]}")

@@ -60,6 +60,7 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("edfi_api.loading.json_lines", "edfi_api.loading.interchange", "edfi_api.loading.bulk"),
     ("edfi_api.changes.change_stream", "edfi_api.changes.change_queries"),
     ("edfi_api.storage.store", "edfi_api.storage.driver"),
+    ("edfi_api.model.examples", "edfi_api.model.surface"),
     ("edfi_api.model.xsd", "edfi_api.model.surface", "edfi_api.model.metaed"),
     ("edfi_api.model.apischema", "edfi_api.model.surface"),
     ("edfi_api.logs.audit", "edfi_api.logs.log_lines"),

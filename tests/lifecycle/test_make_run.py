@@ -38,13 +38,13 @@ with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
 class Run:
     """One `python -m meadowlark.run`, which is all that `make run` does once the environment is installed."""
 
-    def __init__(self, home: Path, port: int, **variables: str) -> None:
+    def __init__(self, home: Path, port: int, *arguments: str, **variables: str) -> None:
         self.address = f"http://127.0.0.1:{port}"
         self._output = home.with_suffix(".out")
         ours = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_PORT": str(port), "MEADOWLARK_WORKERS": "1"}
         inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
         with self._output.open("w") as output:
-            command = [sys.executable, "-m", "meadowlark.run"]
+            command = [sys.executable, "-m", "meadowlark.run", *arguments]
             environment = inherited | ours | variables
             self.process = subprocess.Popen(
                 command, cwd=TOP, env=environment, stdout=output, stderr=output, start_new_session=True

@@ -7,4 +7,7 @@ its schools share. `generation` walks the table and has every body completed by 
 
 from edfi_api.loading.demo_district.generation import District, generate
 
-__all__ = ["District", "generate"]
+# Each mistake needs a student of its own; and what the memory of a small machine holds.
+FEWEST_STUDENTS, MOST_STUDENTS = 200, 50_000
+
+__all__ = ["FEWEST_STUDENTS", "MOST_STUDENTS", "District", "generate"]

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from random import Random
 
 from edfi_api.loading.demo_district.mistakes import Found, make_mistakes
-from edfi_api.loading.demo_district.parts import DISTRICT, PARTS
-from edfi_api.loading.demo_district.place import Draft, Part, Place
+from edfi_api.loading.demo_district.parts import PARTS
+from edfi_api.loading.demo_district.place import DISTRICT, Draft, Part, Place
 from edfi_api.model.examples import Bodies, Body, Examples
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
@@ -48,12 +49,12 @@ def _generated(bodies: Bodies, students: int, seed: int) -> tuple[Found, list[st
 
 
 def _documents(bodies: Bodies, part: Part, resource: Resource, parents: list[Place]) -> Iterator[tuple[Place, Body]]:
-    number = 0
+    numbers = count(1)
     for parent in parents:
-        for number, draft in enumerate(part.drafts(parent), start=number + 1):
+        for draft in part.drafts(parent):
             scope = {**parent.scope, **(draft.beside.scope if draft.beside else {})}
             body = bodies.complete(resource, draft.sparse, scope)
-            yield parent.add(part.resource, number, draft, {**scope, **bodies.key(resource, body)}), body
+            yield parent.add(part.resource, next(numbers), draft, {**scope, **bodies.key(resource, body)}), body
 
 
 def _resource(surface: Surface, part: Part) -> Resource | None:

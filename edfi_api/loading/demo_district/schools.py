@@ -142,7 +142,8 @@ def sections(offering: Place) -> Drafts:
 def students_of_a_grade(place: Place) -> int:
     """In one school."""
     kind = kind_of(place)
-    return max(1, round(place.above(DISTRICT).sparse["students"] / len(GRADES) * kind.share))
+    students: int = place.above(DISTRICT).sparse["students"]
+    return max(1, round(students / len(GRADES) * kind.share))
 
 
 def staff(school: Place) -> Drafts:

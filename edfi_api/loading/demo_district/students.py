@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import date, timedelta
+from itertools import count, islice
 
 from edfi_api.loading.demo_district import people
 from edfi_api.loading.demo_district.calendar import FIRST_DAY, LAST_DAY, instructional_days
@@ -27,10 +28,10 @@ _DISABILITIES = ("Autism Spectrum Disorders", "Specific Learning Disability", "S
 def students(school: Place) -> Drafts:
     """Those of one grade after the other."""
     random = school.random
-    number = 0
+    numbers = count(1)
     for grade in kind_of(school).grades:
         born = date(FIRST_DAY.year - _AGE_OF_THE_FIRST_GRADE - GRADES.index(grade), 8, 31)
-        for number in range(number + 1, number + 1 + students_of_a_grade(school)):
+        for number in islice(numbers, students_of_a_grade(school)):
             sex = people.sex(random)
             yield Draft(
                 {

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
-from edfi_api.loading.demo_district import District, generate
+from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS, District, generate
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.exporting import WriteResource, into_folder, into_stream
 from edfi_api.management.arguments import not_empty, whole_number
@@ -20,8 +20,6 @@ from edfi_api.model.surface.resource import Surface
 from edfi_api.startup import current_surface
 
 STUDENTS = 2000
-# Enough for each mistake to have a student of its own in every school; what the memory of a small machine holds.
-_FEWEST, _MOST = 200, 50_000
 _STANDARD_OUTPUT = "-"
 
 
@@ -43,7 +41,11 @@ class Command(BaseCommand):
             help="default: -, standard output",
         )
         parser.add_argument(
-            "--students", type=whole_number(_FEWEST, _MOST), default=STUDENTS, metavar="N", help=f"default: {STUDENTS}"
+            "--students",
+            type=whole_number(FEWEST_STUDENTS, MOST_STUDENTS),
+            default=STUDENTS,
+            metavar="N",
+            help=f"default: {STUDENTS}",
         )
         parser.add_argument("--seed", type=whole_number(0, 2**31), default=1, metavar="N", help="default: 1")
 

@@ -120,7 +120,7 @@ class _Object:
         """Of a reference everything: it has the whole key of its target, or does not resolve."""
         if any(reference.path == self._path for reference in self._resource.references):
             return list(self._schema["properties"])
-        return self._schema.get("required", ())
+        return list(self._schema.get("required", ()))
 
     def complete(self, given: Any, scope: Scope) -> Body:
         sparse: Sparse = {} if given is _ABSENT else given

@@ -26,19 +26,16 @@ class Examples:
     def targets(self) -> Iterator[tuple[Resource, Body]]:
         """Those examples that others refer to, in loading order; but for descriptors that the standard brings along."""
         surface = self._bodies.surface
-        referenced = {
-            concrete
-            for resource in surface.resources
-            for reference in (*resource.references, *resource.descriptors)
-            for concrete in self._concrete(reference.target)
-        }
+        targets = {reference.target for resource in surface.resources for reference in resource.references}
+        targets |= {descriptor.target for resource in surface.resources for descriptor in resource.descriptors}
+        referenced = {self._concrete(target) for target in targets}
         for resource in surface.resources:
             if resource.name in referenced and not self._bodies.has_values(resource.name):
                 yield resource, self.of(resource)
 
-    def _concrete(self, target: ResourceName) -> Iterator[ResourceName]:
+    def _concrete(self, target: ResourceName) -> ResourceName:
         representative = self._bodies.origins.representatives.get(target)
-        yield representative.name if representative else target
+        return representative.name if representative else target
 
 
 def _superclass_keys(bodies: Bodies) -> Scope:
