@@ -13,11 +13,10 @@ from django.test.signals import setting_changed
 from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
-from edfi_api.security import claims
 from edfi_api.security.clients import create_client
 from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
-from edfi_api.storage import descriptor_casing
+from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
 from tests.factories import DocumentFactory
 from tests.logs import Log
@@ -32,9 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     """What one test's database held is unknown to the next."""
-    descriptor_casing.forget()
+    data_store.forget()
     client_of_token.cache_clear()
-    claims.forget()
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,7 @@ from typing import TypeVar
 from django.db import DatabaseError, InterfaceError
 
 from edfi_api.queries.collection import Selection
+from edfi_api.storage.data_store import data_store
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.exceptions import TooMuchContention
 from edfi_api.storage.recent_writers import REPLICA, SECONDS_BETWEEN_RECORDS, has_replica
@@ -49,20 +50,27 @@ SELECT 1 WHERE pg_is_in_recovery()
    AND (pg_last_wal_replay_lsn() >= %(log)s::pg_lsn OR pg_last_xact_replay_timestamp() >= %(moment)s::timestamptz)
 """
 
-# By this process's monotonic clock: until when it avoids the replica.
-_avoided_until: dict[str, float] = {}
+
+class _Avoidance:
+    """Until when this process avoids a replica, by its monotonic clock."""
+
+    def __init__(self, _using: str) -> None:
+        self.until = 0.0
 
 
 def read(documents: Selection, client: int, seconds: int, query: Callable[[Selection], Result]) -> Result:
     """The result of `query`, run on the replica if it lags at most `seconds` and the client's last write is longer ago,
     otherwise on the database of the selection."""
-    if has_replica() and time.monotonic() >= _avoided_until.get(REPLICA, 0):
+    if not has_replica():
+        return query(documents)
+    avoidance = data_store(REPLICA).state(_Avoidance)
+    if time.monotonic() >= avoidance.until:
         state = _state_of_primary(client, seconds, documents.using)
         try:
             if state and with_retries(lambda: execute(_IS_FRESH, state, REPLICA)):
                 return query(replace(documents, using=REPLICA))
         except (DatabaseError, InterfaceError, TooMuchContention) as error:
-            _avoided_until[REPLICA] = time.monotonic() + _SECONDS_WITHOUT
+            avoidance.until = time.monotonic() + _SECONDS_WITHOUT
             _logger.warning("The replica is not used for %s seconds: %s", _SECONDS_WITHOUT, error)
     return query(documents)
 

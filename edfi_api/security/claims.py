@@ -9,7 +9,10 @@ within `TOKEN_CACHE_SECONDS`, like the revocation of a token, without a query pe
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.db import DEFAULT_DB_ALIAS
+
 from edfi_api.model.surface.resource import Resource
+from edfi_api.storage.data_store import data_store
 
 from .actions import Action
 from .claim_uris import claim_name, claim_uri
@@ -72,11 +75,6 @@ def granted_strategies(claim_set: ClaimSet) -> dict[str, _ByAction]:
     }
 
 
-def forget() -> None:
-    """Clear the compiled claim sets."""
-    _compiled.clear()
-
-
 @dataclass(frozen=True, slots=True)
 class _Granted:
     """An action granted on the claim `on`, with its strategies; empty if none are defined."""
@@ -94,14 +92,16 @@ class _CompiledClaimSet:
     claims: dict[str, _Actions]
 
 
-# Bounded by the number of claim sets; two threads compiling the same one concurrently is harmless.
-_compiled: dict[int, _CompiledClaimSet] = {}
+def _compiled(_using: str) -> dict[int, _CompiledClaimSet]:
+    """By claim set. Bounded by their number; two threads compiling the same one concurrently is harmless."""
+    return {}
 
 
 def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:
-    known = _compiled.get(client.claim_set_id)
+    compiled = data_store(DEFAULT_DB_ALIAS).state(_compiled)
+    known = compiled.get(client.claim_set_id)
     if known is None or known.version < client.claims_version:
-        known = _compiled[client.claim_set_id] = _compile(client)
+        known = compiled[client.claim_set_id] = _compile(client)
     return known.claims
 
 

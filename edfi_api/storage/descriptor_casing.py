@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from edfi_api.storage.data_store import data_store
 from references.identity import descriptor_natural_key
 
 _MOST_REMEMBERED = 65_536
@@ -21,35 +22,34 @@ SELECT a.referential_id, d.natural_key FROM alias a JOIN document d ON d.id = a.
  WHERE a.referential_id = ANY (%s)
 """
 
-# (database, referential id) → (URI, when the entry expires). Each access is a single dictionary operation, so threads
-# need no lock.
-_remembered: dict[tuple[str, UUID], tuple[str, float]] = {}
-
 
 def stored_uris(ids: Iterable[UUID], using: str = DEFAULT_DB_ALIAS) -> dict[UUID, str]:
     """The URIs of the stored descriptors among these referential ids; at most one query, none if all are cached."""
-    now = time.monotonic()
+    now, remembered = time.monotonic(), data_store(using).state(_remembered)
     found, unknown = {}, []
     for id_ in ids:
-        uri, until = _remembered.get((using, id_), _NOTHING)
+        uri, until = remembered.get(id_, _NOTHING)
         if now < until:
             found[id_] = uri
         else:
             unknown.append(id_)
-    return found | _read(unknown, using) if unknown else found
+    if not unknown:
+        return found
+    read = _read(unknown, using)
+    if len(remembered) + len(read) > _MOST_REMEMBERED:
+        remembered.clear()
+    until = time.monotonic() + _SECONDS_REMEMBERED
+    remembered.update({id_: (uri, until) for id_, uri in read.items()})
+    return found | read
 
 
-def forget() -> None:
-    """Clear the cache."""
-    _remembered.clear()
+def _remembered(_using: str) -> dict[UUID, tuple[str, float]]:
+    """Referential id → (URI, when the entry expires). Each access is a single dictionary operation, so threads need no
+    lock."""
+    return {}
 
 
 def _read(ids: list[UUID], using: str) -> dict[UUID, str]:
     with connections[using].cursor() as cursor:
         cursor.execute(_NATURAL_KEYS, [ids])
-        uris = {id_: key.removeprefix(descriptor_natural_key("")) for id_, key in cursor}
-    if len(_remembered) + len(uris) > _MOST_REMEMBERED:
-        _remembered.clear()
-    until = time.monotonic() + _SECONDS_REMEMBERED
-    _remembered.update({(using, id_): (uri, until) for id_, uri in uris.items()})
-    return uris
+        return {id_: key.removeprefix(descriptor_natural_key("")) for id_, key in cursor}

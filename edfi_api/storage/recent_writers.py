@@ -8,6 +8,7 @@ import time
 
 from django.db import connections
 
+from edfi_api.storage.data_store import data_store
 from edfi_api.storage.driver.execution import execute, with_retries
 
 REPLICA = "replica"
@@ -21,18 +22,20 @@ ON CONFLICT (client) DO UPDATE SET wrote_at = greatest(recent_writer.wrote_at, e
 RETURNING client
 """
 
-# By this process's monotonic clock, when it last recorded a write of each client.
-_recorded_at: dict[int, float] = {}
-
 
 def record_writer(client: int | None, using: str) -> None:
     """Record the client's write. Must be called after the write and before its response."""
     if client is None or not has_replica():
         return
-    now = time.monotonic()
-    if now - _recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
+    now, recorded_at = time.monotonic(), data_store(using).state(_recorded_at)
+    if now - recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
         with_retries(lambda: execute(_RECORD, {"client": client}, using))
-        _recorded_at[client] = now
+        recorded_at[client] = now
+
+
+def _recorded_at(_using: str) -> dict[int, float]:
+    """When this process last recorded a write of each client, by its monotonic clock."""
+    return {}
 
 
 def has_replica() -> bool:

@@ -1,12 +1,12 @@
 """The `resource_type` table: resource names and the small numbers that represent them in `document`."""
 
 from collections.abc import Iterable
-from functools import cache
 
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import ResourceType
+from edfi_api.storage.data_store import data_store
 
 
 def synchronise(resources: Iterable[Resource], using: str = DEFAULT_DB_ALIAS) -> None:
@@ -24,18 +24,23 @@ def synchronise(resources: Iterable[Resource], using: str = DEFAULT_DB_ALIAS) ->
         ResourceType(id=number, project=resource.name.project, name=resource.name.resource, endpoint=resource.endpoint)
         for number, resource in enumerate(missing, start=highest + 1)
     )
-    for cached in (numbers, names):
-        cached.cache_clear()
+    data_store(using).drop(_Rows)
 
 
-@cache
 def numbers(using: str = DEFAULT_DB_ALIAS) -> dict[ResourceName, int]:
     """Resource name → number; read once per process and database."""
-    rows = ResourceType.objects.using(using).all()
-    return {ResourceName(row.project, row.name): row.id for row in rows}
+    return data_store(using).state(_Rows).numbers
 
 
-@cache
 def names(using: str = DEFAULT_DB_ALIAS) -> dict[int, ResourceName]:
     """Number → resource name."""
-    return {number: name for name, number in numbers(using).items()}
+    return data_store(using).state(_Rows).names
+
+
+class _Rows:
+    """The table, read from a database."""
+
+    def __init__(self, using: str) -> None:
+        rows = ResourceType.objects.using(using).all()
+        self.numbers = {ResourceName(row.project, row.name): row.id for row in rows}
+        self.names = {number: name for name, number in self.numbers.items()}

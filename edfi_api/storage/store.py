@@ -23,6 +23,7 @@ from edfi_api.documents.violations import as_many_as_reported
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage import cascade, resource_types, statements
 from edfi_api.storage.conditions import CONDITION_FAILURES, NO_DOCUMENT, UNCONDITIONAL, WriteCondition
+from edfi_api.storage.data_store import data_store
 from edfi_api.storage.denial import Inquiry
 from edfi_api.storage.driver.execution import MetConcurrentWrite, execute, with_retries
 from edfi_api.storage.driver.prepared import Row
@@ -57,7 +58,8 @@ class Outcome(StrEnum):
 
 # The outcome of the last upsert of each resource in this process. Clients mostly send either new documents only or all
 # of their documents repeatedly, so the last outcome predicts the next.
-_last_outcomes: dict[ResourceName, Outcome] = {}
+def _last_outcomes(_using: str) -> dict[ResourceName, Outcome]:
+    return {}
 
 
 class _Denied(Exception):
@@ -82,7 +84,8 @@ def upsert(
     parameters |= _guard_parameters(guard)
     demands = _demands(guard)
     statement = statements.upsert(demands)
-    is_repetition_likely = not condition.is_given and _last_outcomes.get(incoming.resource.name) is Outcome.UNCHANGED
+    last_outcomes = data_store(using).state(_last_outcomes)
+    is_repetition_likely = not condition.is_given and last_outcomes.get(incoming.resource.name) is Outcome.UNCHANGED
 
     def attempt() -> tuple[WrittenDocument, Outcome]:
         if is_repetition_likely and (rows := execute(statements.unchanged(demands), parameters, using)):
@@ -93,7 +96,7 @@ def upsert(
 
     inquiry = _inquiry(guard, statements.QUESTIONS_BY_ALIAS, parameters, using)
     written = _at_once_or_in_turn(_guard_first(attempt, inquiry, incoming), statements.LOCK_BY_ALIAS, parameters, using)
-    _last_outcomes[incoming.resource.name] = written[1]
+    last_outcomes[incoming.resource.name] = written[1]
     record_writer(client, using)
     return written
 

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.bulk.candidates import REFUSALS
-from edfi_api.storage import descriptor_casing, store
+from edfi_api.storage import data_store, store
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.integrity import disagreements
 
@@ -49,11 +49,11 @@ def both_ways(
 
 
 def rolled_back(action: Callable[[], Result]) -> Result:
-    descriptor_casing.forget()
+    data_store.forget()
     with transaction.atomic():
         result = action()
         transaction.set_rollback(True)
-    descriptor_casing.forget()
+    data_store.forget()
     return result
 
 

@@ -20,7 +20,7 @@ from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.json_lines.exporting import export_documents, into_folder, into_stream
 from edfi_api.models import Document, ResourceType
 from edfi_api.startup import current_surface
-from edfi_api.storage import resource_types
+from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.store import Outcome
 from tests.bulk.both_ways import stored
@@ -228,8 +228,7 @@ def test_documents_of_resources_that_are_no_longer_served_are_told_of(written, t
     written()
     some = Document.objects.order_by("id").first()
     ResourceType.objects.filter(pk=some.resource_type_id).update(name="SeasonDescriptor")
-    resource_types.numbers.cache_clear()
-    resource_types.names.cache_clear()
+    data_store.forget()
 
     with pytest.raises(CommandError, match=r"does not have them: SeasonDescriptor$"):
         call_command("export_documents", output=str(tmp_path))

@@ -5,7 +5,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from edfi_api.models import Document, OrganizationClosure, ReachedDocument, ResourceType
-from edfi_api.storage import resource_types
+from edfi_api.storage import data_store
 from references.models import Alias, Reference
 
 
@@ -95,11 +95,9 @@ def test_a_body_without_its_identity_is_found(association, capsys):
 def another_standard(association):
     """As after a change to a standard that has no such resource."""
     ResourceType.objects.filter(pk=association.resource_type_id).update(name="PupilSchoolAssociation")
-    resource_types.numbers.cache_clear()
-    resource_types.names.cache_clear()
+    data_store.forget()
     yield
-    resource_types.numbers.cache_clear()
-    resource_types.names.cache_clear()
+    data_store.forget()
 
 
 def test_documents_of_a_resource_that_is_not_served_are_told_of(another_standard, association, capsys):
