@@ -159,6 +159,17 @@ def test_what_lies_deep_knows_no_framework_above_it(package: str) -> None:
     assert {name for name in imported if any(_is_within(name, other) for other in UNAWARE[package])} == set()
 
 
+def test_tests_import_nothing_from_benchmarks() -> None:
+    importing = {
+        _module_name(path)
+        for path in (TOP / "tests").rglob("*.py")
+        if not _is_within(_module_name(path), "tests.benchmarks")
+        and any(_is_within(name, "tests.benchmarks") for name in _imports(path))
+    }
+
+    assert importing == set()
+
+
 def test_every_module_opens_with_its_purpose() -> None:
     silent = [
         path for path in MODULES if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))

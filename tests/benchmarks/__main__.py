@@ -34,9 +34,9 @@ from tests.benchmarks.costs import with_costs
 from tests.benchmarks.database import bare_statement, copied_students, remove_rows_of_bare_statement
 from tests.benchmarks.load import Measured
 from tests.benchmarks.responder import trivial_responder
-from tests.benchmarks.server import Server, constant_view, meadowlark
 from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import Workloads
+from tests.server_processes import Server, constant_view, meadowlark
 
 MOST = 16
 CONNECTIONS = (1, MOST)

@@ -28,9 +28,9 @@ import psutil
 
 from tests.benchmarks import load
 from tests.benchmarks.costs import seconds, with_costs
-from tests.benchmarks.server import Server, meadowlark
 from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import SCHOOLS, Workloads
+from tests.server_processes import Server, meadowlark
 
 _TOP = Path(__file__).parents[2]
 _CONNECTIONS = (1, 16)

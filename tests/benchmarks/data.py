@@ -26,7 +26,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     django.setup()
     call_command("migrate", verbosity=0)
-    from tests.benchmarks.seed import seed  # noqa: PLC0415  Django is set up by now
+    from tests.seeding.seed import seed  # noqa: PLC0415  Django is set up by now
 
     started = time.monotonic()
     seed(options.size, is_shown=True)

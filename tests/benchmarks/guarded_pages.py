@@ -25,8 +25,8 @@ import django
 from django.http import QueryDict
 from django.test import Client
 
-from tests.benchmarks import district
 from tests.benchmarks.verification import verify_here
+from tests.seeding import district
 
 if TYPE_CHECKING:
     from edfi_api.model.surface.resource import Resource

@@ -22,12 +22,12 @@ from statistics import median
 import psycopg
 
 from meadowlark.embedded_postgres import EmbeddedPostgres
-from tests.benchmarks import district
 from tests.benchmarks.database import bare_statement, remove_rows_of_bare_statement
 from tests.benchmarks.filling import fill
-from tests.benchmarks.place import place
-from tests.benchmarks.shapes import RESOURCE, Place
 from tests.benchmarks.verification import verify
+from tests.queries.place import place
+from tests.queries.shapes import RESOURCE, Place
+from tests.seeding import district
 
 _CONNECTIONS = 8
 _INDEX = "document_scoped_body"

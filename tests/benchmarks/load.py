@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
-from tests.benchmarks.server import ADDRESS
+from tests.server_processes import ADDRESS
 
 _SCRIPT = Path(__file__).with_name("wrk.lua")
 _HEAD = re.compile(rb"HTTP/1\.[01] (\d{3}).*?\r\ncontent-length: (\d+)", re.IGNORECASE | re.DOTALL)

@@ -21,10 +21,10 @@ import psycopg
 
 from tests.benchmarks import load
 from tests.benchmarks.filling import fill
-from tests.benchmarks.place import place
-from tests.benchmarks.server import ADDRESS, Server, meadowlark
-from tests.benchmarks.shapes import RESOURCE, counts, pages
 from tests.benchmarks.verification import verify
+from tests.queries.place import place
+from tests.queries.shapes import RESOURCE, counts, pages
+from tests.server_processes import ADDRESS, Server, meadowlark
 
 _SIZES = (100_000, 1_000_000)
 _DATA = "/data/ed-fi"

@@ -6,7 +6,7 @@ import select
 import socket
 from collections.abc import Iterator
 
-from tests.benchmarks.server import ADDRESS
+from tests.server_processes import ADDRESS
 
 _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 700\r\n\r\n" + b"x" * 700
 

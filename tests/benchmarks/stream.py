@@ -27,9 +27,9 @@ import psycopg
 
 from tests.benchmarks import load
 from tests.benchmarks.database import copied_students
-from tests.benchmarks.server import Server, meadowlark
 from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import Workloads
+from tests.server_processes import Server, meadowlark
 
 _TOP = Path(__file__).parents[2]
 _CONNECTIONS = 16

@@ -6,7 +6,7 @@ from http.client import HTTPConnection
 from itertools import count, islice
 from typing import Any
 
-from tests.benchmarks.server import ADDRESS, Server
+from tests.server_processes import ADDRESS, Server
 
 SCHOOLS = range(1, 11)
 _DESCRIPTORS = "uri://ed-fi.org"

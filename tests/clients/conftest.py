@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lifecycle.test_make_run import Run
+from tests.lifecycle.make_run import Run
 from tests.ports import free_port
 
 HERE = Path(__file__).parent

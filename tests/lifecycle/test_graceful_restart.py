@@ -13,7 +13,7 @@ from threading import Event
 import psycopg
 import pytest
 
-from tests.benchmarks.server import ADDRESS, Server, meadowlark
+from tests.server_processes import ADDRESS, Server, meadowlark
 
 WRITERS = 4
 _numbers = count(1)

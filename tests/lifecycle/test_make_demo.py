@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.lifecycle.test_make_run import Client, Run
+from tests.lifecycle.make_run import Client, Run
 from tests.ports import free_port
 
 

@@ -1,18 +1,16 @@
 """`make run` as a newcomer meets it: a home of its own, a port of its own, and everything gone when it stops."""
 
 import os
-import re
 import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
 
+from tests.lifecycle.make_run import Client, Run
 from tests.ports import free_port
 
 TOP = Path(__file__).parents[2]
@@ -33,68 +31,6 @@ with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
     connection.execute("CREATE TABLE django_migrations (id bigserial, app text, name text, applied timestamptz)")
     connection.execute("INSERT INTO django_migrations (app, name) VALUES ('edfi_api', '0999_later')")
 """
-
-
-class Run:
-    """One `python -m meadowlark.run`, which is all that `make run` does once the environment is installed."""
-
-    def __init__(self, home: Path, port: int, *arguments: str, **variables: str) -> None:
-        self.address = f"http://127.0.0.1:{port}"
-        self._output = home.with_suffix(".out")
-        ours = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_PORT": str(port), "MEADOWLARK_WORKERS": "1"}
-        inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-        with self._output.open("w") as output:
-            command = [sys.executable, "-m", "meadowlark.run", *arguments]
-            environment = inherited | ours | variables
-            self.process = subprocess.Popen(
-                command, cwd=TOP, env=environment, stdout=output, stderr=output, start_new_session=True
-            )
-
-    @property
-    def told(self) -> str:
-        return self._output.read_text()
-
-    def credentials(self) -> tuple[str, str]:
-        """Key and secret of the demo client, as they were told."""
-        [key] = re.findall(r"^  key +(\S+)$", self.told, re.MULTILINE)
-        [secret] = re.findall(r"^  secret +(\S+)$", self.told, re.MULTILINE)
-        return key, secret
-
-    def web_server(self) -> psutil.Process:
-        """gunicorn's master."""
-        children = psutil.Process(self.process.pid).children()
-        [master] = [child for child in children if "gunicorn" in child.cmdline()]
-        return master
-
-    def wait_until_served(self) -> None:
-        deadline = time.monotonic() + 120
-        while "A first request" not in self.told:
-            assert self.process.poll() is None and time.monotonic() < deadline, self.told
-            time.sleep(0.05)
-
-    def stop(self, number: signal.Signals) -> int:
-        """Its exit status, after nothing that it started is left."""
-        family = psutil.Process(self.process.pid).children(recursive=True)
-        self.process.send_signal(number)
-        status = self.process.wait(60)
-        assert [process for process in family if process.is_running()] == []
-        return status
-
-
-class Client:
-    """Speaks to a run with a key and secret that it printed."""
-
-    def __init__(self, address: str, key: str, secret: str) -> None:
-        answer = httpx.post(f"{address}/oauth/token", auth=(key, secret), data={"grant_type": "client_credentials"})
-        self._data = httpx.Client(
-            base_url=f"{address}/data/ed-fi", headers={"Authorization": f"Bearer {answer.json()['access_token']}"}
-        )
-
-    def post(self, endpoint: str, body: object) -> int:
-        return self._data.post(f"/{endpoint}", json=body).status_code
-
-    def get(self, endpoint: str, **query: object) -> list[dict[str, object]]:
-        return self._data.get(f"/{endpoint}", params=query).json()
 
 
 def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path) -> None:

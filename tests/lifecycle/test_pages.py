@@ -11,8 +11,8 @@ from typing import Self
 import httpx
 import pytest
 
+from tests.lifecycle.make_run import Run
 from tests.lifecycle.pages import Step, disagreements, run, steps
-from tests.lifecycle.test_make_run import Run
 from tests.ports import free_port
 
 TOP = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from threading import Thread
 import httpx
 import pytest
 
-from tests.lifecycle.test_make_run import Run
+from tests.lifecycle.make_run import Run
 from tests.ports import free_port
 
 pytest.importorskip("opentelemetry.instrumentation.wsgi", reason="needs requirements/telemetry.txt")

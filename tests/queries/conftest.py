@@ -3,7 +3,7 @@
 import pytest
 from django.db import transaction
 
-from tests.benchmarks.seed import seed
+from tests.seeding.seed import seed
 
 SIZE = 16_000
 

@@ -6,8 +6,8 @@ from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.store import Outcome
-from tests.benchmarks.district import school
 from tests.queries.conftest import SIZE
+from tests.seeding.district import school
 
 pytestmark = pytest.mark.django_db
 

@@ -9,10 +9,10 @@ from django.db import connection
 
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
-from tests.benchmarks.place import place
-from tests.benchmarks.shapes import Place, counts, pages
-from tests.benchmarks.touched import Touched, touched
 from tests.conftest import ApiTestClient, new_token
+from tests.queries.place import place
+from tests.queries.shapes import Place, counts, pages
+from tests.queries.touched import Touched, touched
 
 pytestmark = pytest.mark.django_db
 

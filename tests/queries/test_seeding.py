@@ -8,7 +8,7 @@ from django.db import connection
 from edfi_api.loading.bulk import BulkWriter
 from edfi_api.models import Document
 from edfi_api.storage.integrity import disagreements
-from tests.benchmarks.seed import TABLES, seed
+from tests.seeding.seed import TABLES, seed
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from tests.robustness.test_real_http import BODY, chunked, whole_answer
+from tests.robustness.raw_http import BODY, chunked, whole_answer
 
 MALFORMED = {
     "a trailer without a colon": b"0\r\nnonsense\r\n\r\n",

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from tests.robustness.memory import needs_peaks, peak, reset_peak
+from tests.robustness.raw_http import all_threads_answer
 from tests.robustness.real_server import RealServer
-from tests.robustness.test_real_http import all_threads_answer
 
 DOCUMENTS, BYTES = 500, 200_000
 # Beside what a worker has anyway: the largest reading in several forms, and the answer up to where it goes to disk.

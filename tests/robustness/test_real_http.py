@@ -6,32 +6,14 @@ import json
 import shutil
 import socket
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 
 import httpx
 import pytest
 
-from tests.benchmarks.server import constant_view
-
-BODY = b'{"studentUniqueId": "http", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}'
-
-
-def exchange(server, head, body, ends=True):
-    """The status and the body of the answer to these bytes; the sending side is closed after them."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
-        text = f"POST /data/ed-fi/students HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
-        connection.sendall(f"{text}Connection: close\r\n{head}\r\n\r\n".encode() + body)
-        if ends:
-            connection.shutdown(socket.SHUT_WR)
-        answer = b"".join(iter(lambda: connection.recv(65536), b""))
-    first, _, rest = answer.partition(b"\r\n")
-    return (int(first.split()[1]) if first else None), rest.partition(b"\r\n\r\n")[2]
-
-
-def chunked(*chunks):
-    return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
+from tests.robustness.raw_http import BODY, all_threads_answer, chunked, exchange, whole_answer
+from tests.server_processes import constant_view
 
 
 def test_a_chunked_body_is_read(real_server):
@@ -102,14 +84,6 @@ def test_a_request_that_comes_with_the_rest_of_a_refused_one_is_answered(real_se
         assert whole_answer(connection).status == 200
 
 
-def whole_answer(connection: socket.socket) -> http.client.HTTPResponse:
-    """The next answer, which may come in pieces."""
-    answer = http.client.HTTPResponse(connection)
-    answer.begin()
-    answer.read()
-    return answer
-
-
 def test_a_chunked_body_over_the_limit_is_refused(real_server):
     chunk = b" " * 1_000_000
 
@@ -174,14 +148,6 @@ def test_clients_that_do_not_hang_up_keep_nobody_waiting(real_server):
 
     assert all(answer.startswith(b"HTTP/1.1 200 ") for answer in answers)
     assert time.monotonic() - start < 60
-
-
-def all_threads_answer(server, timeout):
-    def ask(_):
-        return httpx.get(f"http://127.0.0.1:{server.port}/health/live", timeout=timeout).status_code
-
-    with ThreadPoolExecutor(8) as pool:
-        return set(pool.map(ask, range(8))) == {200}
 
 
 def test_a_body_that_does_not_come_is_a_problem(real_server):

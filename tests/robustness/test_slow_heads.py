@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.benchmarks.server import constant_view
-from tests.robustness.test_real_http import whole_answer
+from tests.robustness.raw_http import whole_answer
+from tests.server_processes import constant_view
 
 GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALF = GET[:25]

@@ -16,7 +16,7 @@ import psutil
 from meadowlark import embedded_postgres
 from tests.ports import ADDRESS, free_port, is_answering
 
-_TOP = Path(__file__).parents[2]
+_TOP = Path(__file__).parents[1]
 _START_SECONDS = 180
 
 
@@ -62,7 +62,7 @@ def constant_view(
     that becomes the one it is given, as `prlimit` does."""
     port = free_port()
     options = ["--config", f"python:{settings}", "--bind", f"{ADDRESS}:{port}"]
-    command = [*within, sys.executable, "-m", "gunicorn", *options, "tests.benchmarks.constant:application"]
+    command = [*within, sys.executable, "-m", "gunicorn", *options, "tests.constant_application:application"]
     log = home.with_suffix(".constant.log")
     with _running(command, dict(os.environ), log) as process:
         _wait(process, log, lambda: is_answering(port))

@@ -2,5 +2,5 @@
 
 from meadowlark.settings import *  # noqa: F403  that is what is meant
 
-ROOT_URLCONF = "tests.benchmarks.constant"
+ROOT_URLCONF = "tests.constant_application"
 MIDDLEWARE = []

@@ -24,8 +24,8 @@ from edfi_api.loading.bulk import Candidate, bulk_writer
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.startup import current_surface
 from edfi_api.storage.store import Outcome
-from tests.benchmarks import district
-from tests.benchmarks.clones import Copies, Key, Model
+from tests.seeding import district
+from tests.seeding.clones import Copies, Key, Model
 
 TABLES = ("document", "alias", "reference")
 _MODEL = 1

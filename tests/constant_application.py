@@ -20,5 +20,5 @@ def constant(request: HttpRequest, rest: str) -> HttpResponse:
 
 urlpatterns = [path("<path:rest>", constant)]
 
-os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.constant_settings"
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.constant_settings"
 application = get_wsgi_application()

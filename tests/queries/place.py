@@ -2,7 +2,7 @@
 
 import psycopg
 
-from tests.benchmarks.shapes import RESOURCE, Place
+from tests.queries.shapes import RESOURCE, Place
 
 _QUERY = """
 SELECT (SELECT count(*) FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = 'School'),

@@ -8,7 +8,7 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from tests.benchmarks import district
+from tests.seeding import district
 
 RESOURCE = "StudentSchoolAttendanceEvent"
 _ENDPOINT = "/studentSchoolAttendanceEvents"

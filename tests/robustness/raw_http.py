@@ -1,0 +1,41 @@
+"""HTTP byte by byte over a socket, for requests that no client library would send."""
+
+import http.client
+import socket
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+
+BODY = b'{"studentUniqueId": "http", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}'
+
+
+def exchange(server, head, body, ends=True):
+    """The status and the body of the answer to these bytes; the sending side is closed after them."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        text = f"POST /data/ed-fi/students HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
+        connection.sendall(f"{text}Connection: close\r\n{head}\r\n\r\n".encode() + body)
+        if ends:
+            connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    first, _, rest = answer.partition(b"\r\n")
+    return (int(first.split()[1]) if first else None), rest.partition(b"\r\n\r\n")[2]
+
+
+def chunked(*chunks):
+    return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
+
+
+def whole_answer(connection: socket.socket) -> http.client.HTTPResponse:
+    """The next answer, which may come in pieces."""
+    answer = http.client.HTTPResponse(connection)
+    answer.begin()
+    answer.read()
+    return answer
+
+
+def all_threads_answer(server, timeout):
+    def ask(_):
+        return httpx.get(f"http://127.0.0.1:{server.port}/health/live", timeout=timeout).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        return set(pool.map(ask, range(8))) == {200}
