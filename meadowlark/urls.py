@@ -37,6 +37,6 @@ if settings.ADMIN_PATH:
         path(f"{settings.ADMIN_PATH}/", admin.site.urls),
     ]
 
-handler400 = "edfi_api.problem_details.handler.bad_request"
-handler404 = "edfi_api.problem_details.handler.not_found"
+handler400 = "edfi_api.problem_details.handler.client_error"
+handler404 = "edfi_api.problem_details.handler.client_error"
 handler500 = "edfi_api.problem_details.handler.server_error"

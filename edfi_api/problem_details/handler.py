@@ -60,13 +60,9 @@ def _audit(problem: Problem, request: Request) -> None:
     )
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler400`: for a host outside ALLOWED_HOSTS, and the like."""
-    return _response(request, problem_of(exception) or SYSTEM_ERROR)
-
-
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler404`: for a path without a route."""
+def client_error(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler400`, for a host outside ALLOWED_HOSTS and the like, and `handler404`, for a path without a
+    route."""
     return _response(request, problem_of(exception) or SYSTEM_ERROR)
 
 

@@ -1,0 +1,25 @@
+"""The error contract: exception → status, type URN, title, detail. `problem_of` is the entry point.
+
+Ed-Fi clients match on these texts. See meadowlark/docs/contract.md#problem-details. Each exception has its text in one
+module of this package, by what the client has to change. Sentences that stand elsewhere are parts of a text whose rest
+is here, or are not in problem details at all:
+
+- `edfi_api/documents/violations.py`: the sentence for each broken rule of a body. Loads report the same
+  sentences without HTTP.
+- `edfi_api/documents/json_object.py`: where a text stops being JSON, mostly in the words of the parser.
+- `edfi_api/queries/pagination.py`, `edfi_api/queries/partitions.py`, `edfi_api/changes/change_queries/windows.py`,
+  `edfi_api/api/relations/parameters.py`: which values a paging parameter takes, next to the check, since several are
+  reported at once with the limits that were checked.
+- `edfi_api/security/authentication.py`, `edfi_api/security/introspection.py`: which part of the header or the form is
+  missing, one sentence for each step of reading it.
+- `edfi_api/security/strategies/`: hints by which associations a client would be authorized.
+- `edfi_api/security/oauth.py`: errors of the token endpoint, which RFC 6749 wants as `error_description`.
+- `edfi_api/api/metadata/views.py`: the plain text of an unknown section, as Ed-Fi's server answers it.
+- `meadowlark/serving/unreadable_requests.py`: requests that gunicorn refuses before Django runs, in gunicorn's words.
+"""
+
+from edfi_api.problem_details.catalog import authorization, bodies, clients, conflicts, requests, service
+from edfi_api.problem_details.catalog.registry import problem_of
+from edfi_api.problem_details.catalog.service import SYSTEM_ERROR
+
+__all__ = ["SYSTEM_ERROR", "authorization", "bodies", "clients", "conflicts", "problem_of", "requests", "service"]

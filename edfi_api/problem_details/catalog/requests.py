@@ -1,0 +1,139 @@
+"""What is wrong with the path, the query string or the headers of a request: 400, 404, 405, 406 and 415."""
+
+from django.core.exceptions import BadRequest, DisallowedHost, SuspiciousOperation
+from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
+from rest_framework.exceptions import MethodNotAllowed
+
+from edfi_api.problem_details import http_exceptions as viewsets
+from edfi_api.problem_details.catalog.registry import bad_request, not_found, problem_of, validation_failed
+from edfi_api.problem_details.problem import Problem
+from edfi_api.queries import exceptions as queries
+
+
+@problem_of.register
+def invalid_document_id(error: viewsets.InvalidDocumentId) -> Problem:
+    return validation_failed({"$.id": [f"The value '{error.segment}' is not valid."]})
+
+
+@problem_of.register
+def parameter_validation_failed(error: queries.ParameterValidationFailed) -> Problem:
+    return Problem(
+        status=400,
+        type="bad-request:parameter-validation-failed",
+        title="Parameter Validation Failed",
+        detail="Parameters supplied to the request were invalid.",
+        errors=error.messages,
+    )
+
+
+@problem_of.register
+def unknown_query_field(error: queries.UnknownQueryField) -> Problem:
+    return bad_request(f"The query field '{error.name}' is not valid for this resource.")
+
+
+@problem_of.register
+def not_for_change_queries(error: queries.NotForChangeQueries) -> Problem:
+    return bad_request(f"The query field '{error.name}' is not valid for this Change Query endpoint.")
+
+
+@problem_of.register
+def invalid_query_values(error: queries.InvalidQueryValues) -> Problem:
+    return validation_failed(
+        {value.path: [f"The value '{value.value}' is not valid for {value.name}."] for value in error.values}
+    )
+
+
+@problem_of.register(viewsets.ResourceNotFound)
+@problem_of.register(Http404)
+def resource_not_found(error: Exception) -> Problem:
+    return not_found("The specified data could not be found.")
+
+
+@problem_of.register
+def method_not_allowed(error: viewsets.MethodNotAllowed) -> Problem:
+    return Problem(
+        status=405,
+        type="method-not-allowed",
+        title="Method Not Allowed",
+        detail="The request construction was invalid.",
+        errors=[_method_hint(error)],
+        headers={"Allow": ", ".join(error.allowed)},
+    )
+
+
+@problem_of.register
+def method_not_allowed_by_rest_framework(error: MethodNotAllowed) -> Problem:
+    """Raised by views without documents. Django REST framework itself adds the header `Allow`."""
+    return Problem(
+        status=405,
+        type="method-not-allowed",
+        title="Method Not Allowed",
+        detail="The request construction was invalid.",
+        errors=[str(error.detail)],
+    )
+
+
+def _method_hint(error: viewsets.MethodNotAllowed) -> str:
+    match error.method, error.is_item:
+        case "DELETE", False:
+            return (
+                "Resource collections cannot be deleted. To delete a specific item, use DELETE and include the 'id' "
+                "in the route."
+            )
+        case "PUT", False:
+            return (
+                "Resource collections cannot be replaced. To 'upsert' an item in the collection, use POST. To update "
+                "a specific item, use PUT and include the 'id' in the route."
+            )
+        case "POST", True:
+            return (
+                "Resource items can only be updated using PUT. To 'upsert' an item in the resource collection using "
+                "POST, remove the 'id' from the route."
+            )
+    return f"The endpoint of the request does not support the '{error.method}' method."
+
+
+@problem_of.register
+def unsupported_media_type(error: viewsets.UnsupportedMediaType) -> Problem:
+    detail = "The value specified in the 'Content-Type' header is not supported by this host."
+    return Problem(
+        status=415, type="unsupported-media-type", title="Unsupported Media Type", detail=detail, errors=[detail]
+    )
+
+
+@problem_of.register
+def disallowed_host(error: DisallowedHost) -> Problem:
+    return bad_request("The host that the request names is not one by which this server answers.")
+
+
+@problem_of.register(SuspiciousOperation)
+@problem_of.register(BadRequest)
+@problem_of.register(MultiPartParserError)
+def suspicious_operation(error: Exception) -> Problem:
+    return bad_request("The request could not be understood.")
+
+
+@problem_of.register
+def malformed_profile_media_type(error: viewsets.MalformedProfileMediaType) -> Problem:
+    return _invalid_profile_usage(400, "The format of the profile-based content type header was invalid.")
+
+
+@problem_of.register
+def unknown_profile(error: viewsets.UnknownProfile) -> Problem:
+    return _invalid_profile_usage(
+        406 if error.header == "Accept" else 415,
+        f"The profile '{error.profile}' specified by the content type in the '{error.header}' header is not supported "
+        "by this host.",
+    )
+
+
+def _invalid_profile_usage(status: int, message: str) -> Problem:
+    return Problem(
+        status=status,
+        type="profile:invalid-profile-usage",
+        title="Invalid Profile Usage",
+        detail="The request construction was invalid with respect to usage of a data policy.",
+        validation_errors=None,
+        errors=[message],
+    )

@@ -1,0 +1,29 @@
+"""What is no mistake of the client: 500 and 503."""
+
+from django.db import InterfaceError, InternalError, OperationalError
+
+from edfi_api.problem_details.catalog.registry import problem_of
+from edfi_api.problem_details.problem import Problem
+from edfi_api.storage import exceptions as storage
+
+
+@problem_of.register(storage.TooMuchContention)
+@problem_of.register(OperationalError)
+@problem_of.register(InterfaceError)
+def too_much_contention(error: Exception) -> Problem:
+    return _UNAVAILABLE
+
+
+@problem_of.register
+def internal_error(error: InternalError) -> Problem | None:
+    return _UNAVAILABLE if storage.is_outage(error) else None
+
+
+_UNAVAILABLE = Problem(
+    status=503,
+    type="service-unavailable",
+    title="Service Unavailable",
+    detail="The service is temporarily unable to handle the request. Retry the request later.",
+    headers={"Retry-After": "5"},
+)
+SYSTEM_ERROR = Problem(status=500, type="system", title="System Error", detail="An unexpected problem has occurred.")

@@ -1,0 +1,46 @@
+"""Each exception that a request can raise has its text in the catalog, and the catalog names what stands elsewhere."""
+
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from edfi_api.documents import exceptions as documents
+from edfi_api.problem_details import catalog, http_exceptions
+from edfi_api.problem_details.catalog import problem_of
+from edfi_api.queries import exceptions as queries
+from edfi_api.security import exceptions as security
+from edfi_api.storage import exceptions as storage
+from references import exceptions as references
+
+TOP = Path(__file__).parents[2]
+MODULES = (documents, http_exceptions, queries, references, security, storage)
+# Raised to the admin only, where a deleted document is restored that exists.
+NOT_ANSWERED = {storage.DocumentExists}
+
+
+def _exceptions(module: ModuleType) -> list[type[Exception]]:
+    classes = vars(module).values()
+    return [
+        each
+        for each in classes
+        if inspect.isclass(each) and issubclass(each, Exception) and each.__module__ == module.__name__
+    ]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [error for module in MODULES for error in _exceptions(module) if error not in NOT_ANSWERED],
+    ids=lambda e: e.__name__,
+)
+def test_every_exception_has_its_text(error: type[Exception]) -> None:
+    assert problem_of.dispatch(error) is not problem_of.dispatch(object)
+
+
+def test_what_stands_elsewhere_is_there() -> None:
+    places = re.findall(r"`([\w/]+(?:\.py|/))`", catalog.__doc__ or "")
+
+    assert len(places) > 5
+    assert [place for place in places if not (TOP / place).exists()] == []
