@@ -1,0 +1,160 @@
+"""Tables → the SELECT of a view for each: the rows and columns of the table, read from the bodies of documents.
+
+Every view is read-only by construction: a view of one table alone is updatable in PostgreSQL, and deleting through it
+would bypass the API. So each has a second FROM item; where nothing else is joined, an empty one that the planner
+removes. WITH, OFFSET 0 and DISTINCT would do the same, but keep conditions from being pushed down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from edfi_api.analysis.sql_views import casts
+from edfi_api.analysis.sql_views.bodies import Bodies
+from edfi_api.analysis.sql_views.columns import ENVELOPE, ROW_NUMBER, Columns
+from edfi_api.analysis.sql_views.names import schema_name
+from edfi_api.analysis.sql_views.rows import Rows
+from edfi_api.analysis.sql_views.shape import Envelope, Member, RowKind, SqlColumn, SqlTable
+from edfi_api.model.metaed.model import Entity, EntityKind
+from edfi_api.model.surface.naming import resource_name
+
+READ_ONLY = "CROSS JOIN (SELECT) AS read_only"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view: its columns with their expressions, and its source, FROM and WHERE.
+
+    `table` is the table of the ODS that it stands for, None for other views. A `keyword` can stand before the columns.
+    """
+
+    schema: str
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    source: str
+    table: SqlTable | None = None
+    keyword: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+    @property
+    def select(self) -> str:
+        return self._select(self.columns)
+
+    @property
+    def select_with_document(self) -> str:
+        """The rows with the id of their document in front, as `document_uuid`."""
+        return self._select((("document_uuid", "d.document_uuid"), *self.columns))
+
+    def _select(self, columns: Iterable[tuple[str, str]]) -> str:
+        values = ",\n       ".join(f"{expression} AS {name}" for name, expression in columns)
+        return f"SELECT {self.keyword}{values}\n  {self.source}"
+
+
+def views(tables: Iterable[SqlTable], bodies: Bodies) -> Iterator[View]:
+    """A view for each table. Raises LookupError for a column whose property path no body has."""
+    for table in tables:
+        match table.rows:
+            case RowKind.ENUMERATION:
+                yield _enumeration(table)
+            case RowKind.ANY_DESCRIPTOR | RowKind.DESCRIPTOR | RowKind.SCHOOL_YEAR:
+                yield _fixed(table, bodies)
+            case _:
+                yield _model_table(table, bodies)
+
+
+def _model_table(table: SqlTable, bodies: Bodies) -> View:
+    owner = _entity(table)
+    rows = Rows.of(table, bodies.of(owner))
+    if not rows.bodies:
+        return _empty(table)
+    columns = Columns(table, owner, rows, bodies)
+    values = [(column.name, columns.expression(column)) for column in table.columns]
+    return _view(table, values, [*rows.from_clauses(), *columns.joins.clauses()], rows.conditions())
+
+
+def _empty(table: SqlTable) -> View:
+    """The table of something that no document has, such as additions to an abstract entity."""
+    values = [(column.name, f"NULL::{column.type}") for column in table.columns]
+    return _view(table, values, ["public.document d"], ["false"])
+
+
+def _fixed(table: SqlTable, bodies: Bodies) -> View:
+    if table.rows is RowKind.ANY_DESCRIPTOR:
+        descriptors = {bodies.number(entity): entity for entity in bodies.model.of_kind(EntityKind.DESCRIPTOR)}
+        types = f"d.resource_type_id IN ({', '.join(map(str, sorted(descriptors)))})"
+        discriminator = _discriminator(descriptors)
+    else:
+        types = f"d.resource_type_id = {bodies.number(_entity(table))}"
+        discriminator = "NULL"
+    values = [(column.name, _fixed_value(column, discriminator)) for column in table.columns]
+    return _view(table, values, ["public.document d"], [types])
+
+
+def _discriminator(descriptors: dict[int, Entity]) -> str:
+    names = (
+        f"WHEN {number} THEN {casts.literal(f'{schema_name(entity.namespace)}.{resource_name(entity)}')}"
+        for number, entity in sorted(descriptors.items())
+    )
+    return f"(CASE d.resource_type_id {' '.join(names)} END)::varchar(128)"
+
+
+def _fixed_value(column: SqlColumn, discriminator: str) -> str:
+    match column.source:
+        case Envelope.DISCRIMINATOR:
+            return discriminator
+        case Envelope.URI:
+            return "((d.body->>'namespace') || '#' || (d.body->>'codeValue'))::varchar(306)"
+        case Envelope():
+            return ENVELOPE[column.source]
+        case Member(name=""):
+            return ROW_NUMBER
+        case Member(name=name):
+            return _member(name, column.type)
+        case _:
+            return f"NULL::{column.type}"
+
+
+def _member(name: str, type_: str) -> str:
+    if type_ == "BOOLEAN":
+        return f"{casts.json('d.body', (name,))}::boolean"
+    if type_ == "SMALLINT":
+        return casts.small_integer(casts.json("d.body", (name,)))
+    return f"{casts.text('d.body', (name,))}::{type_}"
+
+
+def _enumeration(table: SqlTable) -> View:
+    """The items of the model, numbered from 1."""
+    rows = ", ".join(
+        f"({number}, {casts.literal(item.value)}, {casts.literal(item.documentation)})"
+        for number, item in enumerate(_entity(table).items, start=1)
+    )
+    values = [(column.name, _item_value(column)) for column in table.columns]
+    return _view(table, values, [f"(VALUES {rows}) AS v (number, value, documentation)"], [])
+
+
+def _item_value(column: SqlColumn) -> str:
+    match column.source:
+        case Member(name=""):
+            return "v.number"
+        case Member(name="description"):
+            return f"v.documentation::{column.type}"
+        case Member():
+            return f"v.value::{column.type}"
+        case _:
+            return f"NULL::{column.type}"
+
+
+def _entity(table: SqlTable) -> Entity:
+    if table.entity is None:
+        raise LookupError(f"{table} belongs to no declaration")
+    return table.entity
+
+
+def _view(table: SqlTable, values: list[tuple[str, str]], joined: list[str], conditions: list[str]) -> View:
+    """A view with at least two FROM items."""
+    items = joined if len(joined) > 1 else [*joined, READ_ONLY]
+    lines = [f"FROM {items[0]}", *items[1:], *([f"WHERE {' AND '.join(conditions)}"] if conditions else [])]
+    return View(table.schema, table.name, tuple(values), "\n  ".join(lines), table)
