@@ -118,13 +118,14 @@ WITH target AS (
       FROM document d
      WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s
        AND coalesce(%(expected_version)s::bigint, change_version) = change_version
-), own_references AS (
-    -- Its own references go first, so that a document which refers to itself is no obstacle to its own removal.
-    DELETE FROM reference r USING target e WHERE r.document_id = e.id{only_if_allowed}
 ), deleted AS (
     DELETE FROM document d USING target e
      WHERE d.id = e.id AND coalesce(%(expected_version)s::bigint, d.change_version) = d.change_version{only_as_it_was}
-    RETURNING d.document_uuid
+    RETURNING d.id, d.document_uuid
+), own_references AS (
+    -- The foreign keys are checked at the end of the statement. The document's own references are gone by then, so one
+    -- that refers to itself is no obstacle to its own removal.
+    DELETE FROM reference r USING deleted WHERE r.document_id = deleted.id
 )
 SELECT 'deleted', document_uuid FROM deleted{denied}
 """

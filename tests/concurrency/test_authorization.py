@@ -7,6 +7,7 @@ from django.db import transaction
 
 from edfi_api.conf import api_settings
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
+from tests.concurrency.integrity import assert_integrity
 from tests.security.strategies.scenario import Scenario
 
 
@@ -53,7 +54,7 @@ def test_a_key_change_that_waited_is_held_against_what_is_there_then(scenario):
     assert scenario.api.get(enrollment).json()["schoolReference"]["schoolId"] == 11
 
 
-def test_a_removal_that_waited_is_held_against_what_is_there_then(scenario):
+def test_a_removal_that_waited_is_held_against_what_is_there_then(scenario, surface):
     """The enrollment moves out of the district while it is being removed."""
     scenario.district(2)
     scenario.school(21, 2)
@@ -68,6 +69,7 @@ def test_a_removal_that_waited_is_held_against_what_is_there_then(scenario):
 
     assert ours.result().status_code == 403
     assert scenario.api.get(enrollment).status_code == 200
+    assert_integrity(surface)
 
 
 @pytest.fixture
