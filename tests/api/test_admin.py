@@ -105,7 +105,7 @@ def test_a_search_stays_within_the_chosen_resource(admin_client, association, st
     assert found(admin_client, "studentUniqueId=Value", **chosen) == {student.pk}
 
 
-def test_a_descriptor_is_found_by_its_uri_in_any_spelling(admin_client, association):
+def test_a_descriptor_is_found_by_its_uri_in_any_case(admin_client, association):
     grade = Document.objects.get(natural_key="NK#uri://ed-fi.org/GradeLevelDescriptor#Value")
 
     assert found(admin_client, grade.natural_key) == {grade.pk}
@@ -121,7 +121,7 @@ def test_any_text_can_be_searched_for(admin_client, association):
         assert admin_client.get(LIST, {"q": text}).status_code == 200
 
 
-def test_a_resource_that_is_none_has_no_documents(admin_client, association):
+def test_an_unknown_resource_lists_no_documents(admin_client, association):
     for number in ("9999", "99999999", "-1", "x"):
         page = admin_client.get(LIST, {"q": "Value", "resource_type__id__exact": number}, follow=True)
         assert page.status_code == 200
@@ -136,7 +136,7 @@ def test_a_document_of_another_standard_stays(admin_client, association):
     assert Document.objects.filter(pk=association.pk).exists()
 
 
-def test_a_documents_page_shows_body_and_neighbours(admin_client, association, student):
+def test_the_page_of_a_document_shows_body_and_related_links(admin_client, association, student):
     page = admin_client.get(page_of(association)).content.decode()
 
     assert "&quot;entryDate&quot;: &quot;2025-08-20&quot;" in page
@@ -156,7 +156,7 @@ def test_a_page_names_the_clients_that_wrote_the_document(admin_client, api, ass
     assert '<td class="field-modifier">another system</td>' in admin_client.get(LIST).content.decode()
 
 
-def test_no_page_leads_to_the_api_which_asks_for_a_token(admin_client, association):
+def test_no_page_links_to_the_api_which_requires_a_token(admin_client, association):
     page = admin_client.get(page_of(association)).content.decode()
 
     assert [link for link in re.findall(r'<a [^>]*href="([^"]*)"', page) if not link.startswith(("/admin/", "#"))] == [
@@ -178,7 +178,7 @@ def test_documents_are_listed_by_what_they_refer_to(admin_client, associations, 
     assert listed(admin_client, refers_to=student.pk, resource_type__id__exact=school.resource_type_id) == set()
 
 
-def test_a_filter_by_no_document_lists_none(admin_client, association):
+def test_a_filter_by_an_unknown_document_lists_none(admin_client, association):
     for row in ("0", "x", "-1", "9" * 30, "9" * 5_000, ""):
         assert listed(admin_client, refers_to=row) == set()
         assert listed(admin_client, referred_to_by=row) == set()
@@ -193,7 +193,7 @@ def test_a_page_lists_so_many_referrers_and_no_more(admin_client, associations, 
     assert f'<a href="{LIST}?refers_to={student.pk}">and more: list them all</a>' in page
 
 
-def test_the_first_page_tells_counts_and_latest_changes(admin_client, association, student):
+def test_the_first_page_shows_counts_and_latest_changes(admin_client, association, student):
     page = admin_client.get("/admin/").content.decode()
 
     chosen = f"{LIST}?resource_type__id__exact={student.resource_type_id}"
@@ -218,7 +218,7 @@ def test_thousands_of_documents_are_counted_one_by_one(admin_client):
     assert "\n10500 documents\n" in page
 
 
-def test_of_more_than_can_be_counted_a_list_says_so(admin_client, associations, student, monkeypatch):
+def test_a_list_states_that_it_has_more_documents_than_are_counted(admin_client, associations, student, monkeypatch):
     monkeypatch.setattr(read_only, "ROWS_COUNTED", 3)
 
     page = admin_client.get(LIST, {"refers_to": student.pk}).content.decode()
@@ -239,7 +239,7 @@ def test_many_documents_are_counted_by_the_statistics(admin_client, associations
     assert '<td class="number">about 4</td>' in admin_client.get("/admin/").content.decode()
 
 
-def test_no_page_counts_without_a_bound_or_asks_much(admin_client, association, student):
+def test_pages_count_with_a_bound_and_need_few_queries(admin_client, association, student):
     """At a million rows this is the difference between milliseconds and minutes."""
     chosen = f"resource_type__id__exact={student.resource_type_id}"
     pages = ["/admin/", LIST, f"{LIST}?q=Value", f"{LIST}?{chosen}", f"{LIST}?{chosen}&q=Value"]
@@ -266,7 +266,7 @@ def test_a_document_is_deleted_through_the_store(admin_client, api, association)
     assert api.get(f"/studentSchoolAssociations/{association.document_uuid}").status_code == 404
 
 
-def test_who_deletes_a_document_in_the_admin_is_kept(admin_client, api, associations):
+def test_a_deletion_in_the_admin_records_the_user(admin_client, api, associations):
     first, second, third, _ = Document.objects.filter(resource_type__name="StudentSchoolAssociation").order_by("pk")
 
     admin_client.post(page_of(first, "delete"), {"post": "yes"})
@@ -294,7 +294,7 @@ def test_a_document_that_is_referred_to_is_not_deleted(admin_client, association
     assert Document.objects.filter(pk=student.pk).exists()
 
 
-def test_a_referrer_that_comes_while_the_user_reads_keeps_the_document(admin_client, association, student, monkeypatch):
+def test_a_referrer_added_before_confirmation_prevents_deletion(admin_client, association, student, monkeypatch):
     monkeypatch.setattr(neighbours, "referrers", lambda documents: [])
 
     page = admin_client.post(page_of(student, "delete"), {"post": "yes"}, follow=True)
@@ -313,7 +313,7 @@ def test_several_documents_are_deleted_with_what_they_refer_to(admin_client, ass
     assert not Document.objects.filter(pk__in=[student.pk, association.pk]).exists()
 
 
-def test_of_several_documents_all_are_deleted_or_none(admin_client, association, monkeypatch):
+def test_several_documents_are_deleted_all_or_none(admin_client, association, monkeypatch):
     monkeypatch.setattr(neighbours, "referrers", lambda documents: [])
     [grade] = Document.objects.filter(natural_key="NK#uri://ed-fi.org/GradeLevelDescriptor#Value")
     selected = {"action": "delete_selected", "_selected_action": [association.pk, grade.pk], "post": "yes"}
@@ -324,7 +324,7 @@ def test_of_several_documents_all_are_deleted_or_none(admin_client, association,
     assert Document.objects.filter(pk=association.pk).exists()
 
 
-def test_deleting_takes_the_permission(association):
+def test_deleting_requires_the_permission(association):
     client = staff_client("view_document")
 
     assert client.get(page_of(association)).status_code == 200
@@ -333,14 +333,14 @@ def test_deleting_takes_the_permission(association):
     assert Document.objects.filter(pk=association.pk).exists()
 
 
-def test_staff_may_be_let_delete(association):
+def test_staff_with_the_permission_can_delete(association):
     client = staff_client("view_document", "delete_document")
 
     assert client.post(page_of(association, "delete"), {"post": "yes"}).status_code == 302
     assert not Document.objects.filter(pk=association.pk).exists()
 
 
-def test_the_first_page_tells_nothing_to_those_who_may_not_see_documents(association):
+def test_the_first_page_shows_no_documents_without_the_permission(association):
     page = staff_client().get("/admin/").content.decode()
 
     assert "Documents by resource" not in page
@@ -380,7 +380,7 @@ def test_the_admin_is_found_without_its_last_slash(client, db):
     assert client.get("/admin")["Location"] == "/admin/"
 
 
-def test_browsers_show_the_admin_where_its_forms_come_from(client, db):
+def test_browsers_send_the_referrer_that_forms_of_the_admin_need(client, db):
     """Everywhere else they keep it to themselves."""
     assert client.get("/admin/login/")["Referrer-Policy"] == "same-origin"
     assert client.get("/")["Referrer-Policy"] == "no-referrer"

@@ -34,6 +34,6 @@ def test_another_origin_gets_no_permission(api, origin_allowed):
     assert "Access-Control-Allow-Origin" not in api.get("/students", HTTP_ORIGIN="https://elsewhere.example")
 
 
-def test_no_origin_is_let_in_by_default(api):
+def test_no_origin_is_allowed_by_default(api):
     assert project_settings.CORS_ALLOWED_ORIGINS == []
     assert "Access-Control-Allow-Origin" not in api.get("/students", HTTP_ORIGIN=ORIGIN)

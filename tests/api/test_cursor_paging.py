@@ -25,7 +25,7 @@ def walk(api, token, query="pageSize=3"):
     return pages
 
 
-def test_a_plain_first_page_brings_the_token_of_the_next(api, seven_students):
+def test_a_first_page_has_the_token_of_the_next(api, seven_students):
     first = api.get("/students?limit=2")
 
     assert ids(first) == ["0", "1"]
@@ -36,13 +36,13 @@ def test_an_empty_page_has_no_token(api):
     assert "Next-Page-Token" not in api.get("/students")
 
 
-def test_filters_go_with_the_walk(api, seven_students):
+def test_filters_apply_to_cursor_paging(api, seven_students):
     first = api.get("/students?limit=1&firstName=Odd")
 
     assert walk(api, first["Next-Page-Token"], "pageSize=2&firstName=Odd") == [["3", "5"], []]
 
 
-def test_documents_written_during_a_walk_are_seen_once(api, seven_students):
+def test_documents_written_during_cursor_paging_are_seen_once(api, seven_students):
     first = api.get("/students?limit=5")
     api.post("/students", STUDENT | {"studentUniqueId": "0", "firstName": "Changed"})
     api.post("/students", STUDENT | {"studentUniqueId": "7"})
@@ -67,7 +67,7 @@ def test_documents_written_during_a_walk_are_seen_once(api, seven_students):
         ("pageToken={}&totalCount=x", "TotalCount must be a boolean value."),
     ],
 )
-def test_only_the_first_problem_of_a_walk_is_told(api, seven_students, query, message):
+def test_only_the_first_problem_of_cursor_paging_is_reported(api, seven_students, query, message):
     token = api.get("/students?limit=1")["Next-Page-Token"]
 
     response = api.get("/students?" + query.format(token))
@@ -125,7 +125,7 @@ def test_partitions_of_what_a_filter_finds(api, seven_students):
         ("colour=red&number=0", ["The query field 'colour' is not valid for this resource."]),
     ],
 )
-def test_what_a_request_for_partitions_may_not_have(api, query, errors):
+def test_parameters_that_partitions_refuse(api, query, errors):
     response = api.get(f"/students/partitions?{query}")
 
     assert response.status_code == 400

@@ -19,7 +19,7 @@ def student(**changes):
     return required | changes
 
 
-def test_the_same_value_in_other_letters_is_the_same_descriptor(api, female):
+def test_the_same_value_in_another_case_is_the_same_descriptor(api, female):
     response = api.post("/sexDescriptors", FEMALE | {"codeValue": "FEMALE", "namespace": NAMESPACE.upper()})
 
     assert response.status_code == 200
@@ -27,21 +27,21 @@ def test_the_same_value_in_other_letters_is_the_same_descriptor(api, female):
     assert Document.objects.count() == 1
 
 
-def test_a_reference_is_served_in_the_descriptors_own_spelling(api, female):
+def test_a_reference_is_served_in_the_casing_of_the_descriptor(api, female):
     response = api.post("/students", student(birthSexDescriptor=f"{NAMESPACE}#fEMALE"))
 
     assert response.status_code == 201
     assert api.get(item_path(response)).json()["birthSexDescriptor"] == f"{NAMESPACE}#Female"
 
 
-def test_other_letters_are_no_change(api, female):
+def test_another_case_is_no_change(api, female):
     first = api.post("/students", student(birthSexDescriptor=f"{NAMESPACE}#Female"))
     second = api.post("/students", student(birthSexDescriptor=f"{NAMESPACE}#FEMALE"))
 
     assert first["ETag"] == second["ETag"]
 
 
-def test_a_query_finds_a_descriptor_in_any_letters(api, female):
+def test_a_query_finds_a_descriptor_in_any_case(api, female):
     api.post("/students", student(birthSexDescriptor=f"{NAMESPACE}#Female"))
 
     assert len(api.get(f"/students?birthSexDescriptor={NAMESPACE.upper()}%23FEMALE").json()) == 1
@@ -96,7 +96,7 @@ def test_blanks_around_code_value_and_short_description_are_cut(api):
         ({"shortDescription": None}, "$.shortDescription", "shortDescription is required."),
     ],
 )
-def test_what_a_descriptor_may_not_have(api, change, path, message):
+def test_members_that_a_descriptor_may_not_have(api, change, path, message):
     response = api.post("/sexDescriptors", FEMALE | change)
 
     assert response.status_code == 400

@@ -11,7 +11,7 @@ from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse
 from meadowlark.serving.lean_handler import LeanRequest
 
 
-def test_a_finished_response_is_one_of_django():
+def test_a_finished_response_has_the_attributes_of_djangos():
     ours, theirs = JsonTextResponse(b"{}", {"ETag": '"1"'}), HttpResponse(b"{}", status=200)
 
     assert vars(ours).keys() == vars(theirs).keys()
@@ -42,7 +42,7 @@ def test_a_finished_response_is_one_of_django():
         {"PATH_INFO": "/data", "SCRIPT_NAME": "/district"},
     ],
 )
-def test_a_quick_request_is_one_of_django(sent: dict[str, Any]):
+def test_a_lean_request_has_the_attributes_of_djangos(sent: dict[str, Any]):
     ours, theirs = (
         kind({"REQUEST_METHOD": "GET", "wsgi.input": BytesIO(b"a body of 17 byte"), **sent})
         for kind in (LeanRequest, WSGIRequest)

@@ -129,7 +129,7 @@ def test_a_school_without_grade_levels_is_refused_with_the_standard_message(api,
     assert response.json()["validationErrors"] == {"$.gradeLevels": ["gradeLevels is required."]}
 
 
-def test_a_school_with_a_course_cannot_be_deleted_and_a_link_leads_to_the_course(api, school):
+def test_a_school_with_a_course_cannot_be_deleted_and_a_link_names_the_course(api, school):
     course = item_path(api.post("/courses", course_body(api)))
 
     response = api.delete(school)
@@ -147,7 +147,7 @@ def test_a_school_with_a_course_cannot_be_deleted_and_a_link_leads_to_the_course
     assert api.get(school).status_code == 200
 
 
-def test_course_and_school_go_in_turn(api, school):
+def test_course_and_school_are_deleted_in_turn(api, school):
     course = item_path(api.post("/courses", course_body(api)))
 
     assert api.delete(course).status_code == 204

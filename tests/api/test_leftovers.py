@@ -21,7 +21,7 @@ def answer(handler: LeanHandler, environ: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("kind", ["GET", "page", "POST"])
-def test_a_request_leaves_no_circles(api, documents, resource_named, kind: str) -> None:
+def test_a_request_leaves_no_reference_cycles(api, documents, resource_named, kind: str) -> None:
     resource = resource_named("StudentSchoolAssociation")
     body = documents.minimal_body(resource)
     documents.store_targets(resource, body)

@@ -34,7 +34,7 @@ def something_everywhere(db, documents, resource_named) -> None:
     Group.objects.create(name="stewards")
 
 
-def test_of_an_administrator(something_everywhere):
+def test_every_link_for_an_administrator_is_served(something_everywhere):
     visited, wrong = walk(User.objects.create_superuser("administrator"))
 
     assert wrong == []
@@ -53,7 +53,7 @@ def test_of_an_administrator(something_everywhere):
     ],
     ids=", ".join,
 )
-def test_of_staff_with_few_permissions(something_everywhere, permissions):
+def test_every_link_for_staff_with_few_permissions_is_served(something_everywhere, permissions):
     user = User.objects.create_user("steward", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
 

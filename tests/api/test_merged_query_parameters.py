@@ -48,7 +48,7 @@ def stored(marks: Served, name: str) -> dict:
     return marks.documents.minimal_body(resource)
 
 
-def test_a_merged_school_year_can_be_asked_for(api, marks: Served) -> None:
+def test_a_merged_school_year_is_a_query_field(api, marks: Served) -> None:
     year = stored(marks, "Mark")["markingGradingPeriodReference"]["schoolYear"]
 
     assert len(api.get(f"/data/marks/marks?markingSchoolYear={year}").json()) == 1
@@ -56,7 +56,7 @@ def test_a_merged_school_year_can_be_asked_for(api, marks: Served) -> None:
     assert api.get("/data/marks/marks?markingSchoolId=1").status_code == 400
 
 
-def test_a_merged_unique_id_can_be_asked_for(api, marks: Served) -> None:
+def test_a_merged_unique_id_is_a_query_field(api, marks: Served) -> None:
     student = stored(marks, "Transfer")["priorStudentSchoolAssociationReference"]["studentUniqueId"]
 
     assert len(api.get(f"/data/marks/transfers?priorStudentUniqueId={student}").json()) == 1

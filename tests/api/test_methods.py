@@ -40,7 +40,7 @@ def test_no_method_is_a_server_error_on_any_route(api, path):
 
 
 @pytest.mark.parametrize("method", [each for each in METHODS if each != "POST"])
-def test_what_a_token_stands_for_is_only_asked_with_post(api, method):
+def test_token_introspection_requires_post(api, method):
     response = http().generic(method, "/oauth/token_info", headers={"Authorization": f"Bearer {api.token}"})
 
     assert (response.status_code, response["Allow"]) == (405, "POST")

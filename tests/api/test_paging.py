@@ -35,7 +35,7 @@ def test_a_window_is_cut_by_limit_and_offset(api, five_students):
     assert ids(api.get("/students?offset=9")) == []
 
 
-def test_the_total_is_told_when_asked_for(api, five_students):
+def test_the_total_is_sent_on_request(api, five_students):
     response = api.get("/students?limit=0&totalCount=True")
 
     assert response.content == b"[]"

@@ -56,7 +56,7 @@ def test_a_key_inside_a_reference_is_a_query_field(api, documents, resource_name
     assert len(api.get("/studentSchoolAssociations?studentUniqueId=Value").json()) == 1
 
 
-def test_an_unknown_field_is_refused_alone_and_as_it_was_spelt(api):
+def test_an_unknown_field_is_refused_first_with_the_name_as_sent(api):
     response = api.get("/students?Colour=red&birthDate=soon")
 
     assert response.status_code == 400

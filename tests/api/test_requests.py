@@ -81,7 +81,7 @@ def test_an_item_of_another_resource_is_not_there(api, method):
 
 @pytest.mark.parametrize("path", ["/data/ed-fi/students", "/data/ed-fi/unknowns", f"/data/v3/ed-fi/students/{SOME_ID}"])
 @pytest.mark.parametrize("method", ["get", "post", "put", "delete", "patch"])
-def test_nothing_is_told_without_a_token(db, path, method):
+def test_requests_without_a_token_are_401(db, path, method):
     response = getattr(Client(), method)(path)
 
     assert response.status_code == 401
@@ -97,7 +97,7 @@ def test_nothing_is_told_without_a_token(db, path, method):
 
 
 @pytest.mark.parametrize("prefix", ["/data/ed-fi", "/data/v3/ed-fi", "/{version}/ed-fi", "/DATA/V3/Ed-Fi"])
-def test_every_prefix_leads_to_the_same_documents(api, standard, prefix):
+def test_every_url_prefix_serves_the_same_documents(api, standard, prefix):
     prefix = prefix.format(version={"3.3.1-b": "v3.3b", "5.2": "v5.2"}[standard])
 
     response = api.post(f"{prefix}/students/", STUDENT)
@@ -216,7 +216,7 @@ def test_a_body_over_the_limit_is_refused(api, settings):
     assert response.json()["type"] == "urn:ed-fi:api:content-too-large"
 
 
-def test_the_clients_correlation_id_comes_back_made_harmless(api):
+def test_the_clients_correlation_id_is_returned_escaped(api):
     response = api.get("/unknowns", HTTP_CORRELATIONID="abc-1\n2 forged")
 
     assert response.json()["correlationId"] == "abc-12forged"
@@ -244,7 +244,7 @@ def test_a_path_outside_all_routes_is_a_problem_too(db):
     assert response.json()["type"] == "urn:ed-fi:api:not-found"
 
 
-def test_a_connection_that_lost_its_prepared_statements_prepares_them_anew(api):
+def test_a_connection_that_lost_its_prepared_statements_prepares_them_again(api):
     """psycopg says DEALLOCATE ALL after some rollbacks, and so may a connection pooler."""
     path = item_path(api.post("/students", STUDENT))
     with connection.cursor() as cursor:

@@ -28,7 +28,7 @@ def test_a_school_year_may_be_any_year(api, year):
         (None, "schoolYear is required."),
     ],
 )
-def test_what_is_no_year_is_refused(api, year, message):
+def test_a_value_that_is_no_year_is_refused(api, year, message):
     response = api.post("/schoolYearTypes", school_year(year))
 
     assert response.status_code == 400

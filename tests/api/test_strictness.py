@@ -51,7 +51,7 @@ def test_unknown_members_are_dropped_at_any_depth(api):
         ({"firstName": "A\nB"}, {"firstName": "A\nB"}),
     ],
 )
-def test_values_are_brought_into_their_types_form(api, sent, kept):
+def test_values_are_normalised_to_their_type(api, sent, kept):
     assert stored(api, STUDENT | sent) == STUDENT | kept
 
 
@@ -83,7 +83,7 @@ def test_values_are_brought_into_their_types_form(api, sent, kept):
         ({"otherNames": {}}, "$.otherNames", 'otherNames Value is "object" but should be "array"'),
     ],
 )
-def test_what_cannot_be_brought_into_form_is_refused_with_its_path(api, change, path, message):
+def test_values_of_the_wrong_type_are_refused_with_their_path(api, change, path, message):
     assert refusal(api, STUDENT | change) == {path: [message]}
 
 
@@ -124,7 +124,7 @@ def test_a_date_time_may_come_in_other_forms(api, documents, resource_named, sen
     assert len(api.get("/studentAssessments", QUERY_STRING=urlencode({"administrationDate": sent})).json()) == 1
 
 
-def test_one_date_in_two_spellings_is_one_key(api, documents, resource_named):
+def test_one_date_in_two_notations_is_one_key(api, documents, resource_named):
     resource = resource_named("StudentSchoolAssociation")
     body = documents.minimal_body(resource)
     documents.store_targets(resource, body)

@@ -60,7 +60,7 @@ def test_a_missing_target_whose_descriptors_exist_is_a_conflict(api, association
     assert response.json()["validationErrors"] == {REFERENCE: NO_PROGRAM}
 
 
-def test_a_descriptor_of_another_type_in_a_key_is_told_apart(api, association):
+def test_a_descriptor_of_another_type_in_a_key_is_reported_as_such(api, association):
     api.post("/sexDescriptors", {"namespace": "uri://a", "codeValue": "b", "shortDescription": "c"})
 
     response = api.post("/studentProgramAssociations", with_program(association, programTypeDescriptor="uri://a#B"))

@@ -51,7 +51,7 @@ def test_put_with_the_same_content_changes_nothing(api, student):
     assert Document.objects.values().get() == before
 
 
-def test_put_replaces_the_document_and_tells_where_it_is(api, student):
+def test_put_replaces_the_document_and_sends_its_location(api, student):
     response = api.put(student, STUDENT | {"id": student.rsplit("/", 1)[1], "firstName": "May"})
 
     assert response.status_code == 204
@@ -162,7 +162,9 @@ def test_one_id_cannot_be_two_education_organizations(api, documents, resource_n
         ),
     ],
 )
-def test_references_to_nothing_are_told_of_before_a_key_that_is_taken(api, documents, resource_named, member, refusal):
+def test_unresolved_references_are_reported_before_an_identity_conflict(
+    api, documents, resource_named, member, refusal
+):
     school, agency = resource_named("School"), resource_named("LocalEducationAgency")
     documents.store(school)
     body = documents.minimal_body(agency, localEducationAgencyId=documents.minimal_body(school)["schoolId"])

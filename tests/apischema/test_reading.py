@@ -129,7 +129,7 @@ def test_constraints_are_taken_over(core: Surface) -> None:
     assert period.allows_identity_updates
 
 
-def test_items_of_nested_arrays_are_told_apart_within_their_parent(core: Surface) -> None:
+def test_items_of_nested_arrays_are_unique_within_their_parent(core: Surface) -> None:
     assert named(core, "School").array_uniqueness == (
         ArrayUniqueness(path("$.addresses"), (path("$.city"),)),
         ArrayUniqueness(path("$.addresses[*].periods"), (path("$.beginDate"),)),
@@ -196,7 +196,7 @@ def test_an_extension_adds_members_below_ext(both: Surface) -> None:
     ]
 
 
-def test_additions_are_held_to_what_is_meant(both: Surface) -> None:
+def test_unknown_and_missing_members_of_additions_are_refused(both: Surface) -> None:
     """Official files leave `_ext` open and require its members where it has no effect."""
     school = named(both, "School")
     plain = {"schoolId": 1, "nameOfInstitution": "a", "gradeLevels": [{"gradeLevelDescriptor": "u"}]}
@@ -280,7 +280,7 @@ def test_a_subclass_of_an_extension_is_one_of_the_superclass(both: Surface) -> N
     assert both.organizations.parents == (ParentOrganization(academy, school, path("$.schoolReference.schoolId")),)
 
 
-def test_members_that_nobody_needs_are_ignored(surface_of_files: Read, core: Surface) -> None:
+def test_unused_members_are_ignored(surface_of_files: Read, core: Surface) -> None:
     stranger = changed(CORE, "projectSchema/resourceSchemas/schools/flatteningMetadata", {"any": [1]})
 
     assert surface_of_files(stranger) == core

@@ -158,7 +158,7 @@ def test_no_name_ends_with_a_line(surface_of_files: Callable[..., Surface], plac
         (b"[" * 100_000, "$: nested too deep"),
     ],
 )
-def test_what_is_no_api_schema_at_all_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_file_that_is_no_api_schema_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     file = tmp_path / "file.json"
     file.write_bytes(content)
 
@@ -173,7 +173,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         read_api_schemas([tmp_path / "none.json"])
 
 
-def test_a_schema_that_never_ends_is_refused(surface_of_files: Callable[..., Surface]) -> None:
+def test_a_recursive_schema_is_refused(surface_of_files: Callable[..., Surface]) -> None:
     deep = TEXT
     for _ in range(100):
         deep = schema({"a": deep})
@@ -198,7 +198,7 @@ def test_identities_in_a_circle_are_refused(surface_of_files: Callable[..., Surf
         surface_of_files(circle)
 
 
-def test_a_reference_in_a_schema_leads_nowhere(surface_of_files: Callable[..., Surface]) -> None:
+def test_references_in_a_schema_are_not_resolved(surface_of_files: Callable[..., Surface]) -> None:
     """Resolving `$ref` could fetch anything from anywhere."""
     where = f"{SCHOOL}/jsonSchemaForInsert/properties/nameOfInstitution/$ref"
 

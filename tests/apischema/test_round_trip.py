@@ -263,7 +263,7 @@ def test_nested_arrays_are_written_below_their_parent() -> None:
     } in constraints
 
 
-def test_what_is_deprecated_is_said_in_the_open_api_part() -> None:
+def test_the_open_api_part_marks_deprecated_members() -> None:
     surface = compiled(BUNDLED_STANDARDS / "3.3.1-b")
     objectives = api_schema(surface, surface.core_project)["projectSchema"]["resourceSchemas"]["learningObjectives"]
 

@@ -150,7 +150,7 @@ def test_the_pages_name_the_same_floors() -> None:
 
 
 @pytest.mark.parametrize("package", UNAWARE)
-def test_what_lies_deep_knows_no_framework_above_it(package: str) -> None:
+def test_lower_packages_import_no_framework(package: str) -> None:
     modules = [path for path in MODULES if _is_within(_module_name(path), package)]
 
     imported = {name for path in modules for name in _imports(path)}

@@ -96,7 +96,7 @@ def test_the_admin_lets_staff_in_and_fits_a_narrow_screen(browser: Browse, live_
     assert window.execute_script("return document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
-def test_the_first_page_leads_to_the_others(browser: Browse, live_server: Any) -> None:
+def test_the_first_page_links_to_the_others(browser: Browse, live_server: Any) -> None:
     window = browser(*DESKTOP)
     window.get(live_server.url)
 

@@ -52,7 +52,7 @@ def web_site(number):
     return Document.objects.get(natural_key=f"NK#schoolId={number}").body.get("webSite")
 
 
-def test_a_document_that_another_inserts_meanwhile_is_updated(written, district):
+def test_a_document_inserted_concurrently_is_updated(written, district):
     ours = [district.school(1), district.school(2, webSite="https://ours.example"), district.school(3)]
 
     results = beside(lambda: upsert(district.school(2)), *ours)
@@ -61,7 +61,7 @@ def test_a_document_that_another_inserts_meanwhile_is_updated(written, district)
     assert web_site(2) == "https://ours.example"
 
 
-def test_a_document_that_another_updates_meanwhile_is_updated_behind_it(written, district):
+def test_a_document_updated_concurrently_is_updated_again(written, district):
     written(district.school(1), district.school(2))
     ours = [district.school(1), district.school(2, webSite="https://ours.example"), district.school(3)]
 
@@ -81,7 +81,7 @@ def test_repetitions_of_such_a_document_keep_their_order(written, district):
     assert web_site(1) == "https://2.example"
 
 
-def test_references_that_another_takes_away_meanwhile_come_back(written, district):
+def test_references_removed_concurrently_are_restored(written, district):
     periods = [district.period("one"), district.period("two")]
     written(district.school(1), *periods, district.schedule("A", "one"))
 
@@ -90,7 +90,7 @@ def test_references_that_another_takes_away_meanwhile_come_back(written, distric
     assert results == [Outcome.UPDATED]
 
 
-def test_a_target_that_another_deletes_meanwhile_is_missing_to_its_referrers_alone(written, district):
+def test_a_target_deleted_concurrently_fails_its_referrers_only(written, district):
     written(district.school(1), district.period("one"), district.period("two"))
 
     results = beside(
@@ -101,7 +101,7 @@ def test_a_target_that_another_deletes_meanwhile_is_missing_to_its_referrers_alo
     assert results == [UnresolvedReference(documents=[missing]), Outcome.INSERTED]
 
 
-def test_a_document_that_another_deletes_meanwhile_is_inserted_again(written, district):
+def test_a_document_deleted_concurrently_is_inserted_again(written, district):
     written(district.school(1), district.school(2))
 
     results = beside(lambda: delete(district.school(2)), district.school(2, webSite="https://ours.example"))
@@ -109,7 +109,7 @@ def test_a_document_that_another_deletes_meanwhile_is_inserted_again(written, di
     assert results == [Outcome.INSERTED]
 
 
-def test_loads_and_writers_of_the_same_documents_all_come_through(written, district):
+def test_concurrent_loads_and_writes_of_the_same_documents_succeed(written, district):
     names = "ABCDEFGHIJ"
     written(district.school(1), district.school(2))
 

@@ -192,7 +192,7 @@ def test_an_export_is_on_disk_before_it_takes_the_place_of_an_older_one(written,
     assert brought[-1] == (tmp_path.name, files)
 
 
-def test_a_full_disk_behind_standard_output_is_told_of(written, district, monkeypatch):
+def test_a_full_disk_behind_standard_output_is_reported(written, district, monkeypatch):
     written(district.school(1))
     with suppress(OSError), Path("/dev/full").open("wb") as full:  # Closing it fails once more.
         monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=full))
@@ -201,7 +201,7 @@ def test_a_full_disk_behind_standard_output_is_told_of(written, district, monkey
             call_command("export_documents", resource=["schools"])
 
 
-def test_an_unknown_resource_is_said_in_a_line(db):
+def test_an_unknown_resource_is_reported_in_one_line(db):
     with pytest.raises(CommandError, match=r"^the API offers no dragons$"):
         call_command("export_documents", resource=["dragons"])
 
@@ -223,7 +223,7 @@ def test_parquet_without_its_library_is_refused_in_a_line(db, tmp_path, monkeypa
         call_command("export_documents", format="parquet", output=str(tmp_path))
 
 
-def test_documents_of_resources_that_are_no_longer_served_are_told_of(written, tmp_path):
+def test_documents_of_resources_no_longer_served_are_reported(written, tmp_path):
     """After a change of the standard: what can be exported is, and nobody takes it for everything."""
     written()
     some = Document.objects.order_by("id").first()

@@ -87,7 +87,7 @@ def test_a_file_named_after_an_endpoint_has_a_body_on_each_line(load, write, dis
 
 
 @pytest.mark.parametrize("name", ["ed-fi.schools.jsonl", "Schools.JSONL", "schools.ndjson", "deeper/schools.jsonl.gz"])
-def test_files_are_known_by_other_spellings_too(load, write, district, name):
+def test_files_are_recognised_by_other_forms_of_the_resource_name(load, write, district, name):
     write(name, district.school(1).body)
 
     load()
@@ -218,14 +218,14 @@ def test_a_line_longer_than_a_request_may_be_is_refused(load, write, district, s
     assert schools() == [2]
 
 
-def test_a_closed_standard_input_is_told_of(load, monkeypatch):
+def test_a_closed_standard_input_is_reported(load, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
 
     with pytest.raises(CommandError, match=r"^1 of 1 files could not be read to their end$"):
         load("-")
 
 
-def test_less_than_no_process_is_refused(load):
+def test_a_negative_number_of_processes_is_refused(load):
     with pytest.raises(CommandError, match="argument --processes: -1 is not between 0 and 256"):
         load("-", "--processes=-1")
 
@@ -240,7 +240,7 @@ def test_a_report_may_name_any_file(load, write, tmp_path):
     assert told["file"] == f"{tmp_path}/\\udcff.jsonl"
 
 
-def test_a_link_that_leads_nowhere_is_told_of(load, tmp_path, write, district):
+def test_a_broken_symbolic_link_is_reported(load, tmp_path, write, district):
     write("schools.jsonl", district.school(1).body)
     (tmp_path / "students.jsonl").symlink_to("/no/such")
 
@@ -250,7 +250,7 @@ def test_a_link_that_leads_nowhere_is_told_of(load, tmp_path, write, district):
     assert schools() == [1]
 
 
-def test_a_folder_that_may_not_be_looked_into_is_not_passed_over(tmp_path):
+def test_an_unreadable_folder_is_reported(tmp_path):
     (tmp_path / "locked").mkdir(mode=0)
     account = os.geteuid()
     if account == 0:
@@ -262,7 +262,7 @@ def test_a_folder_that_may_not_be_looked_into_is_not_passed_over(tmp_path):
         os.seteuid(account)
 
 
-def test_what_waits_in_vain_is_refused_with_its_reason(load, write, district):
+def test_a_document_whose_target_never_arrives_is_refused(load, write, district):
     write("localEducationAgencies.jsonl", district.agency(1, parent=2).body, district.agency(2, parent=9).body)
 
     screen = load(expected="nothing was accepted: 2 of 2 documents refused")
@@ -284,7 +284,7 @@ def test_documents_that_refer_to_each_other_in_a_circle_are_loaded(load, write, 
     assert screen.err.startswith(f"{path}:4: LocalEducationAgency: $.parentLocalEducationAgencyReference: ")
 
 
-def test_what_waited_does_not_replace_what_stood_behind_it(load, write, district):
+def test_a_deferred_document_does_not_replace_a_later_version(load, write, district):
     older, newer = district.agency(1, parent=2, webSite="https://old.example"), district.agency(1)
     write("localEducationAgencies.jsonl", older.body, newer.body, district.agency(2).body)
 
@@ -348,7 +348,7 @@ def test_strict_and_a_limit_contradict_each_other(load, tmp_path):
     load(tmp_path, "--strict", "--max-refused=1", expected=reason)
 
 
-def test_an_unreadable_file_and_too_many_refusals_are_both_told(load, tmp_path, write, district):
+def test_an_unreadable_file_and_too_many_refusals_are_both_reported(load, tmp_path, write, district):
     write("schools.jsonl", district.school("x").body)
     (tmp_path / "students.jsonl").symlink_to("/no/such")
 
@@ -359,7 +359,7 @@ def test_an_unreadable_file_and_too_many_refusals_are_both_told(load, tmp_path, 
     )
 
 
-def test_what_another_standard_has_is_told_in_a_line_for_each_resource(load, write, district, standard_name):
+def test_resources_of_another_standard_are_reported_once_each(load, write, district, standard_name):
     first = write("ed-fi.dragons.jsonl.gz", *[{"dragonUniqueId": str(number)} for number in range(1234)])
     second = write(
         "export.jsonl",
@@ -378,7 +378,7 @@ def test_what_another_standard_has_is_told_in_a_line_for_each_resource(load, wri
     assert row(screen.out, "(unknown)") == ["0", "0", "0", "1294"]
 
 
-def test_a_file_of_bodies_may_be_named_after_nothing(load, write, district, standard_name):
+def test_bodies_in_a_file_that_names_no_resource_are_refused(load, write, district, standard_name):
     path = write("download.jsonl", district.school(1).body)
 
     screen = load(expected="nothing was accepted: 1 of 1 documents refused")
@@ -446,7 +446,7 @@ def test_a_damaged_file_is_read_as_far_as_it_goes_and_fails_the_command(load, tm
         (["-"], {"report": Path("/dev/full")}, "/dev/full: No space left on device"),
     ],
 )
-def test_what_cannot_be_begun_is_said_in_a_line(load, tmp_path, paths, options, complaint):
+def test_errors_before_the_load_are_reported_in_one_line(load, tmp_path, paths, options, complaint):
     with pytest.raises(CommandError) as error:
         load(*(path.format(tmp_path) for path in paths), **options)
 

@@ -36,7 +36,7 @@ def bodies(resource):
     return list(Document.objects.filter(resource_type__name=resource).order_by("id").values_list("body", flat=True))
 
 
-def test_new_changed_and_repeated_documents_are_told_apart(load, district):
+def test_inserted_updated_and_unchanged_documents_are_distinguished(load, district):
     load(district.school(1), district.school(2))
 
     assert load(district.school(1), district.school(2, webSite="https://two.example"), district.school(3)) == [
@@ -57,7 +57,7 @@ def test_what_is_unchanged_keeps_its_version_and_what_is_written_gets_a_new_one(
     assert after["NK#schoolId=2"] > max(before.values())
 
 
-def test_of_a_document_that_occurs_three_times_the_last_wins(load, district):
+def test_the_last_of_three_versions_of_a_document_is_stored(load, district):
     first, second = district.school(1, webSite="https://first.example"), district.school(1)
 
     assert load(first, second, second, first) == [INSERTED, UPDATED, UNCHANGED, UPDATED]
@@ -138,7 +138,7 @@ def test_invalid_bodies_are_refused_and_stop_nothing(load, district):
     assert results[2] is INSERTED
 
 
-def test_descriptors_take_the_stored_spelling_in_keys_too(load, district):
+def test_descriptors_in_keys_take_the_stored_casing(load, district):
     odd = GRADE.upper()
 
     assert load(district.school(1, grade=odd), district.school(1)) == [INSERTED, UNCHANGED]
@@ -152,7 +152,7 @@ def test_references_follow_an_update(load, district):
     assert load(district.schedule("A", "two", "three")) == [UPDATED]
 
 
-def test_every_digit_and_every_letter_arrive(load, district):
+def test_numbers_and_text_are_stored_exactly(load, district):
     text = 'tab\there, \\N, \\. and "quotes"\nnew line\r\x1f ☃ 🏫 {a,b}'
 
     assert load(district.school(1, nameOfInstitution=text[:75])) == [INSERTED]

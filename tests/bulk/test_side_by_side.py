@@ -45,11 +45,11 @@ def of(*candidates, ids=()):
     return write_set([candidate.resource for candidate in candidates], [ids])
 
 
-def test_documents_of_one_kind_do_not_wait_for_each_other(district):
+def test_documents_of_one_resource_are_loaded_in_parallel(district):
     assert of(district.period("one"), ids=[b"1"]).is_independent_of(of(district.period("two"), ids=[b"2"]))
 
 
-def test_what_refers_waits_for_what_is_referred_to_and_the_other_way_round(district):
+def test_referrers_and_targets_are_not_loaded_in_parallel(district):
     schools, periods = of(district.school(1)), of(district.period("one"))
 
     assert not periods.is_independent_of(schools)
@@ -100,7 +100,7 @@ def _mixed(district, order):
     ]
 
 
-def test_two_loads_of_the_same_documents_both_come_through(load, district):
+def test_two_loads_of_the_same_documents_succeed(load, district):
     schools = [district.school(number) for number in range(1, 31)]
     periods = [district.period("one", number) for number in range(1, 31)]
 
@@ -110,7 +110,7 @@ def test_two_loads_of_the_same_documents_both_come_through(load, district):
     assert [*one, *other].count(INSERTED) == 60
 
 
-def test_loads_about_the_same_people_do_not_stop_each_other(transactional_db, district, resource_named):
+def test_loads_about_the_same_people_do_not_deadlock(transactional_db, district, resource_named):
     students, associations = resource_named("Student"), resource_named("StudentSchoolAssociation")
     people = [Candidate.of(students, _student(number), number) for number in range(300)]
     list(write_documents([*district.descriptors(), district.school(1), *people]))
@@ -150,14 +150,14 @@ def deadlocks():
         return cursor.fetchone()[1]
 
 
-def test_a_connection_that_cannot_be_had_ends_the_load(load, district, monkeypatch):
+def test_a_load_ends_when_a_connection_is_refused(load, district, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "PORT", "1")
 
     with pytest.raises(OperationalError):
         load(district.school(number) for number in range(1, 31))
 
 
-def test_a_transaction_of_the_caller_takes_everything_back(load, district):
+def test_a_load_is_rolled_back_with_the_transaction_of_the_caller(load, district):
     before = stored()
     with transaction.atomic():
         assert set(load(district.school(number) for number in range(1, 31))) == {INSERTED}

@@ -76,17 +76,17 @@ def number_of(resource: str) -> int:
         ("Val", set()),
     ],
 )
-def test_they_are_found_by_what_stood_in_their_keys(admin, deleted, text, resources):
+def test_deleted_documents_are_found_by_their_key_values(admin, deleted, text, resources):
     assert listed(admin, q=text) == {deleted[resource] for resource in resources}
 
 
-def test_they_are_found_by_their_ids(admin, deleted):
+def test_deleted_documents_are_found_by_id(admin, deleted):
     student = DeletedDocument.objects.get(pk=deleted["Student"])
 
     assert listed(admin, q=str(student.document_uuid)) == {student.pk}
 
 
-def test_they_are_found_by_resource(admin, deleted):
+def test_deleted_documents_are_filtered_by_resource(admin, deleted):
     page = admin.get(LIST).content.decode()
 
     assert f'<a href="?resource={number_of("Student")}">Student</a>' in page
@@ -95,7 +95,7 @@ def test_they_are_found_by_resource(admin, deleted):
     assert listed(admin, resource=number_of("Student"), q="2025-08-20") == set()
 
 
-def test_they_are_found_by_who_deleted_them(admin, deleted):
+def test_deleted_documents_are_filtered_by_who_deleted_them(admin, deleted):
     tests, another = (ApiClient.objects.get(name=name).pk for name in ("tests", "another system"))
 
     page = admin.get(LIST).content.decode()
@@ -106,7 +106,7 @@ def test_they_are_found_by_who_deleted_them(admin, deleted):
     assert listed(admin, deleted_by="admin") == {deleted["SexDescriptor"]}
 
 
-def test_who_deleted_them_is_named(admin, deleted):
+def test_the_list_names_who_deleted_a_document(admin, deleted):
     page = admin.get(LIST).content.decode()
 
     assert re.findall(r'<td class="field-deleter">(.*?)</td>', page) == ["steward (admin)", "another system", "tests"]
@@ -115,7 +115,7 @@ def test_who_deleted_them_is_named(admin, deleted):
     assert re.search(r'<label>Created by:</label>\s*<div class="readonly">-</div>', detail)
 
 
-def test_what_is_no_choice_of_a_filter_lists_nothing(admin, deleted):
+def test_an_unknown_choice_of_a_filter_lists_nothing(admin, deleted):
     for text in ("x", "-1", "0", "9" * 30, "9" * 5_000, ""):
         assert listed(admin, resource=text) == set()
         assert listed(admin, deleted_by=text) == set()
@@ -137,7 +137,7 @@ def test_the_list_counts_to_a_bound(admin, api, deleted, monkeypatch):
     assert counting and all("LIMIT 3" in sql for sql in counting)
 
 
-def test_a_delete_by_nobody_known_stays_so(admin, api):
+def test_a_delete_by_an_unknown_user_stays_unknown(admin, api):
     api.post("/students", STUDENT)
     Document.objects.filter(resource_type__name="Student").delete()
 

@@ -12,7 +12,7 @@ def student(api):
     return item_path(api.post("/students", STUDENT))
 
 
-def test_a_delete_is_told_with_id_version_and_key_values(api, changes, student):
+def test_a_delete_has_id_version_and_key_values(api, changes, student):
     api.delete(student)
 
     assert changes.deletes("students") == [
@@ -125,7 +125,7 @@ def test_deletes_of_a_window(api, changes):
 
 @pytest.mark.parametrize("segment", ["deletes", "keyChanges"])
 @pytest.mark.parametrize("name", ["pageSize", "pageToken", "studentUniqueId", "colour"])
-def test_nothing_else_can_be_asked_for(api, segment, name):
+def test_other_parameters_are_refused(api, segment, name):
     response = api.get(f"/students/{segment}?{name}=1")
 
     assert response.status_code == 400

@@ -18,7 +18,7 @@ def rename(api, path, **changes):
     assert response.status_code == 204, response.content
 
 
-def test_a_key_change_is_told_with_old_and_new_values(api, changes, period):
+def test_a_key_change_has_old_and_new_values(api, changes, period):
     rename(api, period, classPeriodName="Period 1")
 
     assert changes.key_changes("classPeriods") == [
@@ -31,13 +31,13 @@ def test_a_key_change_is_told_with_old_and_new_values(api, changes, period):
     ]
 
 
-def test_a_change_of_other_values_is_none(api, changes, period):
+def test_a_change_of_other_values_is_no_key_change(api, changes, period):
     rename(api, period, officialAttendancePeriod=True)
 
     assert changes.key_changes("classPeriods") == []
 
 
-def test_several_changes_of_one_document_in_the_window_are_told_as_one(api, changes, period):
+def test_several_key_changes_of_one_document_are_merged(api, changes, period):
     rename(api, period, classPeriodName="P2")
     first = changes.newest()
     rename(api, period, classPeriodName="P3")
@@ -61,7 +61,7 @@ def test_resources_whose_identity_is_fixed_have_no_key_changes_of_their_own(api,
     assert changes.key_changes("sexDescriptors") == []
 
 
-def test_followers_of_a_key_change_are_told_too(api, changes, documents, resource_named):
+def test_referrers_that_follow_a_key_change_are_listed_too(api, changes, documents, resource_named):
     """Those too whose resource does not let clients change its identity."""
     documents.store(resource_named("StudentSectionAssociation"))
     section = Document.objects.get(resource_type__name="Section")

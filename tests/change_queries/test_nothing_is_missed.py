@@ -237,7 +237,7 @@ def test_the_newest_version_stays_below_those_of_a_running_transaction(another):
     assert newest_change_version() > slow
 
 
-def test_it_stays_below_the_first_of_many(another):
+def test_the_newest_version_stays_below_the_oldest_of_many_transactions(another):
     with another.transaction():
         (first,) = another.execute(TAKE).fetchone()
         another.execute("SELECT next_change_version() FROM generate_series(1, 20000)")
@@ -249,7 +249,7 @@ def test_it_stays_below_the_first_of_many(another):
         assert locks == (1,)
 
 
-def test_what_a_savepoint_has_taken_back_does_not_hold_it(another):
+def test_a_rolled_back_savepoint_does_not_hold_the_newest_version(another):
     with another.transaction():
         with suppress(TakenBack), another.transaction():
             (taken_back,) = another.execute(TAKE).fetchone()
@@ -260,7 +260,7 @@ def test_what_a_savepoint_has_taken_back_does_not_hold_it(another):
         assert newest_change_version() < slow
 
 
-def test_what_was_taken_before_a_savepoint_holds_it_still(another):
+def test_versions_from_before_a_savepoint_hold_the_newest_version(another):
     with another.transaction():
         (slow,) = another.execute(TAKE).fetchone()
         with suppress(TakenBack), another.transaction():
@@ -270,7 +270,7 @@ def test_what_was_taken_before_a_savepoint_holds_it_still(another):
         assert newest_change_version() < slow
 
 
-def test_a_session_that_is_killed_does_not_hold_it(another):
+def test_a_killed_session_does_not_hold_the_newest_version(another):
     another.execute("BEGIN")
     (slow,) = another.execute(TAKE).fetchone()
     with connection.cursor() as cursor:
@@ -279,7 +279,7 @@ def test_a_session_that_is_killed_does_not_hold_it(another):
     assert newest_change_version() >= slow
 
 
-def test_the_locks_of_others_do_not_hold_it(another):
+def test_unrelated_locks_do_not_hold_the_newest_version(another):
     """Of other programs in this database, with keys of one number and of two."""
     connection.cursor().execute(TAKE)
     newest = newest_change_version()
@@ -289,7 +289,7 @@ def test_the_locks_of_others_do_not_hold_it(another):
         assert newest_change_version() == newest
 
 
-def test_a_transaction_that_only_reads_does_not_hold_it(another):
+def test_a_read_only_transaction_does_not_hold_the_newest_version(another):
     with another.transaction():
         another.execute("SELECT * FROM document")
         (version,) = connection.cursor().execute(TAKE).fetchone()
@@ -297,7 +297,7 @@ def test_a_transaction_that_only_reads_does_not_hold_it(another):
         assert newest_change_version() >= version
 
 
-def test_what_it_tells_is_on_disk(another):
+def test_reported_versions_are_on_disk(another):
     """Bulk loads commit without waiting for it."""
     another.execute("SET synchronous_commit TO off")
     another.execute(TAKE)

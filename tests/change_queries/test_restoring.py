@@ -138,7 +138,7 @@ def long_ago():
     SupersededDocument.objects.update(superseded_at=past)
 
 
-def test_bodies_are_kept_for_a_while_and_deletes_for_ever(api, changes, student):
+def test_bodies_of_deletes_expire_and_deletes_do_not(api, changes, student):
     api.put(student, api.get(student).json() | {"firstName": "May"})
     api.delete(student)
     deletes = changes.deletes("students")
@@ -219,7 +219,7 @@ def test_the_admin_restores_so_many_at_once_and_no_more(api, student, admin, mon
     assert not Document.objects.exists()
 
 
-def test_who_may_only_look_cannot_restore(api, student, client, django_user_model):
+def test_restoring_requires_the_permission(api, student, client, django_user_model):
     viewer = django_user_model.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.set(Permission.objects.filter(codename="view_deleteddocument"))
     client.force_login(viewer)

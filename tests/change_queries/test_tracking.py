@@ -81,7 +81,7 @@ def test_a_delete_keeps_the_document_and_who_deleted_it(api, student, client):
     assert changes() == [("insert", before.change_version), ("delete", kept.change_version)]
 
 
-def test_whoever_deletes_by_sql_is_kept_as_unknown(api, student):
+def test_a_delete_by_sql_has_an_unknown_user(api, student):
     api.delete(item_path(api.post("/students", STUDENT | {"studentUniqueId": "2"})))
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL meadowlark.client = ''")
@@ -134,7 +134,7 @@ def test_a_follower_whose_own_key_stays_is_updated(api, documents, resource_name
     assert KeyChange.objects.get().document_uuid == period.document_uuid
 
 
-def test_a_descriptor_in_other_letters_has_not_changed_its_key(api):
+def test_a_descriptor_in_another_case_has_not_changed_its_key(api):
     descriptor = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "Other", "shortDescription": "Other"}
     api.post("/sexDescriptors", descriptor)
 

@@ -25,7 +25,7 @@ def seven_students(api):
     return [post(api, number) for number in range(7)]
 
 
-def test_the_versions_are_told_to_whoever_is_authenticated(api):
+def test_available_versions_require_a_token_only(api):
     response = api.get(f"{VERSIONS}?anything=goes")
 
     assert response.status_code == 200
@@ -180,7 +180,7 @@ ORDER = "MinChangeVersion must be less than or equal to MaxChangeVersion."
         ("minChangeVersion=5&maxChangeVersion=4", [ORDER]),
     ],
 )
-def test_a_window_that_is_none_is_refused(api, path, query, errors):
+def test_an_invalid_window_is_refused(api, path, query, errors):
     response = api.get(f"{path}?{query}")
 
     assert response.status_code == 400
@@ -190,13 +190,13 @@ def test_a_window_that_is_none_is_refused(api, path, query, errors):
 
 
 @pytest.mark.parametrize("path", ["/students", "/students/deletes", "/students/keyChanges"])
-def test_what_is_wrong_with_paging_is_told_first(api, path):
+def test_paging_problems_are_reported_first(api, path):
     response = api.get(f"{path}?limit=x&minChangeVersion=x&colour=red")
 
     assert response.json()["errors"] == ["Limit must be omitted or set to a numeric value between 0 and 500."]
 
 
-def test_a_wrong_window_is_told_before_a_wrong_filter(api):
+def test_a_wrong_window_is_reported_before_a_wrong_filter(api):
     assert api.get("/students?minChangeVersion=x&colour=red").json()["errors"] == [MIN]
     assert api.get("/students/deletes?minChangeVersion=x&colour=red").json()["errors"] == [MIN]
 

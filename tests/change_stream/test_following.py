@@ -44,7 +44,7 @@ def _is_waiting():
         return cursor.fetchone()[0]
 
 
-def test_it_sleeps_without_asking_and_wakes_at_a_change(asleep, committing_api):
+def test_an_idle_follower_sends_no_queries_and_wakes_at_a_change(asleep, committing_api):
     before = backends()
     time.sleep(1.5)
     assert backends() == before, "it asked for something though nothing had changed"
@@ -54,7 +54,7 @@ def test_it_sleeps_without_asking_and_wakes_at_a_change(asleep, committing_api):
     eventually(lambda: len(asleep.lines()) == 2, seconds=5)
 
 
-def test_who_was_writing_already_when_it_fell_asleep_is_seen_too(process, committing_api):
+def test_changes_of_transactions_open_at_sleep_are_seen(process, committing_api):
     started = process(*FOLLOW)
     with transaction.atomic():
         post_student(committing_api, "slow")
@@ -64,7 +64,7 @@ def test_who_was_writing_already_when_it_fell_asleep_is_seen_too(process, commit
     eventually(lambda: len(started.lines()) == 1, seconds=5)
 
 
-def test_killed_and_started_again_it_tells_every_change(process, committing_api):
+def test_a_killed_follower_delivers_every_change_after_restart(process, committing_api):
     stop, numbers = threading.Event(), count()
 
     def write():
@@ -92,7 +92,7 @@ def test_killed_and_started_again_it_tells_every_change(process, committing_api)
     assert len(versions) > 40
 
 
-def test_it_goes_on_after_the_database_was_away(asleep, committing_api):
+def test_a_follower_continues_after_a_database_outage(asleep, committing_api):
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -113,6 +113,6 @@ def test_it_goes_on_after_the_database_was_away(asleep, committing_api):
         (["--from", "x"], "'x' is not a whole number"),
     ],
 )
-def test_what_cannot_be_done_is_said_with_a_status(db, arguments, complaint):
+def test_errors_end_with_a_message_and_an_exit_status(db, arguments, complaint):
     with pytest.raises(CommandError, match=complaint):
         call_command("stream_changes", "--consumer", "tests", *arguments)

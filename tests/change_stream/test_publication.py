@@ -6,7 +6,7 @@ from django.db import connection
 from edfi_api.changes.change_stream.publication import TABLES
 
 
-def test_it_has_our_tables_and_can_be_made_twice(db):
+def test_a_publication_lists_the_tables_and_is_idempotent(db):
     call_command("create_publication")
     call_command("create_publication")
 

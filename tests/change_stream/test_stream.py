@@ -20,7 +20,7 @@ def told(lines, *members):
     return [tuple(line[member] for member in members) for line in lines]
 
 
-def test_every_kind_of_change_is_told_in_order(api, streamed, documents, resource_named):
+def test_every_kind_of_change_is_delivered_in_order(api, streamed, documents, resource_named):
     documents.store(resource_named("ClassPeriod"))
     streamed()
     period = api.get("/classPeriods").json()[0]
@@ -75,7 +75,7 @@ def test_a_consumer_can_begin_elsewhere(api, streamed):
     assert len(streamed(start=0)) == 3
 
 
-def test_of_some_resources_only(api, streamed, documents, resource_named):
+def test_a_stream_of_some_resources(api, streamed, documents, resource_named):
     documents.store(resource_named("StudentSchoolAssociation"))
 
     lines = streamed(resources=[resource_named("Student"), resource_named("School")])
@@ -92,7 +92,7 @@ def test_versions_that_lie_far_apart_are_found(api, streamed):
     assert len(streamed()) == 2
 
 
-def test_what_a_sink_did_not_take_comes_again(api, streamed, sink):
+def test_a_batch_that_failed_is_delivered_again(api, streamed, sink):
     post_student(api, 1)
     sink.is_broken = True
     with pytest.raises(SinkFailed):
@@ -104,7 +104,7 @@ def test_what_a_sink_did_not_take_comes_again(api, streamed, sink):
     assert len(streamed()) == 1
 
 
-def test_a_change_that_is_not_committed_is_not_told_and_not_lost(committing_api, streamed):
+def test_an_uncommitted_change_is_delivered_after_commit_only(committing_api, streamed):
     """Not even behind a later one that is committed already."""
     has_written, may_commit = threading.Event(), threading.Event()
 
@@ -148,7 +148,7 @@ def test_a_consumer_is_read_by_one_process_at_a_time(db):
         pass
 
 
-def test_the_body_of_a_delete_is_told_as_long_as_it_is_kept(api, streamed):
+def test_a_delete_has_its_body_until_it_expires(api, streamed):
     path = item_path(post_student(api, 1))
     api.delete(path)
     with connection.cursor() as cursor:

@@ -81,7 +81,7 @@ def test_a_batch_is_sent_again_under_its_name(receiver: Receiver) -> None:
 
 
 @pytest.mark.parametrize(("status", "attempts"), [(400, 1), (302, 1), (500, 2)])
-def test_what_is_not_taken_is_a_failure(receiver: Receiver, status: int, attempts: int) -> None:
+def test_a_refused_batch_is_a_failure(receiver: Receiver, status: int, attempts: int) -> None:
     receiver.statuses = [status] * 9
 
     with pytest.raises(SinkFailed, match=f"answered {status}"):
@@ -90,11 +90,11 @@ def test_what_is_not_taken_is_a_failure(receiver: Receiver, status: int, attempt
     assert len(receiver.requests) == attempts
 
 
-def test_nobody_there_is_a_failure() -> None:
+def test_an_unreachable_receiver_is_a_failure() -> None:
     with pytest.raises(SinkFailed, match="cannot be reached"):
         Webhook("lake", "http://127.0.0.1:1/", SECRET, attempts=0).send([change(1)])
 
 
-def test_it_needs_an_address_and_a_secret() -> None:
+def test_a_webhook_requires_an_address_and_a_secret() -> None:
     with pytest.raises(ImproperlyConfigured, match="MEADOWLARK_WEBHOOK_URL"):
         Webhook("lake", "", "")

@@ -79,7 +79,7 @@ def test_a_place_that_cannot_be_written_is_named(run: Run, tmp_path: Path) -> No
     assert failure == f"{tmp_path}/nowhere/file.json: No such file or directory"
 
 
-def test_a_standard_that_nobody_knows_is_named(run: Run, configured) -> None:
+def test_an_unknown_standard_is_named(run: Run, configured) -> None:
     configured(DATA_STANDARD="6.7")
 
     failure = run("export_api_schema").failure

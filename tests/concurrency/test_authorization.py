@@ -20,7 +20,7 @@ def scenario(committing_api, documents):
     return found
 
 
-def test_a_write_that_waited_is_held_against_what_is_there_then(scenario):
+def test_a_write_that_waited_is_authorized_against_the_new_state(scenario):
     """The other client changes the student and ends its enrollment; ours has read before it waited."""
     enrollment = scenario.enroll("S", 11)
     sis = scenario.client("SISVendor", 1)
@@ -37,7 +37,7 @@ def test_a_write_that_waited_is_held_against_what_is_there_then(scenario):
     assert scenario.api.get(path).json()["firstName"] == "Other"
 
 
-def test_a_key_change_that_waited_is_held_against_what_is_there_then(scenario):
+def test_a_key_change_that_waited_is_authorized_against_the_new_state(scenario):
     """The school leaves the district while an enrollment is being moved to it."""
     scenario.school(12, 1)
     enrollment = scenario.enroll("S", 11)
@@ -54,7 +54,7 @@ def test_a_key_change_that_waited_is_held_against_what_is_there_then(scenario):
     assert scenario.api.get(enrollment).json()["schoolReference"]["schoolId"] == 11
 
 
-def test_a_removal_that_waited_is_held_against_what_is_there_then(scenario, surface):
+def test_a_delete_that_waited_is_authorized_against_the_new_state(scenario, surface):
     """The enrollment moves out of the district while it is being removed."""
     scenario.district(2)
     scenario.school(21, 2)
@@ -80,7 +80,7 @@ def _update_is_asked(settings):
 
 
 @pytest.mark.usefixtures("_update_is_asked")
-def test_a_post_that_finds_its_document_just_created_is_held_against_update(scenario):
+def test_a_post_of_a_document_created_concurrently_is_authorized_as_update(scenario):
     """Ours began as a Create, which it may do with every student."""
     sis = scenario.client("SISVendor", 1)
     body = scenario.body("Student", studentUniqueId="New")
@@ -95,7 +95,7 @@ def test_a_post_that_finds_its_document_just_created_is_held_against_update(scen
 
 
 @pytest.mark.usefixtures("_update_is_asked")
-def test_of_two_that_post_the_same_at_once_one_creates_and_the_other_may_not_update(scenario):
+def test_one_of_two_concurrent_posts_creates_and_the_other_is_denied_the_update(scenario):
     sis = scenario.client("SISVendor", 1)
     bodies = [scenario.body("Student", studentUniqueId="New", firstName=name) for name in ("One", "Other")]
 

@@ -65,7 +65,7 @@ def test_a_write_whose_connection_is_lost_on_the_way_is_done_on_a_new_one(small_
     assert Document.objects.get(natural_key__contains="P2").body["officialAttendancePeriod"] is True
 
 
-def test_a_write_that_may_wait_only_so_long_is_told_to_come_again(small_school, period):
+def test_a_write_that_waits_too_long_is_503(small_school, period):
     def post_impatiently():
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = '20ms'")

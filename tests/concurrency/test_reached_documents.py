@@ -98,7 +98,7 @@ def test_an_enrollment_of_a_load_waits_for_who_writes_about_the_student(scenario
 
 
 @pytest.mark.parametrize("student", STUDENTS)
-def test_a_load_that_waits_for_a_student_keeps_nobody_from_the_contacts(scenario, student):
+def test_a_load_that_waits_for_a_student_does_not_lock_contacts(scenario, student):
     """Who has the student may want them next, as an enrollment does."""
     name, contacts = scenario.contact_name, scenario.contact_name.lower()
     relations = [

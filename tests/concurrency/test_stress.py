@@ -200,7 +200,7 @@ def always_a_deadlock(small_school):
         cursor.execute("DROP FUNCTION lose CASCADE")
 
 
-def test_who_loses_every_time_is_told_to_come_again_and_nothing_is_written(small_school, always_a_deadlock):
+def test_a_write_that_always_conflicts_is_503_and_writes_nothing(small_school, always_a_deadlock):
     answer = small_school.post_period("P1")
 
     assert answer.status_code == 503

@@ -11,7 +11,7 @@ from tests.conftest import ApiTestClient, http
 
 @pytest.mark.parametrize("shut_out", [disable_client, rotate_secret])
 @pytest.mark.django_db(transaction=True)
-def test_no_token_slips_through_while_its_client_is_shut_out(shut_out) -> None:
+def test_no_token_is_issued_while_its_client_is_disabled(shut_out) -> None:
     """The secret was right when the request looked; the token would live on without it."""
     made = create_client("victim", "EdFiSandbox")
     form = {"grant_type": "client_credentials", "client_id": made.key, "client_secret": made.secret}

@@ -49,7 +49,7 @@ def asked_for(field: QueryField, body: dict[str, Any]) -> Any:
     return None
 
 
-def test_a_document_lives_its_life(api, documents, resource):
+def test_create_repeat_read_query_update_delete(api, documents, resource):
     minimal, full = documents.minimal_body(resource), documents.full_body(resource)
     documents.store_targets(resource, full)
     rows = Alias.objects.count(), Reference.objects.count()

@@ -96,17 +96,17 @@ def test_other_documents_are_refused(tmp_path: Path) -> None:
     assert Document.objects.filter(resource_type__name="Student").count() == 0
 
 
-def test_a_missing_path_is_a_reason(tmp_path: Path) -> None:
+def test_a_missing_path_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="nowhere does not exist"):
         run(tmp_path / "nowhere")
 
 
-def test_an_empty_folder_is_a_reason(tmp_path: Path) -> None:
+def test_an_empty_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no XML file in"):
         run(tmp_path)
 
 
-def test_the_bundled_values_leave_alone_what_somebody_made_of_one(standard: str) -> None:
+def test_the_bundled_values_do_not_replace_edited_descriptors(standard: str) -> None:
     run()
     male = Document.objects.get(natural_key="NK#uri://ed-fi.org/SexDescriptor#Male")
     Document.objects.filter(pk=male.pk).update(body=male.body | {"description": "As on the birth certificate"})

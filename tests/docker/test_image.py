@@ -26,7 +26,7 @@ def _copied() -> set[str]:
     return {source for line in sources for source in line.split()}
 
 
-def test_nobody_is_root_and_nothing_is_written_but_memory() -> None:
+def test_containers_run_without_root_on_a_read_only_file_system() -> None:
     """As far as the files tell: the account of the image, and what the compose file allows the container."""
     server = yaml.safe_load((TOP / "docker/compose.yaml").read_text())["services"]["meadowlark"]
     accounts = re.findall(r"^USER (\S+)$", (TOP / "docker/Dockerfile").read_text(), re.MULTILINE)

@@ -147,9 +147,7 @@ def test_migrations_that_go_back_are_forgotten(empty_database: Database, run: Pr
     assert empty_database.ask(stream) == []
 
 
-def test_what_a_newer_version_migrated_is_served_beside_it_but_refused_where_asked(
-    empty_database: Database, run: Prepare
-) -> None:
+def test_a_database_of_a_newer_version_is_served_or_refused_by_setting(empty_database: Database, run: Prepare) -> None:
     """Servers of two versions run side by side during an upgrade; `make run` serves its own home alone."""
     assert run("-m", "meadowlark.prepare").returncode == 0
     empty_database.execute(

@@ -101,7 +101,7 @@ def test_a_new_identity_that_is_taken_is_a_conflict_and_changes_nothing(api, cha
     assert list(Document.objects.order_by("pk").values()) == before
 
 
-def test_a_new_identity_that_points_nowhere_is_an_unresolved_reference(api, chain):
+def test_a_new_identity_that_does_not_resolve_is_an_unresolved_reference(api, chain):
     api.post("/sessions", chain["Session"].body | {"sessionName": "Without followers"})
     session = Document.objects.get(body__sessionName="Without followers")
 
@@ -125,7 +125,7 @@ def test_a_change_that_a_referrer_would_contradict_is_refused_as_a_whole(api, ch
     assert Document.objects.get(pk=chain["Session"].pk).body == chain["Session"].body
 
 
-def test_who_may_not_read_what_would_contradict_does_not_learn_its_key(api, chain, documents, resource_named):
+def test_the_key_of_an_unreadable_contradicting_document_is_not_disclosed(api, chain, documents, resource_named):
     grant = {
         "claims": ["ed-fi/session"],
         "actions": ["Read", "Update"],

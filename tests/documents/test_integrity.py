@@ -78,7 +78,7 @@ def test_a_closure_that_is_not_the_hierarchys_is_found(association, capsys):
     assert f"EducationOrganization {school}: organization_closure has other ancestors" in complaint(capsys)
 
 
-def test_a_document_that_is_not_reached_as_associations_tell_is_found(association, capsys):
+def test_a_wrong_person_authorization_row_is_found(association, capsys):
     ReachedDocument.objects.filter(association_id=association.pk).delete()
 
     assert "Student NK#studentUniqueId=Value: reached_document has other organizations" in complaint(capsys)
@@ -100,7 +100,7 @@ def another_standard(association):
     data_store.forget()
 
 
-def test_documents_of_a_resource_that_is_not_served_are_told_of(another_standard, association, capsys):
+def test_documents_of_a_resource_that_is_not_served_are_reported(another_standard, association, capsys):
     told = complaint(capsys)
 
     assert f"PupilSchoolAssociation {association.natural_key}: the standard that is served has no such resource" in told

@@ -46,7 +46,7 @@ def test_a_parent_that_is_taken_away_is_above_no_more(api, organizations, tree):
     assert stored_closure() == closure_of({1: [], 2: [], 7: [2]})
 
 
-def test_an_organization_that_goes_is_nowhere(api, tree):
+def test_a_deleted_organization_leaves_the_closure(api, tree):
     assert api.delete(tree[2]).status_code == 204
 
     assert stored_closure() == closure_of({1: [], 2: [1]})
@@ -107,7 +107,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(IDS), st.none() | st.sampled_from(I
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHANGES)
-def test_any_sequence_of_changes_leaves_what_the_documents_tell(organizations, preparers, changes):
+def test_any_sequence_of_changes_leaves_the_closure_of_the_documents(organizations, preparers, changes):
     district = organizations.district_resource
     with transaction.atomic():
         paths, parents = {}, {}

@@ -76,7 +76,7 @@ def test_what_stands_in_an_array_takes_no_part(surface):
 
 
 @pytest.mark.parametrize("id_", [2**63, -(2**63) - 1, "7"])
-def test_an_id_that_no_column_can_hold_is_nobodys(resource_named, id_):
+def test_an_id_out_of_range_is_not_securable(resource_named, id_):
     assert SecurablesExtractor(resource_named("School")).securables({"schoolId": id_}) == NOTHING
 
 
@@ -88,7 +88,7 @@ def stored(resource_named):
     return find
 
 
-def test_a_key_change_brings_them_along(api, documents, resource_named, stored):
+def test_a_key_change_updates_securables(api, documents, resource_named, stored):
     documents.store(resource_named("StudentSchoolAssociation"))
     assert api.post("/schools", documents.minimal_body(resource_named("School"), schoolId=7)).status_code == 201
     association = api.get("/studentSchoolAssociations").json()[0]

@@ -144,7 +144,7 @@ def test_an_ext_of_another_type_is_refused(api, school, wrong):
     assert path in ("$._ext", "$._ext.lakecounty")
 
 
-def test_what_no_project_knows_is_pruned_from_ext(api, school):
+def test_unknown_members_of_ext_are_dropped(api, school):
     body = with_additions(school, unknown=1)
     body["_ext"]["elsewhere"] = {"gateCode": "77"}
 
@@ -191,7 +191,7 @@ def test_a_new_key_is_carried_into_additions(api, school, pier):
     assert api.get(path).json()["_ext"]["lakecounty"]["pierReference"]["pierNumber"] == 77
 
 
-def test_items_of_arrays_in_additions_are_told_apart(api, school):
+def test_duplicate_items_of_arrays_in_additions_are_refused(api, school):
     twice = with_additions(school, mottos=[{"schoolMotto": "Row!"}, {"schoolMotto": "Row!"}])
 
     response = api.post("/schools", twice)
@@ -234,7 +234,7 @@ def test_only_the_entity_that_says_so_has_the_common_extension(api, documents, r
     assert "_ext" not in api.get(path).json()["addresses"][0]
 
 
-def test_a_subclass_of_the_extension_stands_where_its_superclass_is_meant(api, documents, own):
+def test_a_subclass_of_the_extension_can_be_referenced_as_its_superclass(api, documents, own):
     sailing_school = documents.minimal_body(own("SailingSchool"), sailingSchoolId=4711)
     documents.store_targets(own("SailingSchool"), sailing_school)
     association = documents.minimal_body(
@@ -312,13 +312,13 @@ def test_values_of_one_key_column_agree_between_core_and_extension(api, document
         ("bell=08:00:00", True),
     ],
 )
-def test_documents_of_the_extension_are_asked_for_like_all_others(api, documents, own, parameters, is_found):
+def test_documents_of_the_extension_are_queried_like_those_of_the_core(api, documents, own, parameters, is_found):
     documents.store(own("Crossing"))
 
     assert len(api.get(f"{LAKE}/crossings?{parameters}").json()) == int(is_found)
 
 
-def test_additions_cannot_be_asked_for(api, school):
+def test_additions_are_no_query_fields(api, school):
     api.post("/schools", with_additions(school))
 
     response = api.get("/schools?foundingDate=1901-09-01")
@@ -326,7 +326,7 @@ def test_additions_cannot_be_asked_for(api, school):
     assert response.status_code == 400
 
 
-def test_members_of_references_to_the_core_can_be_asked_for_by_role(api, documents, own):
+def test_members_of_references_to_the_core_are_query_fields_by_role(api, documents, own):
     documents.store(own("Ferry"))
     (ferry,) = api.get(f"{LAKE}/ferries").json()
 

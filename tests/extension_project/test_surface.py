@@ -316,7 +316,7 @@ def test_merges_and_shared_columns_cross_the_border_of_the_project(own, resource
     }
 
 
-def test_items_are_told_apart_by_their_keys(own, resource_named) -> None:
+def test_items_are_distinguished_by_their_keys(own, resource_named) -> None:
     keys = {
         str(unique.array): texts(unique.item_paths)
         for resource in (own("Pier"), own("Ferry"), resource_named("School"))

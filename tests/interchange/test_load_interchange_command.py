@@ -57,7 +57,7 @@ def test_refusals_for_one_reason_are_counted_in_one_line(write: Write) -> None:
     assert err.splitlines() == [f"{file}:4: {reason}", f"{reason}; 60 documents alike, the first at {file}:4"]
 
 
-def test_elements_of_another_standard_are_told_in_a_line_for_each(write: Write, standard: str) -> None:
+def test_elements_of_another_standard_are_reported_once_each(write: Write, standard: str) -> None:
     file = write(interchange(*["<Teapot/>"] * 60, student("1"), "<Kettle/>"))
 
     out, err = run(file)
@@ -133,16 +133,16 @@ def test_strict_stops_at_the_first_refusal_and_writes_nothing_after_it(
     assert ([refusal["line"] for refusal in report["refusals"]], report["summary"]) == ([4], None)
 
 
-def test_a_path_that_does_not_exist_is_a_reason(tmp_path: Path) -> None:
+def test_a_path_that_does_not_exist_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"nowhere\.xml does not exist"):
         run(tmp_path / "nowhere.xml")
 
 
-def test_a_folder_without_xml_is_a_reason(tmp_path: Path) -> None:
+def test_a_folder_without_xml_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no XML file in"):
         run(tmp_path)
 
 
-def test_a_report_that_cannot_be_written_is_a_reason(write: Write, tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_is_reported(write: Write, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="No such file or directory"):
         run(write(interchange()), report=tmp_path / "no" / "folder.json")

@@ -310,7 +310,7 @@ def test_a_reference_knows_the_identity_of_its_own_target_only(problem_of: Calla
     assert problem.reason == "unknown element StaffIdentity; SchoolReference has no identity, look-up or ref"
 
 
-def test_all_problems_of_a_document_are_told_at_once(problem_of: Callable[[str], UnreadableDocument]) -> None:
+def test_all_problems_of_a_document_are_reported_together(problem_of: Callable[[str], UnreadableDocument]) -> None:
     problem = problem_of("<School><A/>\n<B/></School>")
 
     assert problem == UnreadableDocument(3, "unknown element A; unknown element B (line 4)")

@@ -50,7 +50,7 @@ def test_a_ref_through_a_ref(loader: Loader, stored: Stored) -> None:
     assert len(stored("Location")) == 1
 
 
-def test_a_reference_below_the_root_lends_its_id_and_is_no_document(loader: Loader, stored: Stored) -> None:
+def test_a_reference_below_the_root_defines_an_id_and_is_no_document(loader: Loader, stored: Stored) -> None:
     template = school_reference(1).replace("<SchoolReference>", '<SchoolReference id="S1">')
 
     result = loader.documents(SCHOOL_DESCRIPTORS, school(1), template, location("A", BY_REF))
@@ -60,7 +60,7 @@ def test_a_reference_below_the_root_lends_its_id_and_is_no_document(loader: Load
     assert loader.refused == []
 
 
-def test_a_reference_inside_a_document_can_lend_its_id_too(loader: Loader, stored: Stored) -> None:
+def test_a_reference_inside_a_document_can_define_an_id(loader: Loader, stored: Stored) -> None:
     first = location("A", school_reference(1).replace("<SchoolReference>", '<SchoolReference id="S1">'))
 
     loader.documents(SCHOOL_DESCRIPTORS, school(1), first, location("B", BY_REF))
@@ -68,7 +68,7 @@ def test_a_reference_inside_a_document_can_lend_its_id_too(loader: Loader, store
     assert [body["schoolReference"] for body in stored("Location")] == [{"schoolId": 1}, {"schoolId": 1}]
 
 
-def test_a_school_can_be_meant_as_an_education_organization(loader: Loader, stored: Stored) -> None:
+def test_a_school_can_be_referenced_as_an_education_organization(loader: Loader, stored: Stored) -> None:
     loader.documents(
         SCHOOL_DESCRIPTORS + descriptor("ProgramType", "Band"),
         school(1, attributes='id="S1"'),

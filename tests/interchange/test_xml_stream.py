@@ -73,7 +73,7 @@ def test_what_stands_before_malformed_xml_is_still_handed_out() -> None:
         (f"<InterchangeStudent>{'<a>' * 200}", "elements are nested more than 100 levels deep"),
     ],
 )
-def test_what_is_no_interchange_is_unreadable(text: str, reason: str) -> None:
+def test_a_file_that_is_no_interchange_is_unreadable(text: str, reason: str) -> None:
     with pytest.raises(UnreadableFile) as failure:
         read(text)
 
@@ -111,7 +111,7 @@ def test_an_encoding_that_cannot_be_read_ends_the_reading(encoding: str) -> None
     assert "encoding" in failure.value.reason
 
 
-def test_an_entity_that_nobody_declared_is_malformed_xml() -> None:
+def test_an_undeclared_entity_is_malformed_xml() -> None:
     with pytest.raises(UnreadableFile) as failure:
         read(interchange("<Student>&file;</Student>"))
 

@@ -67,7 +67,7 @@ def test_a_server_speaks_utf_8_and_listens_to_no_network(home: Path) -> None:
     assert (encoding, collation, addresses, durable) == ("UTF8", "C.UTF-8", "", "on")
 
 
-def test_nobody_else_may_enter_the_folder_of_the_socket(home: Path) -> None:
+def test_only_the_owner_may_enter_the_socket_folder(home: Path) -> None:
     with EmbeddedPostgres(home):
         mode = (home / "postgres").stat().st_mode
 
@@ -218,7 +218,7 @@ def test_a_killed_server_is_noticed_and_starts_again_with_what_was_committed(hom
         assert _ask(server.url, "SELECT value FROM kept") == 42
 
 
-def test_a_process_id_left_behind_that_is_somebody_elses_by_now_is_no_obstacle(home: Path) -> None:
+def test_a_stale_process_id_of_another_process_is_ignored(home: Path) -> None:
     with EmbeddedPostgres(home):
         pid_file = (home / "postgres" / "postmaster.pid").read_text()
     stale = pid_file.splitlines()
@@ -230,14 +230,14 @@ def test_a_process_id_left_behind_that_is_somebody_elses_by_now_is_no_obstacle(h
         assert _ask(server.url, "SELECT 1") == 1
 
 
-def test_an_interrupted_initialisation_is_begun_anew(home: Path) -> None:
+def test_an_interrupted_initialisation_starts_again(home: Path) -> None:
     (home / "postgres.new" / "base").mkdir(parents=True)
 
     with EmbeddedPostgres(home) as server:
         assert _ask(server.url, "SELECT 1") == 1
 
 
-def test_a_data_folder_that_is_none_is_refused_with_postgresqls_own_words(home: Path) -> None:
+def test_an_invalid_data_folder_is_refused_with_the_message_of_postgresql(home: Path) -> None:
     (home / "postgres").mkdir(parents=True, mode=0o700)
 
     with pytest.raises(EmbeddedPostgresError, match="did not start in"):

@@ -16,7 +16,7 @@ TOP = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("text", "reason"), [("-5", "MEADOWLARK_X is -5; it must not be negative"), ("many", "it must be a whole number")]
 )
-def test_a_number_that_cannot_be_meant_is_refused(monkeypatch: pytest.MonkeyPatch, text: str, reason: str) -> None:
+def test_a_number_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch, text: str, reason: str) -> None:
     monkeypatch.setenv("MEADOWLARK_X", text)
 
     with pytest.raises(ImproperlyConfigured, match=reason):
@@ -48,7 +48,7 @@ def test_a_boolean_may_be_written_in_the_usual_words(monkeypatch: pytest.MonkeyP
         ("MEADOWLARK_CORRELATION_HEADER", "café", "is 'café', no name of a header."),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_told_in_one_line(name: str, text: str, reason: str) -> None:
+def test_an_unusable_setting_is_reported_in_one_line(name: str, text: str, reason: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "meadowlark.prepare"],
         cwd=TOP,

@@ -45,7 +45,7 @@ def test_a_reload_and_a_stop_lose_no_request(server: Server) -> None:
     assert acknowledged == _stored(server)
 
 
-def test_a_request_under_way_is_answered_by_a_server_that_was_told_to_stop(server: Server) -> None:
+def test_a_request_in_progress_is_answered_during_shutdown(server: Server) -> None:
     body = json.dumps(_student("under way")).encode()
     connection = HTTPConnection(ADDRESS, server.port, timeout=30)
     connection.putrequest("POST", "/data/ed-fi/students")

@@ -135,7 +135,7 @@ def test_a_home_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         ("postgresql://meadowlark:hidden@127.0.0.1:5432", "it names no database"),
     ],
 )
-def test_an_address_of_a_database_that_is_none_is_told_in_a_line(tmp_path: Path, address: str, reason: str) -> None:
+def test_an_invalid_database_url_is_reported_in_one_line(tmp_path: Path, address: str, reason: str) -> None:
     run = Run(tmp_path / "home", free_port(), DATABASE_URL=address)
 
     assert run.process.wait(60) == 1
@@ -148,7 +148,7 @@ def test_an_address_of_a_database_that_is_none_is_told_in_a_line(tmp_path: Path,
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
 @pytest.mark.parametrize("megabytes", [8, 62])
-def test_a_full_disk_is_told(tmp_path: Path, megabytes: int) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path, megabytes: int) -> None:
     """The first is full while PostgreSQL initialises its data, the second when it runs and the database is prepared."""
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -82,7 +82,7 @@ def test_identity_is_marked_on_values_on_references_and_inside_them(surface_of: 
     assert properties(surface, "edFi_schoolReference")["schoolId"]["x-Ed-Fi-isIdentity"] is True
 
 
-def test_what_tells_items_apart_is_marked_as_their_identity(surface_of: SurfaceOf) -> None:
+def test_identifying_members_of_items_are_marked_as_identity(surface_of: SurfaceOf) -> None:
     surface = surface_of(SCHOOL)
 
     address = properties(surface, "edFi_schoolAddress")

@@ -147,7 +147,7 @@ def test_the_bundled_standard_loads_people_before_and_updates_them_after_their_a
     assert order[("/ed-fi/schools", both)] > order[("/ed-fi/localEducationAgencies", both)]
 
 
-def test_every_reference_of_the_bundled_standard_leads_backwards_unless_it_is_optional(surface: Surface) -> None:
+def test_every_required_reference_of_the_bundled_standard_points_to_an_earlier_resource(surface: Surface) -> None:
     order = {step.resource: step.order for step in load_steps(surface, ROOT) if "Create" in step.operations}
     years = "SchoolYearType"
 
@@ -174,7 +174,7 @@ def test_the_graph_repeats_people_behind_their_associations(surface_of: SurfaceO
 
 
 @pytest.mark.parametrize("accepted", ["application/graphml", "application/json, Application/GraphML;q=0.5"])
-def test_who_accepts_graphml_gets_it(accepted: str, client) -> None:
+def test_graphml_is_served_on_request(accepted: str, client) -> None:
     response = client.get("/metadata/dependencies", headers={"Accept": accepted})
 
     assert response["Content-Type"] == "application/graphml"

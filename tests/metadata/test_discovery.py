@@ -46,12 +46,12 @@ def test_a_project_whose_package_has_no_description_goes_by_name_and_version(sur
     assert [model["informationalVersion"] for model in models] == ["The Ed-Fi Data Standard v6.1.0", "Sample v1.0.0"]
 
 
-def test_the_version_tells_clients_that_they_can_page_by_cursor() -> None:
+def test_the_version_announces_cursor_paging() -> None:
     """From 7.3 on they do."""
     assert get("/").json()["version"] == "7.3"
 
 
-def test_addresses_are_those_that_a_proxy_was_asked_for(settings) -> None:
+def test_addresses_are_those_of_the_forwarded_request(settings) -> None:
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     settings.USE_X_FORWARDED_HOST = True
     settings.ALLOWED_HOSTS = ["api.example.org"]
@@ -118,7 +118,7 @@ def test_the_older_servers_addresses_lead_to_the_same_documents(older: str, newe
 
 
 @pytest.mark.parametrize("path", ["/metadata/nothing", "/metadata/xsd/none/files", "/metadata/xsd/ed-fi/Core.xsd"])
-def test_an_unknown_section_is_said_in_plain_text(path: str) -> None:
+def test_an_unknown_section_is_a_404_in_plain_text(path: str) -> None:
     response = get(path)
 
     assert response.status_code == 404

@@ -14,7 +14,7 @@ def get(**headers: str):
     return Client().get(ADDRESS, headers=headers)
 
 
-def test_who_accepts_gzip_gets_the_same_document_compressed() -> None:
+def test_a_document_is_compressed_for_clients_that_accept_gzip() -> None:
     plain, compressed = get(), get(**{"Accept-Encoding": "br, gzip;q=0.8"})
 
     assert compressed["Content-Encoding"] == "gzip"
@@ -24,11 +24,11 @@ def test_who_accepts_gzip_gets_the_same_document_compressed() -> None:
 
 
 @pytest.mark.parametrize("accepted", ["", "br", "identity", "gzip;q=0", "br, gzip; q=0.0"])
-def test_who_does_not_accept_gzip_gets_it_plain(accepted: str) -> None:
+def test_a_document_is_plain_for_clients_that_do_not_accept_gzip(accepted: str) -> None:
     assert "Content-Encoding" not in get(**{"Accept-Encoding": accepted})
 
 
-def test_who_has_the_document_already_gets_none() -> None:
+def test_a_conditional_request_for_the_current_document_is_304() -> None:
     etag = get()["ETag"]
 
     response = get(**{"If-None-Match": f'"other", {etag}'})
@@ -38,7 +38,7 @@ def test_who_has_the_document_already_gets_none() -> None:
     assert get(**{"If-None-Match": '"other"'}).status_code == 200
 
 
-def test_the_two_codings_have_strong_tags_of_their_own() -> None:
+def test_each_content_coding_has_its_own_strong_etag() -> None:
     plain, compressed = get()["ETag"], get(**{"Accept-Encoding": "gzip"})["ETag"]
 
     assert plain != compressed
@@ -47,7 +47,7 @@ def test_the_two_codings_have_strong_tags_of_their_own() -> None:
     assert get(**{"Accept-Encoding": "gzip", "If-None-Match": plain}).status_code == 200
 
 
-def test_documents_for_another_address_are_others(settings) -> None:
+def test_documents_differ_by_the_address_of_the_server(settings) -> None:
     settings.ALLOWED_HOSTS = ["testserver", "other"]
 
     here = Client().get("/metadata/xsd").json()
@@ -58,7 +58,7 @@ def test_documents_for_another_address_are_others(settings) -> None:
 
 
 @pytest.mark.parametrize("address", ["/metadata", "/metadata/specifications/resources-spec.json"])
-def test_both_codings_name_the_address_that_was_asked(settings, address: str) -> None:
+def test_both_content_codings_name_the_requested_address(settings, address: str) -> None:
     settings.ALLOWED_HOSTS = ["a.example"]
     host = {"Host": "a.example:8443"}
 
@@ -71,7 +71,7 @@ def test_both_codings_name_the_address_that_was_asked(settings, address: str) ->
     assert len(compressed.content) < max(len(plain.content) / 5, 1000)
 
 
-def test_addresses_have_tags_of_their_own(settings) -> None:
+def test_each_address_has_its_own_etag(settings) -> None:
     settings.ALLOWED_HOSTS = ["a.example"]
 
     tags = {Client().get("/metadata", headers={"Host": host})["ETag"] for host in ("a.example", "a.example:1")}
@@ -80,7 +80,7 @@ def test_addresses_have_tags_of_their_own(settings) -> None:
 
 
 @pytest.mark.parametrize("coding", ["identity", "gzip"])
-def test_a_client_that_names_ever_other_ports_costs_no_more_than_one_that_does_not(settings, coding: str) -> None:
+def test_documents_are_not_built_again_for_each_port(settings, coding: str) -> None:
     """A document is not made anew for each, of which there are 65,535 for each host that is ours."""
     settings.ALLOWED_HOSTS = ["a.example"]
     client = Client()

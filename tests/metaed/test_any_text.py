@@ -106,7 +106,7 @@ def test_a_chain_of_thousands_of_commons_is_no_danger(messages_of: MessagesOf):
     assert len([message for message in messages if "is a subclass itself" in message]) == len(messages) == 1499
 
 
-def test_thousands_of_errors_are_told_in_seconds(messages_of: MessagesOf):
+def test_thousands_of_errors_are_reported_in_seconds(messages_of: MessagesOf):
     broken = "\n".join(f'Domain Entity D{number} documentation "." integer I documentation' for number in range(2000))
     dead = "\n".join(f'Common C{number} documentation "." common Nothing{number} documentation "." is optional'
                      for number in range(3000))  # fmt: skip

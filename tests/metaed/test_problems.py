@@ -68,7 +68,7 @@ def test_an_error_in_one_declaration_hides_none_in_the_next(messages_of: Message
     assert [message.split(":")[0] for message in messages] == ["2", "3", "4"]
 
 
-def test_semantic_errors_are_told_beside_syntax_errors(messages_of: MessagesOf):
+def test_semantic_errors_are_reported_with_syntax_errors(messages_of: MessagesOf):
     messages = messages_of("""
         Common A documentation
         Domain Entity B documentation "." bool C documentation "." is required

@@ -292,7 +292,7 @@ def test_a_wrong_package_json_is_reported(tmp_path: Path, content: str, message:
 
 @pytest.mark.parametrize("character", ["'", '"', "%", "\\", "{", ",", "#", "=", "[", "\n"])
 @pytest.mark.parametrize("member", ["projectName", "projectVersion", "name", "publishedName"])
-def test_what_stands_in_headers_bodies_and_statements_has_no_characters_that_mean_something_there(
+def test_names_have_no_characters_that_are_special_in_headers_bodies_or_statements(
     tmp_path: Path, member: str, character: str
 ):
     text = f"Lake{character}County"

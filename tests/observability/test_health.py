@@ -19,7 +19,7 @@ def test_a_server_with_its_database_is_healthy(path: str, db: None) -> None:
     }
 
 
-def test_a_monitor_may_ask_without_wanting_a_body(db: None) -> None:
+def test_the_health_endpoint_answers_head(db: None) -> None:
     assert Client().head("/health").status_code == 200
 
 

@@ -32,7 +32,7 @@ def counted(method: str, route: str, status: int) -> float:
     return next((float(each.removeprefix(line)) for each in text.splitlines() if each.startswith(line)), 0)
 
 
-def test_requests_are_counted_under_their_resource_in_any_spelling(api: ApiTestClient) -> None:
+def test_requests_are_counted_by_resource_whatever_the_case_of_the_path(api: ApiTestClient) -> None:
     before = counted("GET", "/ed-fi/students", 200)
 
     api.get("/students")
@@ -50,7 +50,7 @@ def test_refusals_are_counted_with_their_status(api: ApiTestClient) -> None:
     assert counted("POST", "/ed-fi/students", 400) == before + 1
 
 
-def test_what_clients_make_up_shares_one_name(api: ApiTestClient) -> None:
+def test_unknown_paths_and_methods_share_one_label(api: ApiTestClient) -> None:
     before = counted("GET", "other", 404)
 
     api.get("/unheardOf")
@@ -61,7 +61,7 @@ def test_what_clients_make_up_shares_one_name(api: ApiTestClient) -> None:
     assert b"made" not in Client().get("/metrics").content
 
 
-def test_issued_tokens_are_counted_and_those_that_are_valid_told(api: ApiTestClient) -> None:
+def test_issued_and_valid_tokens_are_counted(api: ApiTestClient) -> None:
     text = Client().get("/metrics").content.decode()
 
     assert re.search(r'^meadowlark_requests_total{method="POST",route="oauth-token",status="200"} [1-9]', text, re.M)
@@ -69,7 +69,7 @@ def test_issued_tokens_are_counted_and_those_that_are_valid_told(api: ApiTestCli
     assert re.search(r'^meadowlark_database_connections{state="active"} [1-9]', text, re.M)
 
 
-def test_durations_are_told_by_view(api: ApiTestClient) -> None:
+def test_durations_are_measured_by_view(api: ApiTestClient) -> None:
     api.get("/students")
 
     text = Client().get("/metrics").content.decode()
@@ -77,7 +77,7 @@ def test_durations_are_told_by_view(api: ApiTestClient) -> None:
     assert re.search(r'^meadowlark_request_seconds_bucket{le="\+Inf",method="GET",view="data"} [1-9]', text, re.M)
 
 
-def test_metrics_are_told_without_a_database_too(db: None) -> None:
+def test_metrics_are_served_without_a_database(db: None) -> None:
     def refuse(*_: object) -> None:
         raise OperationalError("connection refused")
 

@@ -12,7 +12,7 @@ from tests.seeding.district import school
 pytestmark = pytest.mark.django_db
 
 
-def test_there_are_as_many_documents_as_were_asked_for(district):
+def test_there_are_as_many_documents_as_requested(district):
     assert Document.objects.count() == SIZE
 
 

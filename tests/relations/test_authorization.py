@@ -34,7 +34,7 @@ def test_what_a_document_refers_to_is_left_out_too(reader, full_association):
     ]
 
 
-def test_who_may_not_read_a_document_does_not_learn_what_refers_to_it(reader):
+def test_referrers_of_an_unreadable_document_are_not_disclosed(reader):
     response = related(reader, "schools", stored("School"))
 
     assert response.status_code == 403

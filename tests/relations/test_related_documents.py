@@ -11,7 +11,7 @@ from tests.relations.conftest import RELATIONS, ask, endpoints, related, stored
 SOME_ID = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"
 
 
-def test_who_refers_to_a_document(api, association):
+def test_referrers_of_a_document(api, association):
     response = related(api, "students", stored("Student"))
 
     assert response.status_code == 200
@@ -24,7 +24,7 @@ def test_who_refers_to_a_document(api, association):
     ]
 
 
-def test_what_a_document_refers_to(api, association):
+def test_references_of_a_document(api, association):
     found = endpoints(related(api, "studentSchoolAssociations", association, "direction=outgoing"))
 
     assert {"students", "schools", "gradeLevelDescriptors"} <= {*found}
@@ -38,7 +38,7 @@ def test_a_school_is_found_as_what_it_is_and_as_an_education_organization(api, f
 
 
 @pytest.mark.parametrize(("order", "turned"), [("oldest", False), ("newest", True), ("NEWEST", True)])
-def test_in_order_of_creation_either_way(api, full_association, order, turned):
+def test_order_of_creation_ascending_and_descending(api, full_association, order, turned):
     found = related(api, "schools", stored("School"), f"order={order}").json()
 
     rows = {str(each.document_uuid): each.pk for each in Document.objects.all()}
@@ -48,7 +48,7 @@ def test_in_order_of_creation_either_way(api, full_association, order, turned):
 
 @pytest.mark.parametrize("order", ["oldest", "newest"])
 @pytest.mark.parametrize("direction", ["incoming", "outgoing"])
-def test_pages_together_are_everything_once(api, full_association, order, direction):
+def test_pages_contain_every_document_exactly_once(api, full_association, order, direction):
     endpoint, document = (
         ("schools", stored("School"))
         if direction == "incoming"
@@ -92,7 +92,7 @@ def test_bodies_are_those_that_the_resource_serves(api, full_association, settin
     assert len(found) > 3
 
 
-def test_who_refers_to_another_under_both_names_is_listed_once(api_without_check, documents, resource_named):
+def test_a_referrer_by_both_identities_is_listed_once(api_without_check, documents, resource_named):
     documents.store(resource_named("StudentEducationOrganizationAssociation"))
     school, both = stored("School"), stored("StudentEducationOrganizationAssociation")
     with connection.cursor() as cursor:
@@ -107,7 +107,7 @@ def test_who_refers_to_another_under_both_names_is_listed_once(api_without_check
     assert found.count("studentEducationOrganizationAssociations") == 1
 
 
-def test_a_document_without_neighbours_has_none(api):
+def test_a_document_without_related_documents_has_an_empty_page(api):
     student = api.post("/students", STUDENT)
 
     response = ask(api, "/students" + student["Location"].rpartition("/students")[2])
@@ -145,11 +145,11 @@ def test_relations_are_only_read(api, method):
 
 
 @pytest.mark.parametrize("path", ["/students/" + SOME_ID, "/unknowns/1", "/nothing"])
-def test_nothing_is_told_without_a_token(db, path):
+def test_requests_without_a_token_are_401(db, path):
     assert Client().get(RELATIONS + path).status_code == 401
 
 
-def test_all_that_is_wrong_with_a_query_is_told_at_once(api, association):
+def test_all_problems_of_a_query_are_reported_together(api, association):
     query = "direction=up&order=x&include=links&resource=ed-fi/none&resource=ed-fi/students&pageSize=501&pageToken=!"
 
     response = related(api, "students", stored("Student"), query)

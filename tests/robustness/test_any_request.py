@@ -66,7 +66,7 @@ NUMBERS = ["sNaN", "-sNaN1", "NaN", "Infinity", "1e400", "1e9999999999", "9" * 2
 
 @pytest.mark.parametrize("value", NUMBERS, ids=lambda value: value[:9])
 @pytest.mark.parametrize("field", ["schools?schoolId", "staffs?yearsOfPriorProfessionalExperience"])
-def test_a_number_like_no_other_in_a_query(send, field, value):
+def test_extreme_numbers_in_a_query(send, field, value):
     assert send("GET", f"/data/ed-fi/{field}={value}").status_code in (200, 400)
 
 

@@ -205,7 +205,7 @@ def test_items_that_break_a_rule_each(meter, wrong):
 
 @needs_peaks
 @pytest.mark.parametrize("text", ["soon", "13/13/2025 10:61:00 PM"])
-def test_dates_that_are_none(meter, documents, resource_named, text):
+def test_text_that_is_no_date(meter, documents, resource_named, text):
     periods = [{"beginDate": text}] * (MOST_VALUES // 2 - 100)
     school = documents.minimal_body(resource_named("School")) | {"addresses": [{"periods": periods}]}
 

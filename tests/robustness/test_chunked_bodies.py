@@ -53,14 +53,14 @@ def test_a_body_comes_in_a_limited_number_of_chunks(real_server, chunks, statuse
 
 
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
-def test_malformed_chunks_that_nobody_read_cause_no_second_answer(real_server, body):
+def test_malformed_chunks_left_unread_cause_no_second_response(real_server, body):
     status, answer = post(real_server, "/data/ed-fi/students", chunked(BODY)[:-5] + body, "expired")
 
     assert status == 401
     assert json.loads(answer)["status"] == 401
 
 
-def test_what_follows_malformed_chunks_is_no_request(real_server):
+def test_bytes_behind_malformed_chunks_are_not_read_as_a_request(real_server):
     with socket.create_connection(("127.0.0.1", real_server.port), timeout=10) as connection:
         connection.sendall(b"POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
         refused = whole_answer(connection)

@@ -140,7 +140,7 @@ def _until_refused(request: Request, client: RealClient) -> Answer:
     raise AssertionError("never refused")
 
 
-def test_a_lock_that_somebody_keeps(real_server: RealServer, client: RealClient) -> None:
+def test_a_lock_held_by_another_session(real_server: RealServer, client: RealClient) -> None:
     with administrator(real_server) as connection, connection.transaction():
         connection.execute("LOCK TABLE document IN ACCESS EXCLUSIVE MODE")
 

@@ -30,7 +30,7 @@ def test_a_client_cannot_move_the_path(real_server, name):
     assert below.status == 404, "a path rule of a proxy that forbids /health would be passed"
 
 
-def test_what_one_client_sends_as_script_name_moves_nobody_elses_login(real_server):
+def test_a_script_name_header_does_not_affect_the_login_of_others(real_server):
     for _ in range(16):
         get(real_server, "/evil/health/live", SCRIPT_NAME="/evil")
     found = {get(real_server, "/admin/")[0].headers["Location"] for _ in range(32)}

@@ -19,7 +19,7 @@ def get(server, path, host):
 
 @pytest.mark.parametrize("host", OTHER_HOSTS[:-1])
 @pytest.mark.parametrize("path", ["/", "/data/ed-fi/students", "/oauth/token", "/admin/", "/metrics", "/healthy"])
-def test_a_host_that_is_not_ours_is_refused(real_server, path, host):
+def test_a_host_outside_allowed_hosts_is_refused(real_server, path, host):
     status, body = get(real_server, path, host)
 
     assert status == 400

@@ -119,7 +119,7 @@ def test_a_page_of_large_relations_can_be_walked_either_way(real_server, relatio
 
 
 @pytest.mark.parametrize("documents", [30, 60], ids=["from memory", "from a file"])
-def test_clients_that_do_not_read_keep_nobody_waiting(real_server, page, documents):
+def test_clients_that_do_not_read_do_not_block_others(real_server, page, documents):
     """With more of them than there are threads."""
     request = (
         f"GET {page.replace(str(DOCUMENTS), str(documents))} HTTP/1.1\r\nAuthorization: Bearer {real_server.token}"

@@ -104,7 +104,7 @@ def test_commands_run(server: PooledServer) -> None:
     assert b"documents agree" in server.manage("verify_integrity")
 
 
-def test_a_server_that_was_not_told_of_the_pooler_does_not_start(server: PooledServer) -> None:
+def test_a_server_without_the_pooler_setting_does_not_start(server: PooledServer) -> None:
     environment = server._environment() | {"MEADOWLARK_TRANSACTION_POOLING": "false"}
 
     prepared = subprocess.run(

@@ -99,7 +99,7 @@ POST = (
 
 
 @pytest.mark.parametrize("part", ["head", "body", "unread body"])
-def test_nobody_keeps_the_server_waiting(real_server, part):
+def test_clients_that_stop_sending_do_not_block_others(real_server, part):
     """With more clients than there are threads, gone in the middle of a request."""
     token = b"expired" if part == "unread body" else real_server.token.encode()
     head = POST % (token, 5000)
@@ -111,7 +111,7 @@ def test_nobody_keeps_the_server_waiting(real_server, part):
         assert all_threads_answer(real_server, timeout=60)
 
 
-def test_clients_that_say_nothing_keep_nobody_waiting(real_server):
+def test_silent_clients_do_not_block_others(real_server):
     with ExitStack() as connections:
         for _ in range(60):
             connections.enter_context(socket.create_connection(("127.0.0.1", real_server.port)))
@@ -120,7 +120,7 @@ def test_clients_that_say_nothing_keep_nobody_waiting(real_server):
 
 @pytest.mark.skipif(not shutil.which("prlimit"), reason="nothing here limits the files of a process")
 @pytest.mark.parametrize("words", [b"", b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"], ids=["silent", "kept alive"])
-def test_any_number_of_idle_connections_keeps_nobody_out(tmp_path, words):
+def test_idle_connections_do_not_keep_new_ones_out(tmp_path, words):
     """More than a worker may have files open, too, without which it would die with all its requests."""
     with constant_view(tmp_path / "home", within=["prlimit", "--nofile=200"]) as (port, _), ExitStack() as idle:
         for _ in range(450):
@@ -134,7 +134,7 @@ def test_any_number_of_idle_connections_keeps_nobody_out(tmp_path, words):
     assert (tmp_path / "home.constant.log").read_text() == ""
 
 
-def test_clients_that_do_not_hang_up_keep_nobody_waiting(real_server):
+def test_clients_that_do_not_close_do_not_block_others(real_server):
     """Each is told the end at once, not when those before it have taken leave."""
     start = time.monotonic()
     with ExitStack() as connections:
@@ -150,7 +150,7 @@ def test_clients_that_do_not_hang_up_keep_nobody_waiting(real_server):
     assert time.monotonic() - start < 60
 
 
-def test_a_body_that_does_not_come_is_a_problem(real_server):
+def test_a_body_that_never_arrives_is_a_problem(real_server):
     status, answer = exchange(real_server, "Content-Length: 500", BODY, ends=False)
 
     assert status == 400
@@ -186,7 +186,7 @@ def test_a_charset_in_the_content_type_changes_nothing(real_server, charset):
         (b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + b"x" * 9000 + b"\r\n\r\n", 431),
     ],
 )
-def test_what_is_no_request_is_refused_with_problem_details(real_server, request_, status):
+def test_malformed_requests_are_refused_with_problem_details(real_server, request_, status):
     """By gunicorn, before any application is asked."""
     with socket.create_connection(("127.0.0.1", real_server.port), timeout=10) as connection:
         connection.sendall(request_)
@@ -225,7 +225,7 @@ def test_head_leaves_the_connection_to_the_next_request(real_server, path):
 
 
 @pytest.mark.parametrize("_", range(3))
-def test_clients_that_leave_while_it_stops_break_nothing(tmp_path, _):
+def test_clients_that_disconnect_during_shutdown_cause_no_error(tmp_path, _):
     with constant_view(tmp_path / "home") as (port, gunicorn), ExitStack() as idle:
         for _ in range(200):
             client = idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))

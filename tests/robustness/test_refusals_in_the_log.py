@@ -41,7 +41,7 @@ def test_a_refused_request_is_found_by_the_id_in_its_answer(real_server):
 
 
 @pytest.mark.parametrize(("sent", "status"), UNREADABLE.values(), ids=UNREADABLE)
-def test_what_is_no_request_leaves_one_line_without_what_was_sent(real_server, sent, status):
+def test_malformed_requests_leave_one_line_without_their_bytes(real_server, sent, status):
     with socket.create_connection(("127.0.0.1", real_server.port), timeout=10) as connection:
         connection.sendall(sent)
         answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()

@@ -87,7 +87,7 @@ def finds(client: RealClient, code: str, more: str = "") -> bool:
     return bool(found)
 
 
-def test_who_wrote_nothing_is_answered_by_the_replica(replica, writer, reader):
+def test_clients_that_wrote_nothing_are_served_by_the_replica(replica, writer, reader):
     replica.pause()
 
     code = post_term(writer)
@@ -96,7 +96,7 @@ def test_who_wrote_nothing_is_answered_by_the_replica(replica, writer, reader):
     assert finds(writer, code)
 
 
-def test_whoever_asks_for_changes_is_answered_by_the_primary(replica, writer, reader):
+def test_change_queries_are_served_by_the_primary(replica, writer, reader):
     replica.pause()
 
     code = post_term(writer)
@@ -104,7 +104,7 @@ def test_whoever_asks_for_changes_is_answered_by_the_primary(replica, writer, re
     assert finds(reader, code, "&minChangeVersion=0")
 
 
-def test_a_replica_that_stays_behind_is_not_asked(replica, writer, reader):
+def test_a_lagging_replica_is_not_used(replica, writer, reader):
     replica.pause()
     code = post_term(writer)
 
@@ -136,7 +136,7 @@ def test_on_every_connection_a_client_finds_what_it_wrote_on_another(replica, se
     assert all(found)
 
 
-def test_a_replica_that_is_late_by_design_is_read_by_others_only(replica, writer, reader):
+def test_a_delayed_replica_serves_only_clients_that_wrote_nothing(replica, writer, reader):
     replica.execute("ALTER SYSTEM SET recovery_min_apply_delay = '1s'")
     replica.execute("SELECT pg_reload_conf()")
     time.sleep(0.3)
@@ -152,7 +152,7 @@ def test_a_replica_that_is_late_by_design_is_read_by_others_only(replica, writer
     assert not any(late)
 
 
-def test_without_the_replica_the_primary_answers(replica, writer, reader):
+def test_the_primary_serves_when_the_replica_is_down(replica, writer, reader):
     replica.stop()
     code = post_term(writer)
 
@@ -170,7 +170,7 @@ def test_a_replica_that_came_back_is_used_again(replica, writer, reader):
     assert not finds(reader, post_term(writer))
 
 
-def test_a_replica_that_became_a_primary_is_left_alone(replica, writer, reader):
+def test_a_promoted_replica_is_not_used(replica, writer, reader):
     replica.execute("SELECT pg_promote()")
 
     code = post_term(writer)

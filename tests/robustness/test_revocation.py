@@ -39,7 +39,7 @@ def shut_out(server: RealServer) -> Iterator[psycopg.Connection]:
             time.sleep(server.TOKEN_CACHE_SECONDS)
 
 
-def test_no_worker_lets_in_whom_the_operator_has_shut_out(real_server: RealServer) -> None:
+def test_no_worker_accepts_a_revoked_client(real_server: RealServer) -> None:
     revoked, kept = real_server.another_token(), real_server.another_token()
     assert statuses(real_server, revoked) == statuses(real_server, kept) == {200}
 

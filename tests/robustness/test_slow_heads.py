@@ -27,7 +27,7 @@ def connected(port):
 
 
 @pytest.mark.parametrize("before", [b"", GET], ids=["new", "kept alive"])
-def test_half_sent_heads_keep_nobody_waiting(server, before):
+def test_incomplete_request_heads_do_not_block_others(server, before):
     port, _ = server
     start = time.monotonic()
     with ExitStack() as held:
@@ -68,7 +68,7 @@ def test_a_request_with_the_half_of_the_next_behind_it_is_answered_and_so_is_tha
             assert whole_answer(slow).status == 200
 
 
-def test_what_is_no_head_is_refused_before_its_end(server):
+def test_bytes_that_are_no_request_head_are_refused_at_once(server):
     """As of a client that speaks TLS."""
     port, _ = server
     with connected(port) as wrong:
@@ -84,7 +84,7 @@ def test_a_long_head_is_not_held_until_it_ends(server):
         assert whole_answer(long).status == 431
 
 
-def test_a_head_that_never_ends_is_given_up(real_server):
+def test_a_request_head_that_never_ends_is_closed(real_server):
     """However often a little more of it comes."""
     end = time.monotonic() + 60
     with connected(real_server.port) as dripping, pytest.raises(OSError):
@@ -94,7 +94,7 @@ def test_a_head_that_never_ends_is_given_up(real_server):
             time.sleep(0.1)
 
 
-def test_a_half_sent_head_is_answered_by_a_server_that_was_told_to_stop(tmp_path):
+def test_an_incomplete_request_head_is_answered_during_shutdown(tmp_path):
     with constant_view(tmp_path / "home") as (port, gunicorn), connected(port) as slow, connected(port) as idle:
         idle.sendall(GET)
         assert whole_answer(idle).status == 200

@@ -17,7 +17,7 @@ def test_a_taken_identity_is_a_conflict_even_where_a_referrer_could_not_follow(a
     assert response.json()["type"] == "urn:ed-fi:api:identity-conflict"
 
 
-def test_a_fixed_identity_is_told_before_a_missing_document(api, documents, resource_named):
+def test_a_fixed_identity_is_reported_before_a_missing_document(api, documents, resource_named):
     resource = resource_named("AcademicWeek")
     body = documents.minimal_body(resource)
     documents.store_targets(resource, body)
@@ -30,7 +30,7 @@ def test_a_fixed_identity_is_told_before_a_missing_document(api, documents, reso
     assert problem["type"] == "urn:ed-fi:api:bad-request:data-validation-failed:key-change-not-supported"
 
 
-def test_an_unknown_descriptor_is_told_before_a_fixed_identity(api, documents, resource_named):
+def test_an_unknown_descriptor_is_reported_before_a_fixed_identity(api, documents, resource_named):
     resource = resource_named("LocalEducationAgency")
     body = documents.minimal_body(resource)
     documents.store_targets(resource, body)

@@ -205,7 +205,7 @@ def test_the_pages_of_tokens_show_no_token(operator: Client, token: str) -> None
     assert token not in page
 
 
-def test_what_nobody_uses_is_not_shown(operator: Client) -> None:
+def test_unused_fields_are_not_shown(operator: Client) -> None:
     index = operator.get("/admin/").content.decode()
 
     assert "/admin/oauth2_provider/accesstoken/" in index

@@ -29,7 +29,7 @@ def facts(entry: dict[str, object], *names: str) -> dict[str, object]:
     return {name: entry.get(name) for name in names}
 
 
-def test_who_was_denied_an_action_is_logged(client: Client, log: Log) -> None:
+def test_a_denied_action_is_logged(client: Client, log: Log) -> None:
     token = new_token("Roster", "RosterVendor", key="roster-key")
     headers = {"Authorization": f"Bearer {token}", "correlationid": "ticket-7"}
 
@@ -49,7 +49,7 @@ def test_who_was_denied_an_action_is_logged(client: Client, log: Log) -> None:
     assert "Private" not in log.text
 
 
-def test_who_shows_no_valid_token_is_logged_without_it(client: Client, log: Log) -> None:
+def test_an_invalid_token_is_logged_without_its_value(client: Client, log: Log) -> None:
     client.get("/data/ed-fi/students", headers={"Authorization": "Bearer not-a-token-of-ours"})
 
     assert facts(log.audit[-1], "status", "reason", "client") == {
@@ -60,7 +60,7 @@ def test_who_shows_no_valid_token_is_logged_without_it(client: Client, log: Log)
     assert "not-a-token" not in log.text
 
 
-def test_who_gets_no_token_is_logged(ask_for_token: Ask, credentials: Credentials, log: Log) -> None:
+def test_a_refused_token_request_is_logged(ask_for_token: Ask, credentials: Credentials, log: Log) -> None:
     ask_for_token(basic(f"{credentials.key}:wrong-secret"))
     ask_for_token(basic("a-secret-in-the-wrong-place:key"))
 
@@ -141,7 +141,7 @@ def test_what_is_done_in_the_admin_is_logged(credentials: Credentials, log: Log,
     assert {entry["by"] for entry in log.audit} == {"admin:operator"}
 
 
-def test_who_may_not_do_something_in_the_admin_is_logged(client: Client, credentials: Credentials, log: Log) -> None:
+def test_a_denied_action_in_the_admin_is_logged(client: Client, credentials: Credentials, log: Log) -> None:
     client.force_login(get_user_model().objects.create_user("helper", is_staff=True))
     pages = ["security/vendor/", f"security/apiclient/{ApiClient.objects.get().pk}/rotate-secret/"]
 
@@ -250,7 +250,7 @@ def test_no_secret_and_no_token_is_ever_logged(client: Client, ask_for_token: As
         assert hidden not in log.text
 
 
-def test_nobody_forges_a_line(client: Client, log: Log) -> None:
+def test_a_client_cannot_forge_a_log_line(client: Client, log: Log) -> None:
     client.get("/data/ed-fi/a%22%20event=forged", headers={"correlationid": "x\nevent=forged"})
 
     assert len(log.audit) == 1

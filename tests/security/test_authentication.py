@@ -28,7 +28,7 @@ def let_time_pass(monkeypatch: pytest.MonkeyPatch, **span: float) -> None:
     monkeypatch.setattr(timezone, "now", lambda: later)
 
 
-def test_a_token_tells_who_the_caller_is(who_am_i: Ask, token: str, credentials: Credentials) -> None:
+def test_a_token_identifies_the_caller(who_am_i: Ask, token: str, credentials: Credentials) -> None:
     response = who_am_i(f"Bearer {token}")
 
     assert response.status_code == 200

@@ -375,7 +375,7 @@ def test_forms_of_the_admin_that_cannot_be_read_are_refused() -> None:
         assert answer["Content-Type"] == "application/problem+json"
 
 
-def test_the_hash_of_a_secret_is_not_found_out_letter_by_letter(admin_client: Client) -> None:
+def test_the_hash_of_a_secret_cannot_be_guessed_by_prefix(admin_client: Client) -> None:
     create_client("victim", "EdFiSandbox")
 
     for lookup in ("client_secret__startswith", "client_secret", "client_secret__regex"):
@@ -384,7 +384,7 @@ def test_the_hash_of_a_secret_is_not_found_out_letter_by_letter(admin_client: Cl
     assert admin_client.get("/admin/security/apiclient/", {"is_active__exact": "1"}).status_code == 200
 
 
-def test_a_client_cannot_raise_itself(token: str) -> None:
+def test_a_client_cannot_extend_its_own_permissions(token: str) -> None:
     """What it may do is said in tables that no route writes."""
     vendor = ApiTestClient(new_token("Roster", "RosterVendor"))
     before = (Application.objects.count(), Vendor.objects.count())
@@ -398,7 +398,7 @@ def test_a_client_cannot_raise_itself(token: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/metadata", "/data/ed-fi/students", "/admin/login/"])
-def test_no_address_is_made_of_a_host_that_is_not_ours(path: str, token: str) -> None:
+def test_no_address_is_built_from_a_host_outside_allowed_hosts(path: str, token: str) -> None:
     headers = {"Authorization": f"Bearer {token}", "Accept": "text/html"}
     assert http().get(path, headers=headers | {"Host": "evil.example"}).status_code == 400
     for name in ("X-Forwarded-Host", "X-Host", "Forwarded", "X-Forwarded-Server", "X-Original-Host"):
@@ -422,7 +422,7 @@ def test_a_written_document_is_at_our_own_address(token: str, documents: Documen
 
 
 @pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
-def test_the_login_leads_nowhere_else(target: str) -> None:
+def test_the_login_does_not_redirect_to_other_sites(target: str) -> None:
     get_user_model().objects.create_superuser("operator", password="correct horse battery")
     form = {"username": "operator", "password": "correct horse battery", "next": target}
 
@@ -431,7 +431,7 @@ def test_the_login_leads_nowhere_else(target: str) -> None:
     assert (answer.status_code, answer["Location"].startswith("/admin/")) == (302, True)
 
 
-def test_the_admin_does_nothing_for_pages_of_others() -> None:
+def test_the_admin_refuses_cross_site_requests() -> None:
     made = create_client("victim", "EdFiSandbox")
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(get_user_model().objects.create_superuser("operator"))
@@ -469,7 +469,7 @@ def test_nothing_is_unpacked_that_might_become_too_large(encoding: str, token: s
     assert time.process_time() - start < 1
 
 
-def test_wrong_key_and_wrong_secret_are_told_alike(client: Client) -> None:
+def test_wrong_key_and_wrong_secret_get_the_same_answer(client: Client) -> None:
     made = create_client("victim", "EdFiSandbox")
     form = {"grant_type": "client_credentials"}
 

@@ -76,7 +76,7 @@ def asked(api: ApiTestClient, action: Action, resource: Resource, body: dict[str
 
 
 @pytest.mark.parametrize(("claim_set", "resource_name", "letters"), cells())
-def test_who_may_do_what(
+def test_actions_granted_by_claim_set(
     claim_set: str, resource_name: str, letters: str, documents: DocumentFactory, resource_named: Any
 ) -> None:
     resource = resource_named(resource_name)
@@ -122,7 +122,7 @@ def standard_served(request: pytest.FixtureRequest) -> Served:
     return served("5.2", LAKE_COUNTY) if "extension" in request.param else served(request.param)
 
 
-def test_no_bundled_claim_set_leads_into_a_configuration_error(standard_served: Served) -> None:
+def test_no_bundled_claim_set_causes_a_configuration_error(standard_served: Served) -> None:
     """Whatever is granted has strategies, which exist and find their elements, also where there are none to find."""
     load(bundled_claims(standard_served.surface), by="tests")
     with standard_served.instead():
@@ -163,7 +163,7 @@ def test_the_order_of_checks(method: str, path: str, body: str | None, status: i
     assert api.request(method, path, body).status_code == status
 
 
-def test_a_fault_of_the_configuration_is_told_without_details() -> None:
+def test_a_configuration_error_is_reported_without_details() -> None:
     DefaultStrategies.objects.filter(resource_claim__name="domains/educationOrganizations").delete()
     api = ApiTestClient(new_token("Roster", "RosterVendor"))
 

@@ -113,7 +113,7 @@ def test_a_key_that_is_taken_is_refused() -> None:
         run("Other", "--claim-set=EdFiSandbox", "--key=demo-key")
 
 
-def test_create_client_tells_which_fields_are_wrong() -> None:
+def test_create_client_names_the_invalid_fields() -> None:
     with pytest.raises(ValidationError) as refusal:
         create_client("", "")
 

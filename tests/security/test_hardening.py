@@ -99,7 +99,7 @@ def test_pages_run_nothing_but_the_servers_own_files(client: Client, path: str) 
 
 
 @pytest.mark.django_db
-def test_the_admin_is_in_nobodys_frame_and_its_cookies_are_not_for_scripts(client: Client) -> None:
+def test_the_admin_refuses_frames_and_its_cookies_are_http_only(client: Client) -> None:
     user = get_user_model().objects.create_superuser("operator", password="correct horse battery")
 
     answer = client.post("/admin/login/", {"username": user.username, "password": "correct horse battery"})

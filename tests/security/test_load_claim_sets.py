@@ -51,7 +51,7 @@ OURS = {
 }
 
 
-def test_every_change_is_told_and_the_second_time_there_is_none(load) -> None:
+def test_every_change_is_reported_and_a_second_load_changes_nothing(load) -> None:
     lines = load(OURS)
 
     assert "+ claim set Ours" in lines
@@ -63,7 +63,7 @@ def test_every_change_is_told_and_the_second_time_there_is_none(load) -> None:
     assert load(OURS)[-1] == "0 changes."
 
 
-def test_a_dry_run_tells_the_same_and_changes_nothing(load) -> None:
+def test_a_dry_run_reports_the_same_and_changes_nothing(load) -> None:
     rehearsed = load(OURS, "--dry-run")
 
     assert not ClaimSet.objects.filter(name="Ours").exists()
@@ -167,7 +167,7 @@ def test_local_changes_survive_the_next_start_and_can_be_undone(surface: Surface
     assert "- RosterVendor: ed-fi/staff: Create by the defaults" in out.getvalue()
 
 
-def test_a_resource_without_a_claim_is_told_and_gets_one_at_the_next_start(surface: Surface) -> None:
+def test_a_resource_without_a_claim_is_reported_and_gets_one_at_the_next_start(surface: Surface) -> None:
     ResourceClaim.objects.get(name="ed-fi/grade").delete()
     assert [warning.msg for warning in resources_have_claims(["default"])] == [
         "There is no resource claim for: ed-fi/grade"
@@ -185,7 +185,7 @@ def test_what_has_a_namespace_only_lies_in_the_domain_for_it(standard: str) -> N
     assert ResourceClaim.objects.get(name="ed-fi/gradebookEntry").parent.name == expected
 
 
-def test_what_nobody_reaches_by_defaults_is_told() -> None:
+def test_resources_without_default_grants_are_reported() -> None:
     claim = ResourceClaim.objects.get(name="ed-fi/grade")
     claim.parent = ResourceClaim.objects.get(name=UNSECURED)
     claim.save()
@@ -195,7 +195,7 @@ def test_what_nobody_reaches_by_defaults_is_told() -> None:
     assert warning.msg.endswith("do not reach: ed-fi/grade")
 
 
-def test_strategies_that_there_are_not_are_told() -> None:
+def test_unknown_strategies_are_reported() -> None:
     """As by a claim set of an older server, or one that was written past the command and the admin."""
     OverridingStrategies.objects.create(
         grant=Grant.objects.get(claim_set__name="RosterVendor", resource_claim__name="ed-fi/staff"),
@@ -208,7 +208,7 @@ def test_strategies_that_there_are_not_are_told() -> None:
     ]
 
 
-def test_strategies_that_find_nothing_are_told() -> None:
+def test_default_strategies_without_elements_are_reported() -> None:
     claim = ResourceClaim.objects.get(name="ed-fi/grade")
     claim.parent = ResourceClaim.objects.get(name=NAMESPACES)
     claim.save()

@@ -66,7 +66,7 @@ def test_wrong_secrets_use_up_nothing_of_the_clients(
     assert ask_for_token(basic_header).status_code == 200
 
 
-def test_an_address_asks_so_often_a_minute_whatever_it_asks(ask_for_token: Ask, basic_header: str, limits) -> None:
+def test_token_requests_are_limited_by_address(ask_for_token: Ask, basic_header: str, limits) -> None:
     limits(TOKEN_REQUESTS_PER_MINUTE=3)
     assert [ask_for_token("Basic nonsense").status_code for _ in range(3)] == [400, 400, 400]
 
@@ -83,7 +83,7 @@ def test_an_address_asks_so_often_a_minute_whatever_it_asks(ask_for_token: Ask, 
         (True, ["nonsense\0", "nonsense\0"], [401, 429]),
     ],
 )
-def test_whose_address_it_is(
+def test_the_address_of_a_client_behind_proxies(
     client: Client, limits, is_behind_proxy: bool, forwarded: list[str], statuses: list[int]
 ) -> None:
     limits(TOKEN_REQUESTS_PER_MINUTE=1, BEHIND_PROXY=is_behind_proxy)
@@ -139,7 +139,7 @@ def test_threads_with_connections_of_their_own_count_together() -> None:
     assert waits.count(0) == 10
 
 
-def test_passwords_of_the_admin_are_not_tried_for_ever(client: Client, limits) -> None:
+def test_password_attempts_in_the_admin_are_limited(client: Client, limits) -> None:
     limits(LOGINS_PER_MINUTE=2)
     get_user_model().objects.create_superuser("operator", password="correct horse battery")
     for _ in range(2):
@@ -153,7 +153,7 @@ def test_passwords_of_the_admin_are_not_tried_for_ever(client: Client, limits) -
     assert client.post("/admin/login/", right).status_code == 302
 
 
-def test_a_name_is_not_tried_from_everywhere(client: Client, limits) -> None:
+def test_password_attempts_are_limited_by_name_too(client: Client, limits) -> None:
     limits(LOGINS_PER_USER_AND_MINUTE=2, BEHIND_PROXY=True)
     form = {"username": "Operator", "password": "wrong"}
     addresses = ["198.51.100.1", "198.51.100.2", "198.51.100.3"]

@@ -30,7 +30,7 @@ def told(claim_set: str, *options: str) -> list[str]:
     return err.getvalue().splitlines()
 
 
-def test_a_claim_set_without_filters_is_told_of_if_there_are_organizations() -> None:
+def test_a_claim_set_without_filters_is_reported_if_there_are_organizations() -> None:
     assert told("EdFiSandbox", "--education-organization-id=255901") == [f"Note: {UNFILTERED}"]
 
 
@@ -39,14 +39,14 @@ def test_without_organizations_nothing_is_expected_to_be_filtered(claim_set: str
     assert told(claim_set) == []
 
 
-def test_strategies_that_do_not_look_at_organizations_are_told_of() -> None:
+def test_strategies_that_ignore_organizations_are_reported() -> None:
     assert told("OwnershipBased", "--education-organization-id=255901") == [
         "Note: No strategy of the claim set OwnershipBased looks at education organizations: those of the application "
         "restrict nothing."
     ]
 
 
-def test_claim_sets_that_overwrite_people_are_told_of_unless_update_is_asked(settings) -> None:
+def test_claim_sets_that_overwrite_people_are_reported_unless_update_is_required(settings) -> None:
     assert told("SISVendor", "--education-organization-id=255901") == [f"Note: {OVERWRITING}"]
     settings.EDFI_API = {**settings.EDFI_API, "UPSERT_ASKS_UPDATE": True}
 
@@ -59,7 +59,7 @@ def test_claim_sets_that_overwrite_people_are_told_of_unless_update_is_asked(set
     api_settings.reload()
 
 
-def test_the_sandbox_by_defaults_is_told_of_as_sis_vendors_are() -> None:
+def test_the_default_sandbox_claim_set_is_reported_like_sis_vendor() -> None:
     (line,) = told("EdFiSandboxDefaults", "--education-organization-id=255901")
 
     assert "may overwrite every document of ed-fi/contact, ed-fi/parent, ed-fi/staff, ed-fi/student, since" in line
@@ -85,7 +85,7 @@ def application(name: str, claim_set: str) -> dict[str, object]:
     }
 
 
-def test_the_admin_tells_it_where_applications_and_clients_are_made(operator: Client) -> None:
+def test_the_admin_shows_remarks_for_applications_and_clients(operator: Client) -> None:
     vendor = Vendor.objects.create(name="Lakeside")
     no_clients = {"api_clients-TOTAL_FORMS": 0, "api_clients-INITIAL_FORMS": 0}
 
@@ -100,7 +100,7 @@ def test_the_admin_tells_it_where_applications_and_clients_are_made(operator: Cl
     assert f"Roster: {UNFILTERED}" in page_after(operator, "/admin/security/apiclient/add/", form)
 
 
-def test_the_admin_tells_it_where_applications_are_made_with_their_vendor(operator: Client) -> None:
+def test_the_admin_shows_remarks_for_applications_of_a_vendor(operator: Client) -> None:
     inline = {f"applications-0-{name}": value for name, value in application("SIS", "SISVendor").items()}
     sizes = {"applications-TOTAL_FORMS": 1, "applications-INITIAL_FORMS": 0}
 
@@ -111,7 +111,7 @@ def test_the_admin_tells_it_where_applications_are_made_with_their_vendor(operat
     assert f"SIS: {OVERWRITING}" in page
 
 
-def test_the_form_of_an_application_tells_what_a_post_is_authorized_as(operator: Client) -> None:
+def test_the_form_of_an_application_states_how_a_post_is_authorized(operator: Client) -> None:
     page = operator.get("/admin/security/application/add/").content.decode()
 
     assert "A POST on a document that exists is authorized as Create" in page

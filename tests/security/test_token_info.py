@@ -34,7 +34,7 @@ def ask(token: str, body: str, content_type: str = FORM):
     return Client().post(ADDRESS, body, content_type=content_type, headers={"Authorization": f"Bearer {token}"})
 
 
-def test_the_bearer_learns_what_the_token_stands_for(token: str) -> None:
+def test_introspection_describes_the_token_to_its_bearer(token: str) -> None:
     response = ask(token, f"token={token}")
 
     assert response.status_code == 200
@@ -106,7 +106,7 @@ def test_services_are_listed_by_their_names(db: None) -> None:
     ]
 
 
-def test_without_its_claim_set_a_client_is_told_so(token: str) -> None:
+def test_a_token_of_a_client_without_its_claim_set_is_401(token: str) -> None:
     client_of_token(token)
     Application.objects.update(claim_set=ClaimSet.objects.get(name="EdFiSandbox"))
     ClaimSet.objects.get(name="SISVendor").delete()
@@ -141,13 +141,13 @@ def test_a_body_without_a_token_is_refused(token: str, body: str) -> None:
     assert response.json()["errors"] == ["The token was not present, or was not processable."]
 
 
-def test_nobody_looks_into_the_token_of_another(token: str) -> None:
+def test_the_token_of_another_client_cannot_be_introspected(token: str) -> None:
     response = ask(token, "token=of-another")
 
     assert response.status_code == 400
     assert response.json()["errors"] == ["The Authorization header token does not match the token in the request body."]
 
 
-def test_without_a_valid_token_nothing_is_told(db: None) -> None:
+def test_introspection_requires_a_valid_token(db: None) -> None:
     assert ask("unknown", "token=unknown").status_code == 401
     assert Client().post(ADDRESS).status_code == 401

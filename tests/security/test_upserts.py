@@ -43,7 +43,7 @@ def first_name(scenario: Scenario, path: str) -> str:
     return scenario.api.get(path).json()["firstName"]
 
 
-def test_who_may_create_people_overwrites_all_of_them(scenario):
+def test_create_permission_for_people_allows_overwriting_them(scenario):
     """As in Ed-Fi's own server."""
     path = scenario.student("S")
     vendor = scenario.client("SISVendor", 1)
@@ -81,7 +81,7 @@ class TestWhereUpdateIsAsked:
         assert vendor.post("/students", body | {"firstName": "May"}).status_code == 200
         assert vendor.post("/students", body | {"firstName": "May"}).status_code == 200
 
-    def test_proposed_values_are_judged_by_the_action_that_it_is(self, scenario):
+    def test_proposed_values_are_authorized_by_the_actual_action(self, scenario):
         """A calendar moves nowhere by a POST; so it is its stored and its proposed school, which are the same."""
         updates_own = client(scenario, 1, Create=[NFA], Update=[EO])
         creates_own = client(scenario, 1, Create=[EO], Update=[NFA])

@@ -10,7 +10,7 @@ def item_keys(resource: Resource) -> dict[str, list[str]]:
     return {str(unique.array): texts(unique.item_paths) for unique in resource.array_uniqueness}
 
 
-def test_identity_of_a_common_tells_its_items_apart_and_nested_arrays_count_within_an_item(
+def test_identity_of_a_common_makes_items_unique_and_nested_arrays_within_an_item(
     surface_of: SurfaceOf,
 ) -> None:
     assert item_keys(named(surface_of(BUS_ROUTE), "BusRoute")) == {

@@ -86,9 +86,7 @@ def test_another_compiler_makes_the_cache_stale(
 
 
 @pytest.mark.parametrize("damage", [b"", b"x" * 10, b"x" * 1000])
-def test_a_damaged_cache_is_built_anew(
-    project: Path, cache_dir: Path, compilations: list[Surface], damage: bytes
-) -> None:
+def test_a_damaged_cache_is_rebuilt(project: Path, cache_dir: Path, compilations: list[Surface], damage: bytes) -> None:
     first = load_or_build([project], cache_dir)
     (file,) = cache_dir.iterdir()
     file.write_bytes(damage)

@@ -247,7 +247,7 @@ Association StudentArtAssociation based on EdFi.GeneralStudentProgramAssociation
     assert [t.resource for t in surface.organizations.types] == ["School", "Depot", "Academy", "EducationOrganization"]
 
 
-def test_extension_entities_are_asked_for_like_those_of_the_core(surface_of: SurfaceOf) -> None:
+def test_extension_entities_have_query_fields_like_those_of_the_core(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         CORE,
         Sample="""

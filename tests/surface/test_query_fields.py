@@ -10,7 +10,7 @@ def fields(resource: Resource) -> dict[str, list[str]]:
     return {field.name: texts(field.paths) for field in resource.query_fields}
 
 
-def test_scalars_descriptors_and_values_of_references_can_be_asked_for(surface_of: SurfaceOf) -> None:
+def test_scalars_descriptors_and_values_of_references_are_query_fields(surface_of: SurfaceOf) -> None:
     assert fields(named(surface_of(SCHOOL_LIFE), "StudentSectionAssociation")) == {
         "id": ["$.id"],
         "beginDate": ["$.beginDate"],
@@ -86,7 +86,7 @@ Domain Entity Meeting
     }
 
 
-def test_people_are_asked_for_by_their_unique_id(surface_of: SurfaceOf) -> None:
+def test_people_have_their_unique_id_as_query_field(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Staff
   shared string UniqueId is part of identity role name Staff

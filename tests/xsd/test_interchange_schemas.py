@@ -62,7 +62,7 @@ def test_documents_stand_before_references_wherever_they_are_declared_and_equal_
     ]
 
 
-def test_the_interchange_of_descriptors_is_declared_by_nobody(schemas_of: SchemasOf) -> None:
+def test_the_descriptor_interchange_needs_no_declaration(schemas_of: SchemasOf) -> None:
     interchange = schemas_of(CORE)["Interchange-Descriptors.xsd"]
 
     assert outline(interchange)[2:] == [

@@ -95,7 +95,7 @@ def test_a_limit_must_fit_its_type(model_of, limit: str, is_served: bool) -> Non
         ("choice One is required\n  choice Other is required", True),
     ],
 )
-def test_elements_of_one_name_must_be_told_apart(model_of, tmp_path, members: str, is_served: bool) -> None:
+def test_two_elements_of_one_name_are_refused(model_of, tmp_path, members: str, is_served: bool) -> None:
     """The identity of an entity with one inline common twice has its values twice, one after the other."""
     model = model_of(f"""
 Domain Entity Bus

@@ -108,7 +108,7 @@ def names_of(elements: tuple[InterchangeElement, ...]) -> set[str]:
     return {element.name for element in elements}
 
 
-def test_the_reader_knows_the_elements_of_every_type_and_no_others(made: Made) -> None:
+def test_the_reader_accepts_exactly_the_elements_of_every_type(made: Made) -> None:
     """But for the identity of abstract entities, which the reader allows and the schemas leave to their subclasses."""
     abstract = {entity.name for entity in made.surface.abstract_resources}
     different = {}

@@ -26,13 +26,13 @@ def dump(tables: tuple[SqlTable, ...]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("standard", STANDARDS)
-def test_the_tables_of_a_standard_are_the_reviewed_ones(standard: str) -> None:
+def test_the_tables_of_a_standard_are_as_expected(standard: str) -> None:
     expected = json.loads((EXPECTED / f"{standard}.json").read_text())
 
     assert dump(tables_of_standard(standard)) == expected
 
 
-def test_an_extension_adds_the_reviewed_tables_and_changes_none() -> None:
+def test_an_extension_adds_its_expected_tables_and_changes_no_others() -> None:
     extended, core = dump(tables_of_standard("5.2", LAKE_COUNTY)), dump(tables_of_standard("5.2"))
 
     assert {name: columns for name, columns in extended.items() if name not in core} == json.loads(

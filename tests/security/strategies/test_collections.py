@@ -314,7 +314,7 @@ WINDOWS = ["", "?minChangeVersion=1", "?minChangeVersion=1&maxChangeVersion=9000
         *product(["Student", "Contact", "StudentContactAssociation", "StudentSchoolAssociation"], WINDOWS),
     ],
 )
-def test_a_page_is_not_planned_anew_for_each_client(scenario, name, query):
+def test_a_page_is_not_planned_again_for_each_client(scenario, name, query):
     """Planning takes longer than a page; PostgreSQL tries it five times."""
     with connection.cursor() as cursor:
         cursor.execute("DEALLOCATE ALL")  # What earlier tests of this session prepared was planned for their documents.

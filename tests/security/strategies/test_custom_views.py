@@ -101,7 +101,7 @@ def test_new_documents_are_created_whose_basis_is_listed(scenario, students):
     assert scenario.api.get("/studentSchoolAssociations?studentUniqueId=C").json() == []
 
 
-def test_a_key_change_leads_to_what_is_listed_only(scenario, students):
+def test_a_key_change_is_authorized_by_the_view(scenario, students):
     path = scenario.enroll("A", 11)
     client = scenario.client_by(STUDENT_VIEW)
     stored = client.get(path).json()
@@ -280,7 +280,7 @@ def test_a_reference_that_is_not_there_cannot_be_decided_by(scenario, standard):
         }
 
 
-def test_a_key_of_several_values_is_told_in_full(scenario):
+def test_a_key_of_several_values_is_reported_in_full(scenario):
     offered = scenario.post("CourseOffering")
     list_documents("CourseWithCredit", [])
     client = scenario.client_by("CourseWithCredit")
@@ -293,7 +293,7 @@ def test_a_key_of_several_values_is_told_in_full(scenario):
     ]
 
 
-def test_views_are_asked_together_with_all_other_strategies(scenario, students):
+def test_views_combine_with_all_other_strategies(scenario, students):
     for name, school in (("A", 11), ("B", 21), ("C", 11)):
         scenario.enroll(name, school)
     paths = {name: _path_of(scenario, f"/studentSchoolAssociations?studentUniqueId={name}") for name in "ABC"}
@@ -326,7 +326,7 @@ def test_views_and_namespaces(scenario):
         assert seen(*strategies, prefix="uri://other") == 0
 
 
-def test_neighbours_are_told_that_may_be_read(scenario, students):
+def test_readable_related_documents_are_listed(scenario, students):
     for name in "AC":
         scenario.enroll(name, 11)
     client = scenario.client_by(STUDENT_VIEW)
@@ -349,7 +349,7 @@ def watcher(scenario):
     return of
 
 
-def test_changes_are_told_of_what_the_key_leads_to(scenario, students, watcher):
+def test_changes_are_authorized_by_the_documents_that_the_key_references(scenario, students, watcher):
     for name in "ABC":
         scenario.api.delete(scenario.enroll(name, 11))
     moved = scenario.enroll("D", 11)
@@ -394,7 +394,7 @@ def test_changes_of_an_abstract_basis(scenario, watcher):
     assert [each["keyValues"]["educationOrganizationId"] for each in told] == [1, 11]
 
 
-def test_deletes_of_the_basis_are_told_if_the_view_lists_them(scenario, students, watcher):
+def test_deletes_of_the_basis_are_listed_if_the_view_has_them(scenario, students, watcher):
     for path in students.values():
         scenario.api.delete(path)
 
@@ -403,7 +403,7 @@ def test_deletes_of_the_basis_are_told_if_the_view_lists_them(scenario, students
     assert [each["keyValues"]["studentUniqueId"] for each in told] == ["A", "B"]
 
 
-def test_changes_cannot_be_told_by_what_keys_do_not_have(scenario, watcher):
+def test_changes_cannot_be_authorized_by_members_outside_the_key(scenario, watcher):
     list_documents("SchoolWithNightClasses", [])
 
     refused = watcher("SchoolWithNightClasses").get("/studentAssessments/deletes")
@@ -453,7 +453,7 @@ def test_a_basis_has_to_be_a_resource(scenario, name):
     assert configuration_fault(scenario.client_by(name).get("/students")) == unknown(name)
 
 
-def test_a_resource_from_which_nothing_leads_to_the_basis(scenario, students):
+def test_a_resource_without_a_path_to_the_basis(scenario, students):
     assert configuration_fault(scenario.client_by(STUDENT_VIEW).get("/schools")) == (
         f"The resource 'School' is configured with the '{STUDENT_VIEW}' authorization strategy, but no Student "
         "securable element resolves to a root table column."

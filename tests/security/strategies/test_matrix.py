@@ -93,7 +93,7 @@ def paths(scenario: Scenario) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("claim_set", "relation", "cells"), rows())
-def test_who_may_do_what_with_whose(
+def test_actions_granted_by_claim_set_and_owner(
     scenario: Scenario, paths: dict[str, str], claim_set: str, relation: str, cells: dict[str, str]
 ) -> None:
     near = RELATIONS[relation]

@@ -24,7 +24,7 @@ def other(owner):
     return ApiTestClient(new_token("other", "OwnershipBased"))
 
 
-def test_whoever_created_a_document_may_do_everything_with_it(scenario, owner, other):
+def test_the_owner_of_a_document_may_do_everything_with_it(scenario, owner, other):
     body = scenario.body("Student", studentUniqueId="S")
     path = item_path(owner.post("/students", body))
 
@@ -46,7 +46,7 @@ def test_a_repetition_is_denied_to_others_too(scenario, owner, other):
     assert owner.post("/students", body).status_code == 200
 
 
-def test_what_nobody_is_known_to_have_created_is_nobodys(scenario, owner):
+def test_a_document_without_an_owner_is_inaccessible(scenario, owner):
     path = scenario.student("S")
     Document.objects.filter(document_uuid=path.rsplit("/", 1)[1]).update(created_by=None)
 

@@ -49,7 +49,7 @@ def value(name):
 # --- what follows for people, line by line ---
 
 
-def test_a_student_is_created_by_anyone_and_seen_by_nobody_before_an_enrollment(scenario):
+def test_a_student_without_an_enrollment_can_be_created_but_not_read(scenario):
     sis = scenario.client("SISVendor", 1)
 
     posted = sis.post("/students", scenario.body("Student", studentUniqueId="S"))
@@ -194,7 +194,7 @@ def test_nothing_is_written_for_another_school(scenario):
     assert scenario.api.get("/studentSchoolAssociations?studentUniqueId=S").json() == []
 
 
-def test_an_update_is_held_against_what_is_stored_and_what_is_proposed(scenario):
+def test_an_update_is_authorized_by_stored_and_proposed_values(scenario):
     own, foreign = scenario.client("SISVendor", 1), scenario.client("SISVendor", 2)
     path = scenario.calendar("C", 11)
     body = own.get(path).json()
@@ -256,7 +256,7 @@ def test_a_claimed_school_that_does_not_exist_is_a_required_element(scenario):
     assert problem(answer) == required("The 'SchoolId' value is required for authorization purposes.")
 
 
-def test_all_unresolved_elements_are_told_and_merely_unrelated_ones_are_not(scenario):
+def test_all_unresolved_elements_are_reported_and_unrelated_ones_are_not(scenario):
     client = scenario.client_by(EOP, organizations=(1,))
     both = client.post("/studentSchoolAssociations", scenario.enrollment("Nobody", 999))
     scenario.student("S")
@@ -342,13 +342,13 @@ def test_an_unresolved_reference_without_element_is_a_conflict(scenario):
         ((9, 8, 7, 6, 5, 4), "claims ('4', '5', '6', '7', '8', ...)"),
     ],
 )
-def test_claims_are_told_in_order_and_not_too_many(scenario, organizations, claims):
+def test_claimed_ids_are_reported_in_order_up_to_a_limit(scenario, organizations, claims):
     path = scenario.calendar("C", 11)
 
     assert problem(scenario.client("SISVendor", *organizations).get(path)) == unrelated(claims, value("SchoolId"))
 
 
-def test_several_elements_are_told_together_with_their_hints(scenario):
+def test_several_elements_are_reported_together_with_their_hints(scenario):
     scenario.student("S")
     path = scenario.enroll("S", 11)
 
@@ -398,7 +398,7 @@ def test_people_only_does_not_look_at_organizations(scenario):
     assert scenario.client_by(EOP, organizations=(1,)).get(foreign).status_code == 403
 
 
-def test_without_further_authorization_nothing_is_asked(scenario):
+def test_no_further_authorization_required_allows_reading(scenario):
     assert scenario.client_by(NFA).get(scenario.calendar("C", 11)).status_code == 200
 
 
@@ -528,7 +528,7 @@ def test_a_client_that_may_delete_but_not_read_gets_no_link(scenario):
     assert "Link" not in refused
 
 
-def test_conditions_tell_nothing_of_what_may_not_be_read(scenario):
+def test_conditional_requests_disclose_nothing_unreadable(scenario):
     """Neither whether a version was guessed right nor that there is one."""
     path = scenario.calendar("A", 21)
     stored = scenario.api.get(path).json()
