@@ -21,7 +21,7 @@ class AuthorityFilter(admin.SimpleListFilter):
     title = "namespace"
     parameter_name = "namespace"
 
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         authority = Func(KT("body__namespace"), Value(r"^\w+://[^/]+"), function="substring", output_field=TextField())
         found = Descriptor.objects.annotate(authority=authority).values_list("authority", flat=True)
         return [(name, name) for name in found.distinct().order_by("authority")[:_AUTHORITIES_SHOWN] if name]
@@ -38,13 +38,13 @@ class TypeFilter(admin.SimpleListFilter):
     title = "descriptor"
     parameter_name = "type"
 
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[int, str]]:
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         types = Descriptor.objects.values_list("resource_type_id", "resource_type__name")
-        return [(number, name.removesuffix("Descriptor")) for number, name in types.distinct().order_by(*_BY_TYPE)]
+        return [(str(number), name.removesuffix("Descriptor")) for number, name in types.distinct().order_by(*_BY_TYPE)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Descriptor]) -> QuerySet[Descriptor]:
         number = self.value() or ""
-        return queryset.filter(resource_type_id=number) if number.isdecimal() else queryset
+        return queryset.filter(resource_type_id=int(number)) if number.isdecimal() else queryset
 
 
 _BY_TYPE = ["resource_type__name"]
@@ -69,11 +69,11 @@ class DescriptorAdmin(ReadOnlyAdmin):
 
     @admin.display
     def code_value(self, descriptor: Descriptor) -> str:
-        return descriptor.body["codeValue"]
+        return str(descriptor.body["codeValue"])
 
     @admin.display
     def short_description(self, descriptor: Descriptor) -> str:
-        return descriptor.body["shortDescription"]
+        return str(descriptor.body["shortDescription"])
 
     @admin.display
     def description(self, descriptor: Descriptor) -> Any:
@@ -81,4 +81,4 @@ class DescriptorAdmin(ReadOnlyAdmin):
 
     @admin.display
     def namespace(self, descriptor: Descriptor) -> str:
-        return descriptor.body["namespace"]
+        return str(descriptor.body["namespace"])

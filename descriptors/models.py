@@ -1,12 +1,14 @@
 """A proxy model for the documents of descriptor resources, used by the admin."""
 
+from typing import ClassVar
+
 from django.db import models
 
 from edfi_api.models import Document
 from edfi_api.storage import resource_types
 
 
-class DescriptorManager(models.Manager):
+class DescriptorManager(models.Manager[Document]):
     """Selects resources by the suffix `Descriptor`, which MetaEd reserves for descriptors."""
 
     def get_queryset(self) -> models.QuerySet[Document]:
@@ -19,7 +21,7 @@ class DescriptorManager(models.Manager):
 class Descriptor(Document):
     """A code value with its namespace."""
 
-    objects = DescriptorManager()
+    objects: ClassVar[DescriptorManager] = DescriptorManager()  # type: ignore[assignment]  # Documents are its rows.
 
     class Meta:
         proxy = True

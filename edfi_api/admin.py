@@ -12,7 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.models import Document
-from edfi_api.operation.administration import key_search, neighbours, overview
+from edfi_api.operation.administration import key_search, overview, related_links
 from edfi_api.operation.administration.client_names import name_in
 from edfi_api.operation.administration.deletion import DeletionThroughStore
 from edfi_api.operation.administration.natural_keys import abridged
@@ -29,8 +29,10 @@ from edfi_api.startup import current_surface
 class PresentResourcesFilter(admin.RelatedFieldListFilter):
     """Only the resources that have documents, instead of all resources of the standard."""
 
-    def field_choices(self, field: Field, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[int, str]]:
-        return [(type_.pk, type_.name) for type_ in overview.resources_with_documents()]
+    def field_choices(
+        self, field: "Field[Any, Any]", request: HttpRequest, model_admin: "ModelAdmin[Any]"
+    ) -> list[tuple[str, Any]]:
+        return [(str(type_.pk), type_.name) for type_ in overview.resources_with_documents()]
 
 
 @admin.register(Document)
@@ -58,14 +60,23 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         """Without bodies, which are loaded for the page of a single document."""
         documents = super().get_queryset(request).defer("body")
-        return documents.annotate(creator_name=name_in("created_by"), modifier_name=name_in("last_modified_by"))
+        found: QuerySet[Document] = documents.annotate(
+            creator_name=name_in("created_by"), modifier_name=name_in("last_modified_by")
+        )
+        return found
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Document | None = None, **kwargs: Any
+    def render_change_form(  # noqa: PLR0917  As in Django.
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Document | None = None,
     ) -> HttpResponse:
         if obj is not None:
             context |= {"title": obj.resource_type.name, "subtitle": abridged(obj.natural_key)}
-        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Document | None = None) -> bool:
         """By Django's permissions, which `ReadOnlyAdmin` overrides."""
@@ -103,11 +114,11 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
 
     @admin.display
     def refers_to(self, document: Document) -> SafeString:
-        return neighbours.targets(document)
+        return related_links.targets(document)
 
     @admin.display
     def referred_to_by(self, document: Document) -> SafeString:
-        return neighbours.as_list(neighbours.referrers([document]))
+        return related_links.as_list(related_links.referrers([document]))
 
     @admin.display(description="created by")
     def creator(self, document: Any) -> str:

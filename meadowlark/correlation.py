@@ -33,13 +33,14 @@ class CorrelationIdMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         sent = request.META.get(self._meta_name)
         safe = _UNSAFE.sub("", sent)[:_LONGEST_CORRELATION_ID] if sent else ""
-        request.correlation_id = safe or new_correlation_id()
-        token = _correlation_id.set(request.correlation_id)
+        correlation_id = safe or new_correlation_id()
+        request.correlation_id = correlation_id  # type: ignore[attr-defined]  # Read where errors are answered.
+        token = _correlation_id.set(correlation_id)
         try:
             response = self.get_response(request)
         finally:
             _correlation_id.reset(token)
-        response.headers[self._header] = request.correlation_id
+        response.headers[self._header] = correlation_id
         return response
 
 

@@ -33,7 +33,11 @@ class Variable:
     meaning: str
 
 
-class Environment(environ.Env):
+# Inside of the class `str` is a method.
+_Text = str
+
+
+class Environment(environ.Env):  # type: ignore[misc]  # django-environ has no types.
     """Reads variables and records their declarations.
 
     `meaning` is the text in README's table; `shown` replaces a default there that is computed at the start.
@@ -41,27 +45,28 @@ class Environment(environ.Env):
 
     def __init__(self) -> None:
         super().__init__()
-        self.declared: dict[str, Variable] = {}
+        self.declared: dict[_Text, Variable] = {}
 
-    def declare(self, name: str, default: Any, meaning: str, shown: str = "") -> None:
+    def declare(self, name: _Text, default: Any, meaning: _Text, shown: _Text = "") -> None:
         """Declare a variable that is read elsewhere, before the settings are loaded."""
         self.declared[name] = Variable(name, shown or _as_written(default), meaning)
 
-    def str(self, name: str, *, default: str, meaning: str = "", shown: str = "") -> str:
+    def str(self, name: _Text, *, default: _Text, meaning: _Text = "", shown: _Text = "") -> _Text:
         self.declare(name, default, meaning, shown)
-        return super().str(name, default=default)
+        value: _Text = super().str(name, default=default)
+        return value
 
-    def int(self, name: str, *, default: int, meaning: str = "", shown: str = "") -> int:
+    def int(self, name: _Text, *, default: int, meaning: _Text = "", shown: _Text = "") -> int:
         self.declare(name, default, meaning, shown)
         try:
-            number = super().int(name, default=default)
+            number: int = super().int(name, default=default)
         except ValueError as error:
             raise ImproperlyConfigured(f"{name} is {os.environ[name]!r}; it must be a whole number.") from error
         if number < 0:
             raise ImproperlyConfigured(f"{name} is {number}; it must not be negative.")
         return number
 
-    def bool(self, name: str, *, default: bool, meaning: str = "", shown: str = "") -> bool:
+    def bool(self, name: _Text, *, default: bool, meaning: _Text = "", shown: _Text = "") -> bool:
         """The default also for an empty variable: Compose passes on unset ones as empty.
 
         ImproperlyConfigured for any word but the usual ones: a typing error in MEADOWLARK_HTTPS must not turn it off.
@@ -74,7 +79,7 @@ class Environment(environ.Env):
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be true or false.")
         return value.lower() in _TRUE
 
-    def choice(self, name: str, *, choices: Sequence[str], default: str = "", meaning: str) -> str:
+    def choice(self, name: _Text, *, choices: Sequence[_Text], default: _Text = "", meaning: _Text) -> _Text:
         """One of `choices`, or the default where the variable is empty."""
         self.declare(name, default, meaning)
         value = super().str(name, default="") or default
@@ -82,14 +87,14 @@ class Environment(environ.Env):
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be empty or one of: {', '.join(choices)}.")
         return value
 
-    def header(self, name: str, *, default: str, meaning: str) -> str:
+    def header(self, name: _Text, *, default: _Text, meaning: _Text) -> _Text:
         """The name of an HTTP header."""
         value = self.str(name, default=default, meaning=meaning)
         if not _HEADER_NAME.fullmatch(value):
             raise ImproperlyConfigured(f"{name} is {value!r}, no name of a header.")
         return value
 
-    def database(self, name: str, *, meaning: str = "", shown: str = "") -> dict[str, Any]:
+    def database(self, name: _Text, *, meaning: _Text = "", shown: _Text = "") -> dict[_Text, Any]:
         """The entry of Django's DATABASES for the URL in the variable; empty if it is not set.
 
         Raises ImproperlyConfigured if it is not the URL of a PostgreSQL database. The message quotes no part of the
@@ -103,16 +108,17 @@ class Environment(environ.Env):
         if not separator or scheme not in _POSTGRESQL:
             raise _no_address(name, "its scheme is another one")
         try:
-            config = self.db_url_config(address)
+            config: dict[_Text, Any] = self.db_url_config(address)
         except ValueError:
             raise _no_address(name, "its port is no number up to 65535") from None
         if not config["NAME"] and "service" not in config.get("OPTIONS", {}):
             raise _no_address(name, "it names no database")
         return config | {"ENGINE": "django.db.backends.postgresql"}
 
-    def list(self, name: str, *, default: list[str], meaning: str = "", shown: str = "") -> list[str]:
+    def list(self, name: _Text, *, default: list[_Text], meaning: _Text = "", shown: _Text = "") -> list[_Text]:
         self.declare(name, default, meaning, shown)
-        return super().list(name, default=default)
+        values: list[_Text] = super().list(name, default=default)
+        return values
 
 
 def _no_address(name: str, reason: str) -> ImproperlyConfigured:

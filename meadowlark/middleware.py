@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.handlers.exception import convert_exception_to_response
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http.response import HttpResponseBase
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
@@ -36,15 +38,15 @@ class DataRoutesMiddleware:
         self.get_response = get_response
         self._security = SecurityMiddleware(get_response)
         self._security_headers = {kind().scheme: self._headers_for(kind()) for kind in (HttpRequest, _HttpsRequest)}
-        self._safe_answer = convert_exception_to_response(self._answer)
+        self._safe_answer: Callable[[HttpRequest], Any] = convert_exception_to_response(self._answer)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         data = _data_pattern(settings.ROOT_URLCONF)
         found = data.pattern.regex.match(request.path_info[1:]) if data else None
         if data is None or found is None:
             return self.get_response(request)
-        request.data_view = data.callback, found.groupdict()
-        response = self._security.process_request(request) or self._safe_answer(request)
+        request.data_view = data.callback, found.groupdict()  # type: ignore[attr-defined]  # Read by `_answer`.
+        response: HttpResponse = self._security.process_request(request) or self._safe_answer(request)
         if "Content-Length" not in response.headers and response.status_code not in _WITHOUT_LENGTH:
             response.headers["Content-Length"] = str(len(response.content))
         self._security_headers[request.scheme].add_to(response)
@@ -52,8 +54,8 @@ class DataRoutesMiddleware:
 
     def _answer(self, request: HttpRequest) -> HttpResponse:
         request.get_host()  # Raises DisallowedHost.
-        view, values = request.data_view
-        response = view(request, **values)
+        view, values = request.data_view  # type: ignore[attr-defined]  # Set by `__call__`.
+        response: HttpResponse = view(request, **values)
         if isinstance(response, SimpleTemplateResponse):
             response.render()
         return response
@@ -73,7 +75,7 @@ class _HttpsRequest(HttpRequest):
 def _data_pattern(urlconf: str) -> URLPattern | None:
     """None for a URL map without data routes, as in tests."""
     first = get_resolver(urlconf).url_patterns[0]
-    return first if first.pattern.name == "data" else None
+    return first if isinstance(first, URLPattern) and first.name == "data" else None
 
 
 _WITHOUT_LENGTH = (204, 304)
@@ -83,17 +85,17 @@ class HostAndLengthMiddleware(CommonMiddleware):
     """Django's common middleware, which refuses hosts outside ALLOWED_HOSTS, except for health checks: load balancers
     and Kubernetes address a server by an IP that is not known in advance."""
 
-    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
         return None if _PROBED.match(request.path_info) else super().process_request(request)
 
 
 _PROBED = re.compile(rf"/{addresses.HEALTH}(?:/|$)", re.IGNORECASE)
 
 
-class AdminOnly:
+class AdminOnly(MiddlewareMixin):
     """Mixin for middleware that only the admin needs; other requests skip it."""
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: HttpRequest) -> Any:
         if request.path_info.startswith(ADMIN_PREFIX):
             return super().__call__(request)
         return self.get_response(request)
@@ -127,11 +129,11 @@ class AdminCsrfViewMiddleware(AdminOnly, CsrfViewMiddleware):
     `no-referrer`. All other answers have that policy; with it, logging in would fail.
     """
 
-    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response.headers["Referrer-Policy"] = "same-origin"
         return super().process_response(request, response)
 
-    def process_view(self, request, callback, callback_args, callback_kwargs):
+    def process_view(self, request: HttpRequest, callback: Any, callback_args: Any, callback_kwargs: Any) -> Any:
         if not request.path_info.startswith(ADMIN_PREFIX):
             return None
         return super().process_view(request, callback, callback_args, callback_kwargs)

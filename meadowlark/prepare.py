@@ -130,7 +130,8 @@ def make_demo_client(name: str, claim_set: str) -> dict[str, str | None]:
     output = StringIO()
     options = ["--claim-set", claim_set, "--if-exists", "keep", "--format", "json"]
     call_command("create_api_client", name, *options, stdout=output)
-    return json.loads(output.getvalue())
+    made: dict[str, str | None] = json.loads(output.getvalue())
+    return made
 
 
 def make_administrator(name: str) -> dict[str, str | None]:
@@ -155,7 +156,7 @@ def load_demo_district(students: int) -> None:
 def _has_client(name: str) -> bool:
     from edfi_api.security.models import ApiClient  # noqa: PLC0415  Models need django.setup().
 
-    return ApiClient.objects.filter(name=name).exists()
+    return bool(ApiClient.objects.filter(name=name).exists())
 
 
 def _connection_error() -> OperationalError | None:
@@ -192,7 +193,7 @@ def _is_lock_ours(guard: BaseDatabaseWrapper) -> bool:
     guard.rollback()
     with guard.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [PREPARING])
-        return cursor.fetchone()[0]
+        return bool(cursor.fetchone()[0])
 
 
 def _has_school_years() -> bool:

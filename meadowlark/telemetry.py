@@ -31,7 +31,8 @@ def traced(application: WSGIApplication, provider: trace.TracerProvider | None =
     def without_query(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         seen = environ | {"QUERY_STRING": "", "RAW_URI": path, "REQUEST_URI": path, _WHOLE: environ}
-        return instrumented(seen, start_response)
+        chunks: Iterable[bytes] = instrumented(seen, start_response)
+        return chunks
 
     return without_query
 

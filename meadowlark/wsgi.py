@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable
 from contextlib import closing
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import django
 from django.conf import settings
@@ -16,6 +16,7 @@ from django.core.signals import request_finished
 from django.db import close_old_connections, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
+from django.http import HttpResponse
 
 from meadowlark.serving.lean_handler import LeanHandler
 
@@ -73,5 +74,5 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     if environ["REQUEST_METHOD"] != "HEAD":
         return answer
     # Django leaves dropping the body to the server, and gunicorn logs a warning for each.
-    with closing(answer):
+    with closing(cast(HttpResponse, answer)):
         return []

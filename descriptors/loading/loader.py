@@ -24,7 +24,7 @@ def load_bundled(surface: Surface, folder: Path, on_refusal: OnRefusal) -> LoadR
     return result
 
 
-def _missing(candidates: Iterable[Candidate], result: LoadResult) -> Iterator[Candidate]:
+def _missing(candidates: Iterable[Candidate[str]], result: LoadResult) -> Iterator[Candidate[str]]:
     known = {(name, key.lower()) for name, key in Descriptor.objects.values_list("resource_type__name", "natural_key")}
     for candidate in candidates:
         name = candidate.resource.name

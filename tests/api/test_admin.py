@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.models import Document, ResourceType
-from edfi_api.operation.administration import neighbours, overview, read_only
+from edfi_api.operation.administration import overview, read_only, related_links
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
 
@@ -185,7 +185,7 @@ def test_a_filter_by_an_unknown_document_lists_none(admin_client, association):
 
 
 def test_a_page_lists_so_many_referrers_and_no_more(admin_client, associations, student, monkeypatch):
-    monkeypatch.setattr(neighbours, "SHOWN", 2)
+    monkeypatch.setattr(related_links, "SHOWN", 2)
 
     page = admin_client.get(page_of(student)).content.decode()
 
@@ -295,7 +295,7 @@ def test_a_document_that_is_referred_to_is_not_deleted(admin_client, association
 
 
 def test_a_referrer_added_before_confirmation_prevents_deletion(admin_client, association, student, monkeypatch):
-    monkeypatch.setattr(neighbours, "referrers", lambda documents: [])
+    monkeypatch.setattr(related_links, "referrers", lambda documents: [])
 
     page = admin_client.post(page_of(student, "delete"), {"post": "yes"}, follow=True)
 
@@ -314,7 +314,7 @@ def test_several_documents_are_deleted_with_what_they_refer_to(admin_client, ass
 
 
 def test_several_documents_are_deleted_all_or_none(admin_client, association, monkeypatch):
-    monkeypatch.setattr(neighbours, "referrers", lambda documents: [])
+    monkeypatch.setattr(related_links, "referrers", lambda documents: [])
     [grade] = Document.objects.filter(natural_key="NK#uri://ed-fi.org/GradeLevelDescriptor#Value")
     selected = {"action": "delete_selected", "_selected_action": [association.pk, grade.pk], "post": "yes"}
 

@@ -78,7 +78,8 @@ class _Dependencies:
         graph = _XML.graph({"id": "EdFi Dependencies", "edgedefault": "directed"})
         graph.extend(_XML.node(id=path) for path in sorted([*paths, *updates.values()]))
         graph.extend(_XML.edge(source=source, target=target) for source, target in sorted(edges))
-        return etree.tostring(_XML.graphml(graph), xml_declaration=True, encoding="utf-8")
+        text: bytes = etree.tostring(_XML.graphml(graph), xml_declaration=True, encoding="utf-8")
+        return text
 
     def load_steps(self) -> Iterator[LoadStep]:
         groups = batches(self._resources, self._targets)

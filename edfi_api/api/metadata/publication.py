@@ -82,4 +82,4 @@ def respond(request: HttpRequest, published: Published, address: str) -> HttpRes
     else:
         etag, content = f'"{published.tag(wanted)}"', published.content(wanted)
     response = HttpResponse(content, content_type=published.content_type, headers={"ETag": etag, **headers})
-    return get_conditional_response(request, etag=etag, response=response)
+    return get_conditional_response(request, etag=etag, response=response) or response

@@ -22,12 +22,12 @@ from edfi_api.model.surface.resource import Surface
 class PublishedView(OpenView):
     """Answers with a published document."""
 
-    publish: Publish | None = None
+    publish: Publish = None  # type: ignore[assignment]  # Given by the route.
 
-    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         return self.respond_with(self.publish)
 
-    def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
         patch_vary_headers(response, ["Accept-Encoding"])
         return response
@@ -40,7 +40,7 @@ class PublishedView(OpenView):
 class DiscoveryView(PublishedView):
     """The discovery document, or for browsers a page with links."""
 
-    surface: Surface | None = None
+    surface: Surface = None  # type: ignore[assignment]  # Given by the route.
 
     def get(self, request: Request, **kwargs: str) -> HttpResponse:
         if "text/html" not in request.headers.get("Accept", ""):
@@ -57,7 +57,7 @@ class DiscoveryView(PublishedView):
 class DocsView(OpenView):
     """Swagger UI over all specifications."""
 
-    surface: Surface | None = None
+    surface: Surface = None  # type: ignore[assignment]  # Given by the route.
 
     def get(self, request: Request, **kwargs: str) -> HttpResponse:
         found = specifications(self.surface, root_of(request._request))
@@ -74,7 +74,7 @@ def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpR
 class DependenciesView(PublishedView):
     """The load order as JSON, or as GraphML if accepted."""
 
-    publish_graph: Publish | None = None
+    publish_graph: Publish = None  # type: ignore[assignment]  # Given by the route.
 
     def get(self, request: Request, **kwargs: str) -> HttpResponse:
         wants_graph = GRAPHML in request.headers.get("Accept", "").lower()
@@ -94,7 +94,7 @@ class XsdFilesView(PublishedView):
 class XsdFileView(PublishedView):
     """One XML schema; an unknown one is answered with `unknown_section`."""
 
-    documents: XsdDocuments | None = None
+    documents: XsdDocuments = None  # type: ignore[assignment]  # Given by the route.
 
     def get(self, request: Request, name: str, file: str, **kwargs: str) -> HttpResponse:
         found = self.documents.file(name, file)

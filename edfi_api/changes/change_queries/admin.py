@@ -44,15 +44,12 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
         live = Document.objects.filter(document_uuid=OuterRef("document_uuid"))
-        return (
-            super()
-            .get_queryset(request)
-            .annotate(
-                is_live=Exists(live),
-                creator_name=name_in("created_by"),
-                modifier_name=name_in("last_modified_by"),
-                deleter_name=name_in("deleted_by"),
-            )
+        deleted: QuerySet[DeletedDocument] = super().get_queryset(request)
+        return deleted.annotate(
+            is_live=Exists(live),
+            creator_name=name_in("created_by"),
+            modifier_name=name_in("last_modified_by"),
+            deleter_name=name_in("deleted_by"),
         )
 
     def get_search_results(

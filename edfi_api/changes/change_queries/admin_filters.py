@@ -1,5 +1,7 @@
 """Filters of the list of deleted documents. Only choices with rows are offered, each found by one index lookup."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.admin import ModelAdmin
 from django.db.models import Exists, OuterRef, QuerySet
@@ -19,13 +21,14 @@ class ResourceFilter(admin.SimpleListFilter):
     title = "resource"
     parameter_name = "resource"
 
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[int, str]]:
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         deletes = DeletedDocument.objects.filter(resource_type=OuterRef("pk"))
         types = ResourceType.objects.filter(Exists(deletes)).order_by("name", "project")
-        return list(types.values_list("pk", "name"))
+        return [(str(row), name) for row, name in types.values_list("pk", "name")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
-        return queryset if self.value() is None else queryset.filter(resource_type_id=row_in(self.value()))
+        chosen = self.value()
+        return queryset if chosen is None else queryset.filter(resource_type_id=row_in(chosen))
 
 
 class DeletedByFilter(admin.SimpleListFilter):
@@ -34,14 +37,16 @@ class DeletedByFilter(admin.SimpleListFilter):
     title = "deleted by"
     parameter_name = "deleted_by"
 
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[int | str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         deletes = DeletedDocument.objects.filter(deleted_by=OuterRef("pk"))
         clients = ApiClient.objects.filter(Exists(deletes)).order_by("name")
-        return [*clients.values_list("pk", "name"), (_IN_THE_ADMIN, "a user of the admin")]
+        choices = [(str(row), name) for row, name in clients.values_list("pk", "name")]
+        return [*choices, (_IN_THE_ADMIN, "a user of the admin")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[DeletedDocument]) -> QuerySet[DeletedDocument]:
-        if self.value() is None:
+        chosen = self.value()
+        if chosen is None:
             return queryset
-        if self.value() == _IN_THE_ADMIN:
+        if chosen == _IN_THE_ADMIN:
             return queryset.filter(deleted_by=None, deleted_by_user__isnull=False)
-        return queryset.filter(deleted_by=row_in(self.value()))
+        return queryset.filter(deleted_by=row_in(chosen))

@@ -1,5 +1,7 @@
 """The DRF filter backend for minChangeVersion and maxChangeVersion."""
 
+from typing import Any
+
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
@@ -14,7 +16,7 @@ class ChangeVersionFilter(BaseFilterBackend):
     Pages by limit and offset of a window with an upper bound are in version order (meadowlark/docs/contract.md#paging).
     """
 
-    def filter_queryset(self, request: Request, queryset: Selection, view) -> Selection:
+    def filter_queryset(self, request: Request, queryset: Selection, view: Any) -> Selection:  # type: ignore[override]
         window = read_window(request.query_params)
         documents = queryset.within(window.first, window.last)
         if window.is_bounded and "pagetoken" not in last_values(request.query_params):

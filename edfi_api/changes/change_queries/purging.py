@@ -7,6 +7,7 @@ stream has not received yet are kept longer.
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
@@ -47,7 +48,7 @@ def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> Purged:
     """Purge what was superseded or deleted before a time, as far as every consumer has received it."""
     slowest = ChangeConsumer.objects.using(using).order_by("change_version").first()
     seen = slowest.change_version if slowest else None
-    parameters = {"before": before, "seen": seen, "batch": _BATCH}
+    parameters: dict[str, Any] = {"before": before, "seen": seen, "batch": _BATCH}
     return Purged(
         superseded=_in_batches(_PURGE_SUPERSEDED, parameters, using),
         bodies=_in_batches(_PURGE_BODIES, parameters, using),
@@ -55,11 +56,12 @@ def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> Purged:
     )
 
 
-def _in_batches(statement: str, parameters: dict[str, object], using: str) -> int:
+def _in_batches(statement: str, parameters: dict[str, Any], using: str) -> int:
     purged = 0
     with connections[using].cursor() as cursor:
         while True:
             cursor.execute(statement, parameters)
-            purged += cursor.rowcount
-            if cursor.rowcount < _BATCH:
+            rows: int = cursor.rowcount
+            purged += rows
+            if rows < _BATCH:
                 return purged

@@ -10,7 +10,7 @@ from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.problem_details.catalog import problem_of
+from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.startup import current_surface
 from edfi_api.storage import descriptor_casing, store
 from edfi_api.storage.exceptions import DocumentExists, IdentityConflict
@@ -40,13 +40,13 @@ def _last_delete(document_uuid: UUID, using: str) -> DeletedDocument:
     deleted = deletes.select_related("resource_type").order_by("-change_version").first()
     if deleted is None:
         raise CannotRestore([f"No deleted document has the id {document_uuid}."])
-    if deleted.body is None:
-        raise CannotRestore([f"The body of {deleted.natural_key}, deleted {deleted.deleted_at:%Y-%m-%d}, was purged."])
     return deleted
 
 
 def _incoming(deleted: DeletedDocument, using: str) -> IncomingDocument:
     """The body, prepared by the rules of the current data standard."""
+    if deleted.body is None:
+        raise CannotRestore([f"The body of {deleted.natural_key}, deleted {deleted.deleted_at:%Y-%m-%d}, was purged."])
     surface, type_ = current_surface(), deleted.resource_type
     name = ResourceName(type_.project, type_.name)
     if name not in surface.by_name:
@@ -56,7 +56,7 @@ def _incoming(deleted: DeletedDocument, using: str) -> IncomingDocument:
 
 def _reasons(refusal: Exception) -> list[str]:
     """The reasons in the texts of the API's problem details."""
-    problem = problem_of(refusal)
+    problem = problem_of(refusal) or SYSTEM_ERROR
     found = [
         f"{path}: {message}" for path, messages in (problem.validation_errors or {}).items() for message in messages
     ]

@@ -90,7 +90,8 @@ class Tracked:
         return self._run(_PAGE.format(changes=self._visible(changes)), {"size": size, "offset": offset})
 
     def _count(self, changes: str) -> int:
-        return self._run(_COUNT.format(changes=self._visible(changes)), {})[0][0]
+        number: int = self._run(_COUNT.format(changes=self._visible(changes)), {})[0][0]
+        return number
 
     def _visible(self, changes: str) -> str:
         return changes.format(only="" if self.guard is None else f" AND {self.guard.sql(_KEPT[changes])}")

@@ -15,4 +15,5 @@ def newest_change_version(using: str = DEFAULT_DB_ALIAS) -> int:
 
     `using` must be the primary: a replica may lag behind the versions that clients have seen.
     """
-    return with_retries(lambda: execute(_NEWEST, {}, using))[0][0]
+    version: int = with_retries(lambda: execute(_NEWEST, {}, using))[0][0]
+    return version

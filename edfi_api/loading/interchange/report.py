@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from io import TextIOBase
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
 import orjson
 from django.core.management.base import CommandError
@@ -32,7 +33,7 @@ class RefusalLog:
     summary if the load was stopped.
     """
 
-    def __init__(self, screen: TextIO, report: Path | None = None, *, is_strict: bool = False) -> None:
+    def __init__(self, screen: TextIOBase, report: Path | None = None, *, is_strict: bool = False) -> None:
         self._screen = screen
         self._report = report.open("w", encoding="utf-8") if report is not None else None
         self._is_strict = is_strict

@@ -1,5 +1,6 @@
 """Deletion of documents in the admin, through the store; a refusal lists the referrers."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -8,11 +9,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.models import Document
-from edfi_api.operation.administration import neighbours
+from edfi_api.operation.administration import related_links
 from edfi_api.startup import current_surface
 from edfi_api.storage import store
 from edfi_api.storage.exceptions import TooMuchContention
@@ -29,20 +29,20 @@ class NotServed(Exception):
 _REFUSALS = (DependentItemExists, NotServed, TooMuchContention)
 
 
-class DeletionThroughStore(ModelAdmin):
+class DeletionThroughStore(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
     """Django's deletion pages and action, with deletion by the store.
 
     The confirmation page looks up referrers only to show them; the foreign keys decide at the time of the deletion.
     """
 
     def get_deleted_objects(
-        self, objs: QuerySet[Document] | list[Document], request: HttpRequest
-    ) -> tuple[list[Any], dict[str, int], set[str], list[SafeString]]:
+        self, objs: Sequence[Document] | QuerySet[Document], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[Any]]:
         documents = list(objs[: MOST_AT_ONCE + 1])
         if len(documents) > MOST_AT_ONCE:
             return [], {}, set(), [format_html("More than {} documents at once: use the API.", MOST_AT_ONCE)]
-        counts = {self.opts.verbose_name_plural: len(documents)}
-        return [str(document) for document in documents], counts, set(), neighbours.referrers(documents)
+        counts = {str(self.opts.verbose_name_plural): len(documents)}
+        return [str(document) for document in documents], counts, set(), related_links.referrers(documents)
 
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
         _delete([obj], request.user.get_username())
@@ -56,16 +56,18 @@ class DeletionThroughStore(ModelAdmin):
         try:
             return super().delete_view(request, object_id, extra_context)
         except _REFUSALS as refusal:
-            return self._told(request, refusal)
+            return self._refused(request, refusal)
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet[Document]) -> HttpResponse | None:
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Document], *args: Any, **kwargs: Any
+    ) -> HttpResponse | None:
         try:
             with transaction.atomic():
-                return super().response_action(request, queryset)
+                return super().response_action(request, queryset, *args, **kwargs)
         except _REFUSALS as refusal:
-            return self._told(request, refusal)
+            return self._refused(request, refusal)
 
-    def _told(self, request: HttpRequest, refusal: Exception) -> HttpResponse:
+    def _refused(self, request: HttpRequest, refusal: Exception) -> HttpResponse:
         """Redirect to the previous page with the reason; nothing was deleted."""
         self.message_user(request, _reason(refusal), messages.ERROR)
         return HttpResponseRedirect(request.get_full_path().replace("/delete/", "/change/"))

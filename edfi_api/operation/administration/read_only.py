@@ -1,6 +1,7 @@
 """Read-only admin pages whose cost does not grow with the table."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from django.contrib import admin
 from django.core.paginator import Page, Paginator
@@ -12,7 +13,7 @@ from django.utils.functional import cached_property
 ROWS_COUNTED = 100_000
 
 
-class BoundedPaginator(Paginator):
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
     """Counts up to a bound: counting millions of rows for a heading would take longer than the page.
 
     The keys of a page are selected first, from an index if possible; then its rows, with annotations, from `rows`. In
@@ -20,10 +21,11 @@ class BoundedPaginator(Paginator):
     """
 
     rows: QuerySet[Any]
+    object_list: QuerySet[Any]
 
-    def page(self, number: int | str) -> Page:
+    def page(self, number: int | str) -> "Page[Any]":
         page = super().page(number)
-        keys = list(page.object_list.values_list("pk", flat=True))
+        keys = list(cast(QuerySet[Any], page.object_list).values_list("pk", flat=True))
         page.object_list = self.rows.filter(pk__in=keys).order_by(*self.object_list.query.order_by)
         return page
 
@@ -42,10 +44,11 @@ class BoundedPaginator(Paginator):
 
     @cached_property
     def _counted(self) -> int:
-        return self.object_list.order_by()[: ROWS_COUNTED + 1].count()
+        rows: QuerySet[Any] = self.object_list.order_by()[: ROWS_COUNTED + 1]
+        return rows.count()
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
     """Shows rows without adding, changing or deleting."""
 
     paginator = BoundedPaginator
@@ -55,11 +58,15 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     # Facets would count the whole table for each choice of a filter.
     show_facets = admin.ShowFacets.NEVER
 
-    def get_paginator(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **options: Any) -> Paginator:
+    def get_paginator(
+        self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **options: Any
+    ) -> "Paginator[Any]":
         if queryset.model is not self.model:  # The history of a row.
             return Paginator(queryset, *args, **options)
         paginator = super().get_paginator(request, queryset, *args, **options)
-        paginator.rows = self.get_queryset(request).select_related(*self.list_select_related or [None])
+        if isinstance(paginator, BoundedPaginator):
+            related: Sequence[Any] = cast(Sequence[str], self.list_select_related) or [None]
+            paginator.rows = self.get_queryset(request).select_related(*related)
         return paginator
 
     class Media:

@@ -4,6 +4,8 @@ The page of a document links to them where it cannot show all targets or referre
 choice, so a filter appears only when it is in the URL, and can be cleared.
 """
 
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.views.main import SEARCH_VAR
@@ -24,7 +26,7 @@ def row_in(text: str) -> int:
 
 
 class _ReferenceFilter(admin.SimpleListFilter):
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         chosen = Document.objects.filter(pk=self._row).values_list("natural_key", flat=True).first()
         return [(str(self._row), abridged(chosen))] if chosen else []
 

@@ -3,16 +3,14 @@
 Each deletion has a log entry of its own, also on Django's pages for users and groups.
 """
 
-from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
 from django.db.models import Model, QuerySet
-from django.db.models.base import ModelBase
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
@@ -21,22 +19,25 @@ from edfi_api.logs.remote_address import remote_address
 from edfi_api.operation.administration import overview
 
 
-class OneEntryEach(ModelAdmin):
+class OneEntryEach(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
     """Logs deletions one by one: Django inserts the entries of several rows without signals, which the audit log needs.
     Also validates the selected primary keys, which Django takes from the request unchecked."""
 
-    def log_deletions(self, request: HttpRequest, queryset: Iterable[Model]) -> None:
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """Returns nothing: Django uses no result."""
         for each in queryset:
-            super().log_deletions(request, [each])
+            super().log_deletions(request, cast("QuerySet[Model]", [each]))
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet[Model]) -> HttpResponse | None:
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Model], *args: Any, **kwargs: Any
+    ) -> HttpResponse | None:
         try:
             for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
                 self.opts.pk.clean(key, None)
                 ProhibitNullCharactersValidator()(key)
         except ValidationError as error:
             raise BadRequest("A row is selected that there cannot be.") from error
-        return super().response_action(request, queryset)
+        return super().response_action(request, queryset, *args, **kwargs)
 
 
 class AdministrationSite(AdminSite):
@@ -49,19 +50,19 @@ class AdministrationSite(AdminSite):
 
     def register(
         self,
-        model_or_iterable: ModelBase | Iterable[ModelBase],
-        admin_class: type[ModelAdmin] | None = None,
+        model_or_iterable: Any,
+        admin_class: "type[ModelAdmin[Any]] | None" = None,
         **options: Any,
     ) -> None:
         pages = admin_class or ModelAdmin
         super().register(model_or_iterable, type(pages.__name__, (OneEntryEach, pages), {}), **options)
 
-    def admin_view(self, view: Callable[..., HttpResponse], cacheable: bool = False) -> Callable[..., HttpResponse]:
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Refuse URLs with NUL, which PostgreSQL does not accept in text, and log denied requests to the audit log."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.path_info:
                 raise BadRequest("The address has a NUL in it.")
             try:

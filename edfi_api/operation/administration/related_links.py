@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -17,8 +17,8 @@ SHOWN = 50
 
 def targets(document: Document) -> SafeString:
     """The documents and descriptors to which it refers."""
-    references = Reference.objects.filter(document=document).annotate(neighbour=F("alias__document_id"))
-    return as_list(_items(references, _all_that("referred_to_by", document)))
+    references = Reference.objects.filter(document=document)
+    return as_list(_items(references, "alias__document_id", _all_that("referred_to_by", document)))
 
 
 def referrers(documents: Sequence[Document]) -> list[SafeString]:
@@ -26,7 +26,7 @@ def referrers(documents: Sequence[Document]) -> list[SafeString]:
     rows = [document.pk for document in documents]
     references = Reference.objects.filter(alias__document_id__in=rows).exclude(document_id__in=rows)
     rest = _all_that("refers_to", documents[0]) if len(documents) == 1 else SafeString("and more")
-    return _items(references.annotate(neighbour=F("document_id")), rest)
+    return _items(references, "document_id", rest)
 
 
 def as_list(items: list[SafeString]) -> SafeString:
@@ -34,14 +34,17 @@ def as_list(items: list[SafeString]) -> SafeString:
     if not items:
         return SafeString("-")
     lines = format_html_join("", "<li>{}</li>", ((item,) for item in items))
-    return format_html('<ul class="neighbours">{}</ul>', lines)
+    return format_html('<ul class="related-links">{}</ul>', lines)
 
 
-def _items(references: QuerySet[Reference], rest: SafeString) -> list[SafeString]:
-    """Reads one more row than is shown. A referrer to a school, by its own and its superclass identity, comes twice."""
-    rows = list(references.values_list("neighbour", flat=True)[: SHOWN + 1])
-    neighbours = Document.objects.filter(pk__in=rows[:SHOWN]).values_list("pk", "resource_type__name", "natural_key")
-    items = [_link(*neighbour) for neighbour in neighbours.order_by("resource_type__name", "natural_key")]
+def _items(references: QuerySet[Reference], column: str, rest: SafeString) -> list[SafeString]:
+    """Links to the documents in this column. Reads one more row than is shown.
+
+    A referrer to a school, by its own and its superclass identity, comes twice.
+    """
+    rows = list(references.values_list(column, flat=True)[: SHOWN + 1])
+    related = Document.objects.filter(pk__in=rows[:SHOWN]).values_list("pk", "resource_type__name", "natural_key")
+    items = [_link(*each) for each in related.order_by("resource_type__name", "natural_key")]
     return items if len(rows) <= SHOWN else [*items, rest]
 
 
