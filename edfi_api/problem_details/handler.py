@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's hook. Returns None for an unknown exception, which Django then logs and passes to `server_error`."""
-    problem = problem_of(error) or _problem_of_guard(error, context["view"])
+    problem = problem_of(error) or _problem_of_policy(error, context["view"])
     if problem is None:
         return None
     _log(problem, error)
@@ -37,10 +37,10 @@ def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
     return {"Link": f'<{root_of(request)}/{problem.related}>; rel="related"'} if problem.related else {}
 
 
-def _problem_of_guard(error: Exception, view: Any) -> Problem | None:
+def _problem_of_policy(error: Exception, view: Any) -> Problem | None:
     """The problem of an error that the database raised in the authorization SQL, if it was raised there."""
-    guard = getattr(view, "guard", None)
-    fault = guard.fault(error) if guard is not None else None
+    policy = getattr(view, "policy", None)
+    fault = policy.fault(error) if policy is not None else None
     return problem_of(fault) if fault is not None else None
 
 

@@ -7,9 +7,10 @@ of one school do. So a filtered page scans the nearest rows first and uses the i
 uses the index at once for filters known to match few documents, such as the key of a person. Windows of change versions
 are read in version order in the same way.
 
-A guard usually limits a client to documents that lie together: those of one district among all districts. If the guard
-has an access path to them (`Condition.candidates`), that is used first, after the nearest rows only if the client sees
-very much; if it does not yield the page, documents are found as without a guard and the guard filters them one by one.
+A policy usually limits a client to documents that lie together: those of one district among all districts. If the
+policy has an access path to them (`Predicate.access_path`), that is used first, after the nearest rows only if the
+client sees very much; if it does not yield the page, documents are found as without a policy, which then filters them
+one by one.
 """
 
 import re
@@ -23,7 +24,8 @@ from django.db import DEFAULT_DB_ALIAS
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute, with_retries
-from edfi_api.storage.guards import Candidates, Condition, Guard
+from edfi_api.storage.driver.sql import Sql, merged
+from edfi_api.storage.row_policy import AccessPath, Predicate, RowPolicy
 from edfi_api.storage.statements import STORED_COLUMNS
 from edfi_api.storage.stored import StoredDocument
 
@@ -110,9 +112,9 @@ SELECT d.resource_type_id, d.{by} AS place, d.id FROM document d
  WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s
 """
 
-# How many documents of a guard's access path are checked against the other conditions before an index is used.
+# How many documents of a policy's access path are checked against the other conditions before an index is used.
 _CANDIDATES = 300
-# How many near rows are scanned first if the access path of the guard has many branches. The guard is evaluated for
+# How many near rows are scanned first if the access path of the policy has many branches. The policy is evaluated for
 # each, which costs some microseconds.
 _GUARDED_NEAR_ROWS = 50
 
@@ -126,7 +128,7 @@ WITH near AS MATERIALIZED (
      WHERE {each_row} ORDER BY d.resource_type_id, d.id LIMIT %(wanted)s
 )"""
 
-# Then the documents of the guard's access path, if the guard is the only condition.
+# Then the documents of the policy's access path, if the policy is the only condition.
 _ONLY_GUARDED = f"""{_NEAR}
 SELECT * FROM near WHERE (SELECT count(*) FROM near) >= %(wanted)s
 UNION ALL
@@ -225,7 +227,7 @@ class Selection:
     """Documents of one resource within ranges of rows and change versions for which all conditions hold."""
 
     resource_type: int
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Predicate, ...] = ()
     first_row: int = 0
     last_row: int = LAST_ROW
     first_version: int = 0
@@ -233,12 +235,12 @@ class Selection:
     order: Order = Order.ROW
     using: str = DEFAULT_DB_ALIAS
 
-    def where(self, *conditions: Condition) -> "Selection":
+    def where(self, *conditions: Predicate) -> "Selection":
         return replace(self, conditions=self.conditions + conditions)
 
-    def guarded_by(self, guard: Guard | None) -> "Selection":
-        """Only documents that the guard allows. Raises the guard's refusal if it cannot allow any."""
-        return self if guard is None else self.where(guard.condition())
+    def restricted_by(self, policy: RowPolicy | None) -> "Selection":
+        """Only documents that the policy allows. Raises the policy's refusal if it cannot allow any."""
+        return self if policy is None else self.where(policy.predicate())
 
     def between(self, first_row: int, last_row: int) -> "Selection":
         return replace(self, first_row=first_row, last_row=last_row)
@@ -300,43 +302,44 @@ def _found(selection: Selection) -> str:
     return _planned_once(_guarded(selection, way, clauses))
 
 
-def _guarded(selection: Selection, way: Candidates, clauses: Mapping[str, str]) -> str:
-    """The statement for a page with a guard that has an access path."""
-    each_row, all_candidates = clauses["each_row"], way.sql.replace("%(looked_at)s", "NULL")
-    parts = {"walk": selection.order.walk, "are_many": way.are_many, "candidates": way.sql, "each_row": each_row}
+def _guarded(selection: Selection, way: AccessPath, clauses: Mapping[str, str]) -> str:
+    """The statement for a page with a policy that has an access path."""
+    each_row, all_candidates, are_many = clauses["each_row"], way.all_rows.text, way.has_many_branches.text
+    parts = {"walk": selection.order.walk, "are_many": are_many, "candidates": way.first_rows.text}
+    parts |= {"each_row": each_row}
     if selection.order is Order.CHANGE_VERSION:
         asked = _ASKED.format(each_row=_remaining(selection, way))
         return _GUARDED_VERSIONS.format(**parts | {"candidates": all_candidates}, index=clauses["index"], asked=asked)
     asked, remaining = _ASKED.format(each_row=each_row), _ASKED.format(each_row=_remaining(selection, way))
     if not _is_only_guarded(selection):
         others = _FOUND_BY_INDEX.format(index=_unguarded_index(selection))
-        only_if = f" AND NOT {way.are_many}"
+        only_if = f" AND NOT {are_many}"
         return _GUARDED.format(**parts, others=others, only_if=only_if, remaining=remaining, asked=asked)
     if way.remaining is None:
         return _ONLY_GUARDED.format(**parts)
     return _GUARDED.format(**parts, others=all_candidates, only_if="", remaining=remaining, asked=remaining)
 
 
-def _remaining(selection: Selection, way: Candidates) -> str:
+def _remaining(selection: Selection, way: AccessPath) -> str:
     """The conditions that documents of the access path still have to meet."""
-    others = [each for each in selection.conditions if each.candidates is not way]
-    asked = [condition.sql for condition in others] + ([way.remaining] if way.remaining else [])
+    others = [each for each in selection.conditions if each.access_path is not way]
+    asked = [condition.for_one_row.text for condition in others] + ([way.remaining.text] if way.remaining else [])
     return " AND ".join(asked + ([] if selection.is_of_all_versions else [_IN_WINDOW])) or "true"
 
 
-def _way(selection: Selection) -> Candidates | None:
-    """The access path of the selection's guard, if there is one."""
-    return next((each.candidates for each in selection.conditions if each.candidates), None)
+def _way(selection: Selection) -> AccessPath | None:
+    """The access path of the selection's policy, if there is one."""
+    return next((each.access_path for each in selection.conditions if each.access_path), None)
 
 
 def _unguarded_index(selection: Selection) -> str:
-    """The index conditions without the guard, which is then evaluated for each row."""
-    others = tuple(each for each in selection.conditions if each.candidates is None)
+    """The index conditions without the policy, which is then evaluated for each row."""
+    others = tuple(each for each in selection.conditions if each.access_path is None)
     return _clauses(replace(selection, conditions=others))["index"]
 
 
 def _is_only_guarded(selection: Selection) -> bool:
-    """Whether a guard with an access path is the only condition."""
+    """Whether a policy with an access path is the only condition."""
     is_whole = selection.is_of_all_versions and selection.order is Order.ROW
     return is_whole and len(selection.conditions) == 1 and _way(selection) is not None
 
@@ -388,14 +391,14 @@ def _clauses(selection: Selection) -> dict[str, str]:
     Indexed conditions include the resource type, except that of the versions. If one condition finds few documents, the
     others are evaluated for each of these.
     """
-    each_row = [condition.sql for condition in selection.conditions]
+    each_row = [condition.for_one_row.text for condition in selection.conditions]
     few = [condition.finds_few for condition in selection.conditions]
     index = [
-        condition.indexed_sql if finds_few or not any(few) else condition.sql
+        (condition.for_many_rows if finds_few or not any(few) else condition.for_one_row).text
         for condition, finds_few in zip(selection.conditions, few, strict=True)
     ] or ["d.resource_type_id = %(type)s"]
-    if len(selection.conditions) == 1 and selection.conditions[0].alone_sql:
-        index = [selection.conditions[0].alone_sql]
+    if len(selection.conditions) == 1 and (alone := selection.conditions[0].alone):
+        index = [alone.text]
     if not selection.is_of_all_versions:
         index = list(dict.fromkeys(["d.resource_type_id = %(type)s", *index, _IN_WINDOW]))
         each_row += [_IN_WINDOW] if selection.order is Order.ROW else []
@@ -403,16 +406,23 @@ def _clauses(selection: Selection) -> dict[str, str]:
 
 
 def _parameters(selection: Selection) -> dict[str, Any]:
-    parameters = {
+    parameters: Mapping[str, Any] = {
         "type": selection.resource_type,
         "first": selection.first_row,
         "last": selection.last_row,
         "first_version": selection.first_version,
         "last_version": selection.last_version,
     }
-    for condition in selection.conditions:
-        parameters |= condition.parameters
-    return parameters
+    for part in (part for condition in selection.conditions for part in _parts(condition)):
+        parameters = merged(parameters, part.parameters)
+    return dict(parameters)
+
+
+def _parts(condition: Predicate) -> Iterator[Sql]:
+    yield from (condition.for_one_row, condition.for_many_rows, *([condition.alone] if condition.alone else []))
+    if path := condition.access_path:
+        yield from (path.first_rows, path.all_rows, path.has_many_branches)
+        yield from [path.remaining] if path.remaining else []
 
 
 def _run(selection: Selection, statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:

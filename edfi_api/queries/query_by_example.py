@@ -15,7 +15,8 @@ from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, Resou
 from edfi_api.queries.collection import Selection
 from edfi_api.queries.parameters import Filter
 from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.guards import Condition
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.row_policy import Predicate
 
 ID_FIELD = "id"
 
@@ -42,17 +43,21 @@ def _rare_paths(resource: Resource) -> frozenset[JsonPath]:
 
 def _has_value(
     filter_: Filter, name: str, descriptors: Mapping[JsonPath, ResourceName], selection: Selection
-) -> Condition:
+) -> Predicate:
     """Parameters are `filter_0_0`, and `filter_0_0_scoped` for the index, whose keys include the resource type."""
-    parameters, plain, indexed = {}, [], []
+    plain, indexed = [], []
     for number, path in enumerate(filter_.field.paths):
         parameter = f"{name}_{number}"
         value = _stored_value(path, filter_.value, descriptors, selection.using)
-        parameters[parameter] = _json(example(path, value))
-        parameters[f"{parameter}_scoped"] = _json({str(selection.resource_type): example(path, value)})
-        plain.append(f"d.body @> %({parameter})s::jsonb")
-        indexed.append(f"scoped_body(d.resource_type_id, d.body) @> %({parameter}_scoped)s::jsonb")
-    return Condition(f"({' OR '.join(plain)})", f"({' OR '.join(indexed)})", parameters)
+        scoped = _json({str(selection.resource_type): example(path, value)})
+        plain.append(Sql(f"d.body @> %({parameter})s::jsonb", {parameter: _json(example(path, value))}))
+        indexed.append(
+            Sql(
+                f"scoped_body(d.resource_type_id, d.body) @> %({parameter}_scoped)s::jsonb",
+                {f"{parameter}_scoped": scoped},
+            )
+        )
+    return Predicate("(" + Sql.join(" OR ", plain) + ")", "(" + Sql.join(" OR ", indexed) + ")")
 
 
 def _stored_value(path: JsonPath, value: Any, descriptors: Mapping[JsonPath, ResourceName], using: str) -> Any:
@@ -62,13 +67,13 @@ def _stored_value(path: JsonPath, value: Any, descriptors: Mapping[JsonPath, Res
     return stored_uris([id_], using).get(id_, value)
 
 
-def _has_id(text: str, selection: Selection) -> Condition:
+def _has_id(text: str, selection: Selection) -> Predicate:
     try:
         asked: UUID | None = UUID(text)
     except ValueError:
         asked = None  # equal to nothing
-    sql = "d.document_uuid = %(id)s::uuid AND d.resource_type_id = %(type)s"
-    return Condition(sql, sql, {"id": asked}, finds_few=True)
+    has_id = Sql("d.document_uuid = %(id)s::uuid AND d.resource_type_id = %(type)s", {"id": asked})
+    return Predicate(has_id, has_id, finds_few=True)
 
 
 def example(path: JsonPath, value: Any) -> Any:

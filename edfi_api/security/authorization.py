@@ -1,4 +1,4 @@
-"""Client, resource, action → the guard over rows: the combined strategies of the client's claim set.
+"""Client, resource, action → the row policy: the combined strategies of the client's claim set.
 
 All strategies must allow, except that one of the relationship strategies is sufficient. Their SQL is the same for all
 clients of a resource, so that prepared statements are reused; the client's claims are parameters. See
@@ -14,21 +14,23 @@ from typing import Any
 from django.db import ProgrammingError
 
 from edfi_api.model.surface.resource import JsonPath, Resource, Surface
-from edfi_api.storage.guards import NEW, PROPOSED, STORED, Candidates, Condition, Guard, Values
+from edfi_api.storage.driver.sql import Sql, merged
+from edfi_api.storage.row_policy import AccessPath, Clause, Explanation, Predicate, RowPolicy
 
 from .actions import Action
 from .claims import strategies
 from .exceptions import ElementRequired, ElementUninitialized, NoRelationship, UnknownStrategies
 from .strategies.relationships import Relationship, RelationshipFailure
-from .strategies.strategy import Strategy, Subject
+from .strategies.strategy import Candidates, Strategy, Subject
 from .strategies.table import NO_FURTHER_AUTHORIZATION_REQUIRED, Combination, row, unknown_strategies
+from .strategies.values import KEPT, PROPOSED, STORED, Values
 from .tokens import AuthenticatedClient
 
 
-def guard(
+def row_policy(
     client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str = "default"
-) -> Guard | None:
-    """The row conditions of the client's claim set; None if it sets none.
+) -> RowPolicy | None:
+    """The policy of the client's claim set; None if it sets no condition on rows.
 
     Raises what `claims.strategies` does, UnknownStrategies and StrategyNotApplicable.
     """
@@ -36,7 +38,7 @@ def guard(
     if names == (NO_FURTHER_AUTHORIZATION_REQUIRED,):
         return None
     rules = _rules(resource, names, action == Action.READ_CHANGES, surface, using)
-    return StrategiesGuard(rules, client, using) if rules.restrict else None
+    return ClientPolicy(rules, client, using) if rules.restrict else None
 
 
 class Rules:
@@ -67,20 +69,20 @@ class Rules:
         return (*self.all_of, *self.relationships)
 
     @cached_property
-    def stored(self) -> str:
-        return self.sql(STORED)
+    def using(self) -> str:
+        return self.sql(KEPT if self.subject.is_for_changes else STORED)
 
     @cached_property
-    def proposed(self) -> str:
+    def with_check(self) -> str:
         return self.sql(PROPOSED)
 
     @cached_property
-    def stored_for_some(self) -> str:
+    def using_for_some(self) -> str:
         """The condition for rows that other conditions have already narrowed down."""
         return self._for_many(is_alone=False)
 
     @cached_property
-    def stored_for_all(self) -> str:
+    def using_for_all(self) -> str:
         """The condition for all rows of the resource."""
         return self._for_many(is_alone=True)
 
@@ -119,36 +121,65 @@ class Rules:
         if self.relationships and not self.all_of and all(way.remaining is None for way in ways):
             return None
         if len(self.relationships) + len(self.all_of) > 1:
-            return self.stored
+            return self.using
         remaining = ways[0].remaining
         return remaining and f"coalesce({remaining}, false)"
 
 
 @dataclass(frozen=True)
-class StrategiesGuard:
+class ClientPolicy:
     """The rules applied to one client."""
 
     rules: Rules
     client: AuthenticatedClient
-    using: str
+    database: str
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        found: dict[str, Any] = {}
+    @cached_property
+    def _parameters(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = {}
         for strategy in self.rules.strategies:
-            found |= strategy.parameters(self.client, self.using)
+            found = merged(found, strategy.parameters(self.client, self.database))
         return found
 
-    def sql(self, values: Values) -> str:
-        if values is STORED:
-            return self.rules.stored
-        return self.rules.proposed if values is PROPOSED or values is NEW else self.rules.sql(values)
+    @property
+    def using(self) -> Sql:
+        return Sql(self.rules.using, self._parameters)
 
-    def questions(self, values: Values) -> list[str]:
-        return self.rules.questions(values)
+    @property
+    def with_check(self) -> Sql:
+        return Sql(self.rules.with_check, self._parameters)
 
-    def refusal(self, answers: Sequence[bool], values: Values, unresolved: AbstractSet[JsonPath]) -> Exception | None:
-        remaining = list(answers)
+    @property
+    def with_check_new(self) -> Sql:
+        return self.with_check
+
+    def predicate(self) -> Predicate:
+        """Raises the refusal of a strategy that can allow this client no document at all."""
+        rules = self.rules
+        for strategy in rules.all_of:
+            if refusal := strategy.precondition(self.client):
+                raise refusal
+        some, all_ = Sql(rules.using_for_some, self._parameters), Sql(rules.using_for_all, self._parameters)
+        return Predicate(self.using, some, all_, self._access_path())
+
+    def _access_path(self) -> AccessPath | None:
+        way, parameters = self.rules.candidates, self._parameters
+        if way is None:
+            return None
+        return AccessPath(
+            Sql(way.sql, parameters),
+            Sql(way.sql.replace("%(looked_at)s", "NULL"), parameters),
+            Sql(way.are_many, parameters),
+            Sql(way.remaining, parameters) if way.remaining is not None else None,
+        )
+
+    def explanation(self, clause: Clause) -> Explanation:
+        values = STORED if clause is Clause.USING else PROPOSED
+        tests = tuple(Sql(text, self._parameters) for text in self.rules.questions(values))
+        return Explanation(tests, lambda results, unresolved: self._refusal(results, values, unresolved))
+
+    def _refusal(self, results: Sequence[bool], values: Values, unresolved: AbstractSet[JsonPath]) -> Exception | None:
+        remaining = list(results)
         for strategy in self.rules.all_of:
             own = _take(remaining, len(strategy.questions(values)))
             if refusal := strategy.refusal(own, values, unresolved, self.client):
@@ -176,19 +207,11 @@ class StrategiesGuard:
             hints,
         )
 
-    def condition(self) -> Condition:
-        """Raises the refusal of a strategy that can allow this client no document at all."""
-        rules = self.rules
-        for strategy in rules.all_of:
-            if refusal := strategy.precondition(self.client):
-                raise refusal
-        return Condition(rules.stored, rules.stored_for_some, self.parameters, rules.stored_for_all, rules.candidates)
-
     def fault(self, error: Exception) -> Exception | None:
         """UnknownStrategies if the error came from a custom view that was dropped after these rules were made."""
         if not isinstance(error, ProgrammingError):
             return None
-        unknown = _unknown(self.rules.names, self.rules.subject, self.using)
+        unknown = _unknown(self.rules.names, self.rules.subject, self.database)
         return UnknownStrategies(unknown) if unknown else None
 
 

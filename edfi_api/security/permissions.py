@@ -1,6 +1,6 @@
 """Whether a client's claim set grants the action of a request on the resource.
 
-On which documents it may be done is decided by `authorization.guard`.
+On which documents it may be done is decided by `authorization.row_policy`.
 """
 
 from functools import partial
@@ -10,10 +10,10 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from .actions import Action
-from .authorization import guard
+from .authorization import row_policy
 from .readable import readable
 from .tokens import AuthenticatedClient
-from .upserts import upsert_guard
+from .upserts import upsert_policy
 
 # By the viewsets' names of their actions. See meadowlark/docs/authorization.md#claim-sets-and-actions.
 ACTIONS = {
@@ -31,7 +31,7 @@ ACTIONS = {
 class ClaimSetPermission(BasePermission):
     """Checks the client's claim set for views of a resource; other views only need an authenticated client.
 
-    Sets the view's `guard` to the row conditions, and its `may_read` to the function that limits which other documents
+    Sets the view's `policy` to the policy on rows, and its `may_read` to the function that limits which other documents
     errors may name. The exceptions of `claims.strategies` are more specific than False and propagate.
     """
 
@@ -40,10 +40,10 @@ class ClaimSetPermission(BasePermission):
         if resource is not None:
             action = ACTIONS[view.action]
             is_upsert = action is Action.CREATE
-            view.guard = (
-                upsert_guard(client, resource, view.surface)
+            view.policy = (
+                upsert_policy(client, resource, view.surface)
                 if is_upsert
-                else guard(client, resource, action, view.surface)
+                else row_policy(client, resource, action, view.surface)
             )
             view.may_read = partial(readable, client, view.surface)
         return isinstance(client, AuthenticatedClient)

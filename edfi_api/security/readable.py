@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage.driver.execution import execute
-from edfi_api.storage.guards import STORED, Guard
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.row_policy import RowPolicy
 
 from .actions import Action
-from .authorization import guard
+from .authorization import row_policy
 from .exceptions import UNAUTHORIZABLE
 from .tokens import AuthenticatedClient
 
@@ -25,14 +26,14 @@ def readable(client: AuthenticatedClient, surface: Surface, documents: Mapping[i
             continue
         rows = [row for row, resource_name in documents.items() if resource_name == name]
         try:
-            found |= _allowed(rows, guard(client, surface.by_name[name], Action.READ, surface))
+            found |= _allowed(rows, row_policy(client, surface.by_name[name], Action.READ, surface))
         except UNAUTHORIZABLE:
             continue  # Not readable; the reason is reported when the resource itself is requested.
     return found
 
 
-def _allowed(rows: list[int], rules: Guard | None) -> set[int]:
-    if rules is None:
+def _allowed(rows: list[int], policy: RowPolicy | None) -> set[int]:
+    if policy is None:
         return set(rows)
-    statement = _READABLE.format(is_allowed=rules.sql(STORED))
-    return {row for (row,) in execute(statement, {"rows": rows, **rules.parameters}, "default")}
+    statement = Sql(_READABLE, {"rows": rows}).fill(is_allowed=policy.using)
+    return {row for (row,) in execute(statement.text, statement.parameters, "default")}

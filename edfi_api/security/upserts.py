@@ -1,108 +1,100 @@
-"""The guard of a POST, which creates a document or replaces one.
+"""The policy of a POST, which creates a document or replaces one.
 
 As in Ed-Fi's own server, the strategies of Create apply in both cases. With `UPSERT_ASKS_UPDATE` those of Update apply
-if the document exists. Only the writing statement finds out which case it is, so the guard has conditions for both.
+if the document exists. Only the writing statement finds out which case it is, so the policy has conditions for both.
 """
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
 
 from edfi_api.conf import api_settings
-from edfi_api.model.surface.resource import JsonPath, Resource, Surface
-from edfi_api.storage.guards import NEW, Condition, Guard, Values
+from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.row_policy import Clause, Explanation, Predicate, RowPolicy
 
 from .actions import Action
-from .authorization import guard
+from .authorization import row_policy
 from .exceptions import UNAUTHORIZABLE
 from .tokens import AuthenticatedClient
 
 
-def upsert_guard(client: AuthenticatedClient, resource: Resource, surface: Surface) -> Guard | None:
-    """The row conditions of a POST; None if the claim set sets none. Raises what `authorization.guard` does."""
+def upsert_policy(client: AuthenticatedClient, resource: Resource, surface: Surface) -> RowPolicy | None:
+    """The policy of a POST; None if the claim set sets no condition on rows. Raises what `row_policy` does."""
     if not api_settings.UPSERT_ASKS_UPDATE:
-        return guard(client, resource, Action.CREATE, surface)
-    create, update = (_guard_or_refusal(client, resource, action, surface) for action in (Action.CREATE, Action.UPDATE))
+        return row_policy(client, resource, Action.CREATE, surface)
+    create, update = (
+        _policy_or_refusal(client, resource, action, surface) for action in (Action.CREATE, Action.UPDATE)
+    )
     if isinstance(create, _Refusal) and isinstance(update, _Refusal):
         raise create.reason
-    return None if create is None and update is None else UpsertGuard(create or _OPEN, update or _OPEN)
+    return None if create is None and update is None else UpsertPolicy(create or _UNRESTRICTED, update or _UNRESTRICTED)
 
 
-def _guard_or_refusal(
+def _policy_or_refusal(
     client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface
-) -> Guard | None:
+) -> RowPolicy | None:
     try:
-        return guard(client, resource, action, surface)
+        return row_policy(client, resource, action, surface)
     except UNAUTHORIZABLE as reason:
         return _Refusal(reason)
 
 
-class _NoDemands:
+class _Unrestricted:
     """Allows everything."""
 
-    parameters: Mapping[str, Any] = {}
+    using = with_check = with_check_new = Sql("true")
 
-    def sql(self, values: Values) -> str:
-        return "true"
+    def predicate(self) -> Predicate:
+        return Predicate(self.using, Sql("d.resource_type_id = %(type)s"))
 
-    def questions(self, values: Values) -> list[str]:
-        return []
-
-    def refusal(self, answers: Sequence[bool], values: Values, unresolved: AbstractSet[JsonPath]) -> Exception | None:
-        return None
-
-    def condition(self) -> Condition:
-        return Condition("true", "d.resource_type_id = %(type)s", {})
+    def explanation(self, clause: Clause) -> Explanation:
+        return Explanation((), lambda results, unresolved: None)
 
     def fault(self, error: Exception) -> Exception | None:
         return None
 
 
-_OPEN = _NoDemands()
+_UNRESTRICTED = _Unrestricted()
 
 
-@dataclass(frozen=True)
-class _Refusal(_NoDemands):
+class _Refusal(_Unrestricted):
     """Denies everything, for one reason."""
 
-    reason: Exception
+    using = with_check = with_check_new = Sql("false")
 
-    def sql(self, values: Values) -> str:
-        return "false"
+    def __init__(self, reason: Exception) -> None:
+        self.reason = reason
 
-    def refusal(self, answers: Sequence[bool], values: Values, unresolved: AbstractSet[JsonPath]) -> Exception | None:
-        return self.reason
-
-    def condition(self) -> Condition:
+    def predicate(self) -> Predicate:
         raise self.reason
+
+    def explanation(self, clause: Clause) -> Explanation:
+        return Explanation((), lambda results, unresolved: self.reason)
 
 
 @dataclass(frozen=True)
-class UpsertGuard:
+class UpsertPolicy:
     """`create` applies to a new document, `update` to an existing one."""
 
-    create: Guard
-    update: Guard
+    create: RowPolicy
+    update: RowPolicy
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
-        return {**self.create.parameters, **self.update.parameters}
+    def using(self) -> Sql:
+        return self.update.using
 
-    def sql(self, values: Values) -> str:
-        return self._of(values).sql(values)
+    @property
+    def with_check(self) -> Sql:
+        return self.update.with_check
 
-    def questions(self, values: Values) -> list[str]:
-        return self._of(values).questions(values)
+    @property
+    def with_check_new(self) -> Sql:
+        return self.create.with_check_new
 
-    def refusal(self, answers: Sequence[bool], values: Values, unresolved: AbstractSet[JsonPath]) -> Exception | None:
-        return self._of(values).refusal(answers, values, unresolved)
+    def predicate(self) -> Predicate:
+        return self.update.predicate()
 
-    def condition(self) -> Condition:
-        return self.update.condition()
+    def explanation(self, clause: Clause) -> Explanation:
+        return (self.create if clause is Clause.WITH_CHECK_NEW else self.update).explanation(clause)
 
     def fault(self, error: Exception) -> Exception | None:
         return self.create.fault(error) or self.update.fault(error)
-
-    def _of(self, values: Values) -> Guard:
-        return self.create if values is NEW else self.update

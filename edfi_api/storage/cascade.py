@@ -23,7 +23,7 @@ from edfi_api.model.surface.resource import ResourceName
 from edfi_api.storage import resource_types, statements
 from edfi_api.storage.driver.execution import MetConcurrentWrite, execute
 from edfi_api.storage.exceptions import IdentityConflict, KeyChangeContradicts
-from edfi_api.storage.statements import Demands
+from edfi_api.storage.row_policy import RowPolicy
 from references.models import Alias
 
 
@@ -45,21 +45,21 @@ class _Follower:
 def change_identity(
     incoming: IncomingDocument,
     parameters: Mapping[str, Any],
-    demands: Demands | None,
+    policy: RowPolicy | None,
     preparers: Preparers,
     using: str,
 ) -> None:
     """Write the new body and identity of a document, and update every referrer.
 
     `parameters` has its `document_uuid`, the `expected_version` if the client set a condition, and the `client`.
-    `demands` are the conditions of a guard, which the document's own row has to meet.
+    The document's own row has to meet the conditions of `policy`.
 
     Raises IdentityConflict if another document has a new identity, KeyChangeContradicts if a referrer's other
     references do not agree with the new values, MetConcurrentWrite if the document was changed or deleted concurrently
     or a reference object of `incoming` does not resolve. Violations of the foreign key of descriptors pass through.
     """
     with transaction.atomic(using):
-        root = _lock_root(incoming, parameters, demands, preparers, using)
+        root = _lock_root(incoming, parameters, policy, preparers, using)
         try:
             followers = _follow(root, preparers, using)
             _write(root, followers, parameters["client"], using)
@@ -86,15 +86,17 @@ def _conflict(root: _Follower) -> IdentityConflict:
 def _lock_root(
     incoming: IncomingDocument,
     parameters: Mapping[str, Any],
-    demands: Demands | None,
+    policy: RowPolicy | None,
     preparers: Preparers,
     using: str,
 ) -> _Follower:
     rows = execute(statements.LOCK_DOCUMENT, parameters, using)
     if not rows:
         raise MetConcurrentWrite
-    if demands and execute(statements.is_still_allowed(demands), parameters, using) != [(True,)]:
-        raise MetConcurrentWrite
+    if policy is not None:
+        allowed = statements.is_still_allowed(policy).with_values(**parameters)
+        if execute(allowed.text, allowed.parameters, using) != [(True,)]:
+            raise MetConcurrentWrite
     row, body = rows[0]
     stored = preparers[incoming.resource.name].extractor.identity(json_text.loads(body.encode()))
     return _Follower(row, incoming, stored.aliases)

@@ -10,14 +10,17 @@ violation or as an empty result, and the store retries the statement.
 The targets of reference objects are copied into the row (`linked`). The statement locks them as the foreign key check
 does later in the transaction, so a copied target cannot change before the commit. Nothing is written if one is missing.
 
-With a guard, the conditions on stored and proposed values are part of the statement: a denied write changes nothing and
-returns 'denied'. Without one, the statements are shorter.
+With a policy, its conditions are part of the statement: a denied write changes nothing and returns 'denied'. Without
+one, the statements are shorter. The text of a statement is composed once for each text of a policy.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import lru_cache
+from typing import NamedTuple
 
 from edfi_api.documents import securables
+from edfi_api.storage.driver.sql import Sql, merged
+from edfi_api.storage.row_policy import RowPolicy
 
 # The securable columns are written wherever the body is.
 SECURABLES = ", ".join(securables.COLUMNS)
@@ -138,20 +141,31 @@ RETURNING id
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Demands:
-    """The SQL conditions of a guard: on a stored row `d`, on the values proposed for it, and on those of a new
-    document."""
+class _Clauses(NamedTuple):
+    """The texts of a policy's conditions."""
 
-    stored: str
-    proposed: str
-    new: str
+    using: str
+    with_check: str
+    with_check_new: str
+
+
+def _under(policy: RowPolicy | None, compose: Callable[[_Clauses | None], str]) -> Sql:
+    """The statement with the conditions of the policy and their parameters."""
+    if policy is None:
+        return Sql(compose(None))
+    using, with_check, new = policy.using, policy.with_check, policy.with_check_new
+    parameters = merged(merged(using.parameters, with_check.parameters), new.parameters)
+    return Sql(compose(_Clauses(using.text, with_check.text, new.text)), parameters)
+
+
+def upsert(policy: RowPolicy | None) -> Sql:
+    """Returns outcome, id and version; 'denied' has neither id nor version if an insert is denied."""
+    return _under(policy, _upsert)
 
 
 @lru_cache(maxsize=1024)
-def upsert(demands: Demands | None) -> str:
-    """Returns outcome, id and version; 'denied' has neither id nor version if an insert is denied."""
-    return _guarded(_UPSERT, demands, _DENIED_UPSERT)
+def _upsert(clauses: _Clauses | None) -> str:
+    return _checked(_UPSERT, clauses, _DENIED_UPSERT)
 
 
 _UNCHANGED = """
@@ -160,29 +174,41 @@ SELECT d.document_uuid::text, d.change_version FROM alias a JOIN document d ON d
 """
 
 
-@lru_cache(maxsize=1024)
-def unchanged(demands: Demands | None) -> str:
+def unchanged(policy: RowPolicy | None) -> Sql:
     """Returns id and version if an upsert would not change the document, otherwise no row. Takes a tenth of the time of
     the upsert statement, whose plan contains every write that may be necessary."""
-    return _UNCHANGED.format(allowed="" if demands is None else f" AND {demands.stored} AND {demands.proposed}")
+    return _under(policy, _unchanged)
 
 
 @lru_cache(maxsize=1024)
-def update(demands: Demands | None) -> str:
+def _unchanged(clauses: _Clauses | None) -> str:
+    return _UNCHANGED.format(allowed="" if clauses is None else f" AND {clauses.using} AND {clauses.with_check}")
+
+
+def update(policy: RowPolicy | None) -> Sql:
     """As `upsert`, but no row if the document does not exist."""
-    return _guarded(_UPDATE, demands, _DENIED)
+    return _under(policy, _update)
 
 
 @lru_cache(maxsize=1024)
-def delete(demands: Demands | None) -> str:
+def _update(clauses: _Clauses | None) -> str:
+    return _checked(_UPDATE, clauses, _DENIED)
+
+
+def delete(policy: RowPolicy | None) -> Sql:
     """Returns 'deleted' or 'denied', or no row if the document does not exist."""
-    return _guarded(_DELETE, demands, _DENIED_DELETE)
+    return _under(policy, _delete)
+
+
+@lru_cache(maxsize=1024)
+def _delete(clauses: _Clauses | None) -> str:
+    return _checked(_DELETE, clauses, _DENIED_DELETE)
 
 
 _DENIED = """
 UNION ALL
 SELECT 'denied', document_uuid::text, change_version FROM existing WHERE NOT is_allowed"""
-# A row that changed concurrently counts as denied, since the guard has checked its former values.
+# A row that changed concurrently counts as denied, since the policy has checked its former values.
 _DENIED_DELETE = """
 UNION ALL
 SELECT 'denied', document_uuid FROM target WHERE NOT is_allowed OR NOT EXISTS (SELECT FROM deleted)"""
@@ -191,15 +217,16 @@ UNION ALL
 SELECT 'denied', NULL, NULL FROM proposed WHERE NOT {{is_new_allowed}} AND NOT EXISTS (SELECT FROM existing)"""
 
 
-def _guarded(text: str, demands: Demands | None, denied: str) -> str:
+def _checked(text: str, clauses: _Clauses | None, denied: str) -> str:
     names = ("proposed", "is_allowed", "only_if_allowed", "only_as_it_was", "only_if_proposed", "denied")
     parts = dict.fromkeys(names, "")
-    if demands is not None:
+    if clauses is not None:
+        using, with_check, with_check_new = clauses
         is_delete = text is _DELETE
-        proposed, is_new_allowed = f"{demands.proposed} AS is_allowed", "is_allowed"
-        if text is _UPSERT and demands.new != demands.proposed:
-            proposed, is_new_allowed = f"{proposed}, {demands.new} AS is_new_allowed", "is_new_allowed"
-        both = demands.stored if is_delete else f"{demands.stored} AND (SELECT is_allowed FROM proposed)"
+        proposed, is_new_allowed = f"{with_check} AS is_allowed", "is_allowed"
+        if text is _UPSERT and with_check_new != with_check:
+            proposed, is_new_allowed = f"{proposed}, {with_check_new} AS is_new_allowed", "is_new_allowed"
+        both = using if is_delete else f"{using} AND (SELECT is_allowed FROM proposed)"
         parts = {
             "proposed": f"proposed AS MATERIALIZED (SELECT {proposed}), ",
             "is_allowed": f", {both} AS is_allowed",
@@ -248,33 +275,40 @@ SELECT {STORED_COLUMNS.format(body="d.body")}{{is_allowed}}
 """
 
 
+def get(policy: RowPolicy | None) -> Sql:
+    """Returns the fields of `StoredDocument`, and with a policy whether it allows to read the document."""
+    if policy is None:
+        return Sql(_get(None))
+    using = policy.using
+    return Sql(_get(using.text), using.parameters)
+
+
 @lru_cache(maxsize=1024)
-def get(demands: Demands | None) -> str:
-    """Returns the fields of `StoredDocument`, followed by whether the guard allows to read it, if there is a guard."""
-    return _GET.format(is_allowed=f", {demands.stored} AS is_allowed" if demands is not None else "")
+def _get(condition: str | None) -> str:
+    return _GET.format(is_allowed="" if condition is None else f", {condition} AS is_allowed")
 
 
-# For a denied request: the guard's questions about the stored document, or about the proposed values.
-QUESTIONS_BY_ALIAS = """
-SELECT true AS is_same_identity{questions}
+# For a denied request: the tests that explain the denial, on the stored document or on the new values.
+TESTS_BY_ALIAS = """
+SELECT true AS is_same_identity{tests}
   FROM alias a JOIN document d ON d.id = a.document_id
  WHERE a.referential_id = %(referential_id)s
 """
 
-QUESTIONS_BY_UUID = """
+TESTS_BY_UUID = """
 SELECT EXISTS (SELECT FROM alias a WHERE a.document_id = d.id AND a.referential_id = %(referential_id)s)
-       AS is_same_identity{questions}
+       AS is_same_identity{tests}
   FROM document d
  WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
 """
 
-QUESTIONS_ABOUT_STORED = """
-SELECT true AS is_same_identity{questions}
+TESTS_OF_STORED = """
+SELECT true AS is_same_identity{tests}
   FROM document d
  WHERE d.document_uuid = %(document_uuid)s AND d.resource_type_id = %(resource_type)s
 """
 
-QUESTIONS_ABOUT_VALUES = "SELECT true AS is_same_identity{questions}"
+TESTS_OF_VALUES = "SELECT true AS is_same_identity{tests}"
 
 # --- The cascade of an identity change; all within one transaction ---
 
@@ -286,13 +320,11 @@ SELECT id, body::text FROM document
 """
 
 
-@lru_cache(maxsize=1024)
-def is_still_allowed(demands: Demands) -> str:
-    """Whether the guard still allows the change of a document that is locked now. The permission may have been revoked
+def is_still_allowed(policy: RowPolicy) -> Sql:
+    """Whether the policy still allows the change of a document that is locked now. The permission may have been revoked
     while the transaction waited for the lock, and a statement that waits continues with its old snapshot."""
-    return f"""
-SELECT {demands.stored} AND {demands.proposed} FROM document d WHERE d.document_uuid = %(document_uuid)s
-"""
+    conditions = policy.using + " AND " + policy.with_check
+    return "SELECT " + conditions + " FROM document d WHERE d.document_uuid = %(document_uuid)s"
 
 
 # A concurrent writer that refers to one of these either holds a weaker lock on it already, or waits for this

@@ -2,9 +2,9 @@
 
 Integrity is enforced by constraints in the database; their violations are translated here, and only here, into the
 exceptions of `documents` and `references`. A write that conflicts with a concurrent one is retried a bounded number of
-times. A guard is evaluated in the statement itself; if a write has several errors, the refusal of the guard is reported
-first. The guard sees the snapshot of the statement: a permission that is revoked while a write runs applies from the
-next one on, unless the write has waited for the lock on the document and is retried.
+times. A policy is evaluated in the statement itself; if a write has several errors, its refusal is reported first. The
+policy sees the snapshot of the statement: a permission that is revoked while a write runs applies from the next one on,
+unless the write has waited for the lock on the document and is retried.
 """
 
 from collections.abc import Callable, Mapping, Set
@@ -24,9 +24,10 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage import cascade, resource_types, statements
 from edfi_api.storage.conditions import CONDITION_FAILURES, NO_DOCUMENT, UNCONDITIONAL, WriteCondition
 from edfi_api.storage.data_store import data_store
-from edfi_api.storage.denial import Inquiry
+from edfi_api.storage.denial import DeniedRequest
 from edfi_api.storage.driver.execution import MetConcurrentWrite, execute, with_retries
 from edfi_api.storage.driver.prepared import Row
+from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import (
     DocumentExists,
     DocumentNotFound,
@@ -34,9 +35,8 @@ from edfi_api.storage.exceptions import (
     KeyChangeContradicts,
     KeyChangeNotSupported,
 )
-from edfi_api.storage.guards import NEW, PROPOSED, STORED, Guard, MayRead
 from edfi_api.storage.recent_writers import record_writer
-from edfi_api.storage.statements import Demands
+from edfi_api.storage.row_policy import MayRead, RowPolicy
 from edfi_api.storage.stored import StoredDocument, WrittenDocument
 from references import resolution
 from references.exceptions import UnresolvedReference
@@ -63,7 +63,7 @@ def _last_outcomes(_using: str) -> dict[ResourceName, Outcome]:
 
 
 class _Denied(Exception):
-    """The guard has denied the write; nothing was written."""
+    """The policy has denied the write; nothing was written."""
 
 
 def upsert(
@@ -71,31 +71,29 @@ def upsert(
     client: int | None = None,
     condition: WriteCondition = UNCONDITIONAL,
     *,
-    guard: Guard | None = None,
+    policy: RowPolicy | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> tuple[WrittenDocument, Outcome]:
     """Insert the document, or replace the one with its natural key. Identical content changes nothing.
 
     Raises UnresolvedReference with every missing target, IdentityConflict if a document of another subclass has the
-    identity, TooMuchContention after the last attempt, the exceptions of `condition` and the refusals of `guard`.
+    identity, TooMuchContention after the last attempt, the exceptions of `condition` and the refusals of `policy`.
     `client` is the row id of the API client.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": uuid7(), "client": client}
-    parameters |= _guard_parameters(guard)
-    demands = _demands(guard)
-    statement = statements.upsert(demands)
+    statement = statements.upsert(policy).with_values(**parameters)
     last_outcomes = data_store(using).state(_last_outcomes)
     is_repetition_likely = not condition.is_given and last_outcomes.get(incoming.resource.name) is Outcome.UNCHANGED
 
     def attempt() -> tuple[WrittenDocument, Outcome]:
-        if is_repetition_likely and (rows := execute(statements.unchanged(demands), parameters, using)):
+        if is_repetition_likely and (rows := _execute(statements.unchanged(policy).with_values(**parameters), using)):
             return WrittenDocument(*rows[0]), Outcome.UNCHANGED
         rows = execute(statements.VERSION_BY_ALIAS, parameters, using) if condition.is_given else []
         expected = condition.expected_version(_only_value(rows)) if condition.is_given else None
-        return _write_or_explain(statement, parameters | {"expected_version": expected}, incoming, using)
+        return _write_or_explain(statement.with_values(expected_version=expected), incoming, using)
 
-    inquiry = _inquiry(guard, statements.QUESTIONS_BY_ALIAS, parameters, using)
-    written = _at_once_or_in_turn(_guard_first(attempt, inquiry, incoming), statements.LOCK_BY_ALIAS, parameters, using)
+    denied = _denied(policy, statements.TESTS_BY_ALIAS, parameters, using)
+    written = _at_once_or_in_turn(_policy_first(attempt, denied, incoming), statements.LOCK_BY_ALIAS, parameters, using)
     last_outcomes[incoming.resource.name] = written[1]
     record_writer(client, using)
     return written
@@ -108,7 +106,7 @@ def update(
     client: int | None = None,
     condition: WriteCondition = UNCONDITIONAL,
     *,
-    guard: Guard | None = None,
+    policy: RowPolicy | None = None,
     may_read: MayRead | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> WrittenDocument:
@@ -118,15 +116,13 @@ def update(
     allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller `may_read` it.
     """
     parameters = {**_write_parameters(incoming, using), "document_uuid": document_uuid, "client": client}
-    parameters |= _guard_parameters(guard)
-    demands = _demands(guard)
 
     def attempt() -> WrittenDocument:
         expected = parameters | {"expected_version": _expected_version(condition, parameters, using)}
         try:
-            stored, outcome = _write(statements.update(demands), expected, incoming, using)
+            stored, outcome = _write(statements.update(policy).with_values(**expected), incoming, using)
             if outcome is Outcome.OTHER_IDENTITY:
-                return _change_identity(incoming, expected, demands, preparers, using)
+                return _change_identity(incoming, expected, policy, preparers, using)
         except KeyChangeContradicts as refusal:
             if may_read and not may_read({refusal.row: refusal.resource.name}):
                 raise replace(refusal, natural_key="") from refusal
@@ -138,8 +134,8 @@ def update(
             raise
         return stored
 
-    inquiry = _inquiry(guard, statements.QUESTIONS_BY_UUID, parameters, using)
-    stored = _at_once_or_in_turn(_guard_first(attempt, inquiry, incoming), statements.LOCK_BY_UUID, parameters, using)
+    denied = _denied(policy, statements.TESTS_BY_UUID, parameters, using)
+    stored = _at_once_or_in_turn(_policy_first(attempt, denied, incoming), statements.LOCK_BY_UUID, parameters, using)
     record_writer(client, using)
     return stored
 
@@ -166,45 +162,40 @@ def restore(
         if execute(statements.VERSION_BY_ALIAS, parameters, using):
             raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         with transaction.atomic(using):
-            stored, _ = _write_or_explain(
-                statements.upsert(None), parameters | {"expected_version": NO_DOCUMENT}, incoming, using
-            )
+            statement = statements.upsert(None).with_values(**parameters, expected_version=NO_DOCUMENT)
+            stored, _ = _write_or_explain(statement, incoming, using)
             execute(statements.KEEP_CREATION, parameters, using)
         return stored
 
     return with_retries(attempt)
 
 
-def _demands(guard: Guard | None) -> Demands | None:
-    return None if guard is None else Demands(guard.sql(STORED), guard.sql(PROPOSED), guard.sql(NEW))
+def _execute(statement: Sql, using: str) -> list[Row]:
+    return execute(statement.text, statement.parameters, using)
 
 
-def _guard_parameters(guard: Guard | None) -> Mapping[str, Any]:
-    return {} if guard is None else guard.parameters
-
-
-def _guard_first(
-    attempt: Callable[[], Result], inquiry: Inquiry | None, incoming: IncomingDocument
+def _policy_first(
+    attempt: Callable[[], Result], denied: DeniedRequest | None, incoming: IncomingDocument
 ) -> Callable[[], Result]:
-    """The attempt, with the guard's refusal raised before any other error of the request."""
-    if inquiry is None:
+    """The attempt, with the refusal of the policy raised before any other error of the request."""
+    if denied is None:
         return attempt
 
-    def guarded_attempt() -> Result:
+    def checked_attempt() -> Result:
         try:
             return attempt()
-        except _Denied as denied:
-            inquiry.raise_if_denied(incoming, _unresolved(incoming, inquiry.using))
-            raise MetConcurrentWrite from denied  # The reason of the denial no longer exists.
+        except _Denied as error:
+            denied.explain(incoming, _unresolved(incoming, denied.using))
+            raise MetConcurrentWrite from error  # The reason of the denial no longer exists.
         except (*CONDITION_FAILURES, UnresolvedReference, KeyChangeNotSupported, IdentityConflict):
-            inquiry.raise_if_denied(incoming, _unresolved(incoming, inquiry.using))
+            denied.explain(incoming, _unresolved(incoming, denied.using))
             raise
 
-    return guarded_attempt
+    return checked_attempt
 
 
-def _inquiry(guard: Guard | None, find: str, parameters: Mapping[str, Any], using: str) -> Inquiry | None:
-    return None if guard is None else Inquiry(guard, find, parameters, using)
+def _denied(policy: RowPolicy | None, find: str, parameters: Mapping[str, Any], using: str) -> DeniedRequest | None:
+    return None if policy is None else DeniedRequest(policy, find, parameters, using)
 
 
 def _at_once_or_in_turn(attempt: Callable[[], Result], lock: str, parameters: Mapping[str, Any], using: str) -> Result:
@@ -228,7 +219,7 @@ def _at_once_or_in_turn(attempt: Callable[[], Result], lock: str, parameters: Ma
 def _change_identity(
     incoming: IncomingDocument,
     parameters: Mapping[str, Any],
-    demands: Demands | None,
+    policy: RowPolicy | None,
     preparers: Preparers,
     using: str,
 ) -> WrittenDocument:
@@ -238,7 +229,7 @@ def _change_identity(
             raise unresolved
         raise KeyChangeNotSupported(incoming.resource)
     try:
-        cascade.change_identity(incoming, parameters, demands, preparers, using)
+        cascade.change_identity(incoming, parameters, policy, preparers, using)
     except KeyChangeContradicts:
         # Errors of the document itself are reported before those of its referrers.
         _raise_unresolved(incoming, using)
@@ -258,29 +249,29 @@ def delete(
     condition: WriteCondition = UNCONDITIONAL,
     *,
     user: str | None = None,
-    guard: Guard | None = None,
+    policy: RowPolicy | None = None,
     may_read: MayRead | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> bool:
     """Delete the document with its aliases and references; False if it does not exist.
 
     Raises DependentItemExists, with the path of the document if the caller `may_read` it, the exceptions of `condition`
-    and the refusals of `guard`. `user` is the name of the admin user, for a delete in the admin.
+    and the refusals of `policy`. `user` is the name of the admin user, for a delete in the admin.
     """
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
-    parameters |= {"client": client, "user": user, **_guard_parameters(guard)}
-    statement = statements.delete(_demands(guard))
-    inquiry = _inquiry(guard, statements.QUESTIONS_ABOUT_STORED, parameters, using)
+    parameters |= {"client": client, "user": user}
+    statement = statements.delete(policy).with_values(**parameters)
+    denied = _denied(policy, statements.TESTS_OF_STORED, parameters, using)
 
     def attempt() -> bool:
         try:
             expected = _expected_version(condition, parameters, using)
         except CONDITION_FAILURES:
-            if inquiry:
-                inquiry.raise_if_stored_is_denied()
+            if denied:
+                denied.explain_using()
             raise
         try:
-            rows = execute(statement, parameters | {"expected_version": expected}, using)
+            rows = _execute(statement.with_values(expected_version=expected), using)
         except IntegrityError as error:
             if dependents := resolution.dependents(document_uuid, using):
                 is_readable = may_read is not None and may_read({dependents.row: resource.name})
@@ -288,8 +279,8 @@ def delete(
                 raise replace(dependents, path=path) from error
             raise MetConcurrentWrite from error  # the last referrer was deleted concurrently
         is_denied = any(outcome == Outcome.DENIED for outcome, _ in rows)
-        if is_denied and inquiry:
-            inquiry.raise_if_stored_is_denied()
+        if is_denied and denied:
+            denied.explain_using()
         if is_denied or (expected and not rows):
             raise MetConcurrentWrite  # the reason of the denial, or the expected version, was changed concurrently
         return bool(rows)
@@ -317,28 +308,26 @@ def get(
     resource: Resource,
     document_uuid: UUID,
     *,
-    guard: Guard | None = None,
+    policy: RowPolicy | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> StoredDocument | None:
-    """The document of this resource with this id, or None. Raises the refusals of `guard`."""
+    """The document of this resource with this id, or None. Raises the refusals of `policy`."""
     parameters = {"document_uuid": document_uuid, "resource_type": _number(resource, using)}
-    if guard is None:
-        rows = with_retries(lambda: execute(statements.get(None), parameters, using))
+    statement = statements.get(policy).with_values(**parameters)
+    if policy is None:
+        rows = with_retries(lambda: _execute(statement, using))
         return StoredDocument(*rows[0]) if rows else None
-    inquiry = Inquiry(guard, statements.QUESTIONS_ABOUT_STORED, {**parameters, **guard.parameters}, using)
-    return _get_guarded(inquiry)
+    return _get_checked(statement, DeniedRequest(policy, statements.TESTS_OF_STORED, parameters, using))
 
 
-def _get_guarded(inquiry: Inquiry) -> StoredDocument | None:
-    statement = statements.get(_demands(inquiry.guard))
-
+def _get_checked(statement: Sql, denied: DeniedRequest) -> StoredDocument | None:
     def attempt() -> StoredDocument | None:
-        rows = execute(statement, inquiry.parameters, inquiry.using)
+        rows = _execute(statement, denied.using)
         if not rows:
             return None
         *columns, is_allowed = rows[0]
         if not is_allowed:
-            inquiry.raise_if_stored_is_denied()
+            denied.explain_using()
             raise MetConcurrentWrite  # The reason of the denial no longer exists.
         return StoredDocument(*columns)
 
@@ -362,11 +351,9 @@ def _write_parameters(incoming: IncomingDocument, using: str) -> dict[str, Any]:
     }
 
 
-def _write(
-    statement: str, parameters: Mapping[str, Any], incoming: IncomingDocument, using: str
-) -> tuple[WrittenDocument, Outcome]:
+def _write(statement: Sql, incoming: IncomingDocument, using: str) -> tuple[WrittenDocument, Outcome]:
     try:
-        rows = execute(statement, parameters, using)
+        rows = _execute(statement, using)
     except IntegrityError as error:
         _translate(error, incoming, using)
         raise MetConcurrentWrite from error
@@ -378,12 +365,10 @@ def _write(
     return WrittenDocument(*written), Outcome(outcome)
 
 
-def _write_or_explain(
-    statement: str, parameters: Mapping[str, Any], incoming: IncomingDocument, using: str
-) -> tuple[WrittenDocument, Outcome]:
+def _write_or_explain(statement: Sql, incoming: IncomingDocument, using: str) -> tuple[WrittenDocument, Outcome]:
     """As `_write`; if nothing was written, raises UnresolvedReference if a reference does not resolve."""
     try:
-        return _write(statement, parameters, incoming, using)
+        return _write(statement, incoming, using)
     except MetConcurrentWrite:
         _raise_unresolved(incoming, using)
         raise

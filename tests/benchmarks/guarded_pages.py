@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.guarded_pages [RESOURCE ...] [--json FILE]
 
-for the database that `DATABASE_URL` names, filled by `make bench-data`. Each question is asked without a guard, and for
-each client with the guard of a strategy. Times are those of the statement with reading its rows, in milliseconds, the
-shortest of several; what counts are the ratios within one run. Where nothing is said, the strategy is
+for the database that `DATABASE_URL` names, filled by `make bench-data`. Each question is asked without a policy, and
+for each client with the policy of a strategy. Times are those of the statement with reading its rows, in milliseconds,
+the shortest of several; what counts are the ratios within one run. Where nothing is said, the strategy is
 RelationshipsWithEdOrgsAndPeople and the page has 25 documents. "GET" is the whole request, through Django in this
 process, of a client with the claim set SISVendor beside one with EdFiSandbox. For deletes and key changes some
 documents are removed and changed in a transaction that is rolled back.
@@ -31,7 +31,7 @@ from tests.seeding import district
 if TYPE_CHECKING:
     from edfi_api.model.surface.resource import Resource
     from edfi_api.queries.collection import Selection
-    from edfi_api.storage.guards import Guard
+    from edfi_api.storage.row_policy import RowPolicy
 
 _STRATEGY = "RelationshipsWithEdOrgsAndPeople"
 _PAGE = 25
@@ -45,7 +45,7 @@ Clients = dict[str, list[int]]
 
 @dataclass(frozen=True)
 class Row:
-    """A question, asked for a client; `unguarded` is the time without a guard."""
+    """A question, asked for a client; `unguarded` is the time without a policy."""
 
     resource: str
     question: str
@@ -72,12 +72,14 @@ def measure(names: list[str]) -> Iterator[Row]:
         yield from _changes(resource)
 
 
-def _rows(resource: "Resource", question: str, strategy: str, ask: "Callable[[Guard | None], int]") -> Iterator[Row]:
+def _rows(
+    resource: "Resource", question: str, strategy: str, ask: "Callable[[RowPolicy | None], int]"
+) -> Iterator[Row]:
     unguarded = _shortest(lambda: ask(None))
     for who, organizations in _clients().items():
-        guard = _guard(resource, strategy, organizations)
-        documents = ask(guard)
-        taken = _shortest(lambda guard=guard: ask(guard))
+        policy = _policy(resource, strategy, organizations)
+        documents = ask(policy)
+        taken = _shortest(lambda policy=policy: ask(policy))
         yield Row(resource.name.resource, question, who, documents, taken, unguarded)
 
 
@@ -112,7 +114,7 @@ def _token(http: Client, claim_set: str, organizations: list[int]) -> str:
 _OURS = "benchmark of guarded pages"
 
 
-def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[Guard | None], int]]]":
+def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolicy | None], int]]]":
     """What is asked, by which strategy, and how; the answer is how many documents there were."""
     from edfi_api.queries import collection  # noqa: PLC0415  Django is set up by now
     from edfi_api.queries.parameters import read_filters  # noqa: PLC0415
@@ -120,11 +122,11 @@ def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[Guard | 
 
     everything = collection.all_documents(resource)
 
-    def page(selection: "Selection", size: int = _PAGE, offset: int = 0) -> "Callable[[Guard | None], int]":
-        return lambda guard: len(list(collection.page(selection.guarded_by(guard), size, offset)))
+    def page(selection: "Selection", size: int = _PAGE, offset: int = 0) -> "Callable[[RowPolicy | None], int]":
+        return lambda policy: len(list(collection.page(selection.restricted_by(policy), size, offset)))
 
-    def total(selection: "Selection") -> "Callable[[Guard | None], int]":
-        return lambda guard: collection.count(selection.guarded_by(guard))
+    def total(selection: "Selection") -> "Callable[[RowPolicy | None], int]":
+        return lambda policy: collection.count(selection.restricted_by(policy))
 
     def filtered(query: str) -> "Selection":
         return narrow(everything, resource, read_filters(resource, QueryDict(query), frozenset()))
@@ -183,10 +185,10 @@ def _changes(resource: "Resource") -> Iterator[Row]:
         cursor.execute(_CHANGE_KEYS, [number])
         cursor.execute("ANALYZE deleted_document, key_change")
         asked = {
-            "deletes": lambda guard: len(Tracked(resource, Window(), guard).deletes(_PAGE, 0)),
-            "deletes, total": lambda guard: Tracked(resource, Window(), guard).count_deletes(),
-            "key changes": lambda guard: len(Tracked(resource, Window(), guard).key_changes(_PAGE, 0)),
-            "key changes, total": lambda guard: Tracked(resource, Window(), guard).count_key_changes(),
+            "deletes": lambda policy: len(Tracked(resource, Window(), policy).deletes(_PAGE, 0)),
+            "deletes, total": lambda policy: Tracked(resource, Window(), policy).count_deletes(),
+            "key changes": lambda policy: len(Tracked(resource, Window(), policy).key_changes(_PAGE, 0)),
+            "key changes, total": lambda policy: Tracked(resource, Window(), policy).count_key_changes(),
         }
         for question, ask in asked.items():
             yield from _rows(resource, question, strategy, ask)
@@ -211,8 +213,8 @@ SELECT nextval('change_version'), document_uuid, resource_type_id, '{}', '{}',
 """
 
 
-def _guard(resource: "Resource", strategy: str, organizations: list[int]) -> "Guard":
-    from edfi_api.security.authorization import Rules, StrategiesGuard  # noqa: PLC0415  Django is set up by now
+def _policy(resource: "Resource", strategy: str, organizations: list[int]) -> "RowPolicy":
+    from edfi_api.security.authorization import ClientPolicy, Rules  # noqa: PLC0415  Django is set up by now
     from edfi_api.security.strategies.strategy import Subject  # noqa: PLC0415
     from edfi_api.security.tokens import AuthenticatedClient  # noqa: PLC0415
     from edfi_api.startup import current_surface  # noqa: PLC0415
@@ -230,14 +232,14 @@ def _guard(resource: "Resource", strategy: str, organizations: list[int]) -> "Gu
     )
     subject = Subject(resource, current_surface(), is_for_changes=strategy.endswith("IncludingDeletes"))
     rules = Rules((strategy,), subject)
-    return StrategiesGuard(rules, client, "default")
+    return ClientPolicy(rules, client, "default")
 
 
 def _applies(resource: "Resource", strategy: str) -> bool:
     from edfi_api.security.exceptions import StrategyNotApplicable  # noqa: PLC0415  Django is set up by now
 
     try:
-        _guard(resource, strategy, [])
+        _policy(resource, strategy, [])
     except StrategyNotApplicable:
         return False
     return True

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 
 from edfi_api.model.surface.resource import Resource
 from edfi_api.security.actions import Action
-from edfi_api.security.authorization import guard
+from edfi_api.security.authorization import row_policy
 from edfi_api.security.bundled_claims import bundled_claims
 from edfi_api.security.claims_store import load
 from edfi_api.security.exceptions import ActionAccessDenied, ResourceAccessDenied
@@ -131,7 +131,7 @@ def test_no_bundled_claim_set_causes_a_configuration_error(standard_served: Serv
             for resource in standard_served.surface.resources:
                 for action in Action:
                     with suppress(ActionAccessDenied, ResourceAccessDenied):
-                        guard(client, resource, action, standard_served.surface)
+                        row_policy(client, resource, action, standard_served.surface)
 
 
 def test_the_list_of_claim_sets_is_complete() -> None:

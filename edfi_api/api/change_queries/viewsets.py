@@ -39,9 +39,9 @@ class TrackedResourceViewSet(ResourceViewSet):
         window = read_window(request.query_params)
         refuse_filters(request.query_params)
         self.check_permissions(request)
-        if self.guard is not None:
-            self.guard.condition()  # Raises a refusal if the client cannot be allowed to read any document.
-        tracked = Tracked(self.resource, window, self.guard)
+        if self.policy is not None:
+            self.policy.predicate()  # Raises a refusal if the client cannot be allowed to read any document.
+        tracked = Tracked(self.resource, window, self.policy)
         headers = {"Total-Count": str(count(tracked))} if page.wants_total else {}
         return JsonTextResponse(_array(map(write, find(tracked, page.size, page.offset))), headers)
 

@@ -8,7 +8,7 @@ One statement reads a page of names, and the first bodies, up to `BYTES_AT_ONCE`
 bodies, like a next page, so that memory does not grow with the page.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -21,7 +21,8 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.queries.collection import BYTES_AT_ONCE
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute, with_retries
-from edfi_api.storage.guards import STORED, Condition, Guard
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.row_policy import Predicate, RowPolicy
 from edfi_api.storage.statements import STORED_COLUMNS
 from edfi_api.storage.stored import StoredDocument
 
@@ -46,11 +47,13 @@ SELECT d.id FROM base JOIN reference r ON r.document_id = base.id
 _JOINED = {Direction.INCOMING: "JOIN document d ON d.id = r.document_id", Direction.OUTGOING: ""}
 _ORDERS = {Order.OLDEST: "", Order.NEWEST: "DESC"}
 
+_BASE = """
+SELECT id FROM document d WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s{allowed}
+"""
 # A single row without an id means that the document exists but has no related documents.
 _PAGE = """
 WITH base AS (
-    SELECT id FROM document d
-     WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s{allowed}
+{base}
 ), page AS (
     SELECT DISTINCT id FROM ({found}) found ORDER BY id {order} LIMIT %(size)s
 )
@@ -70,7 +73,7 @@ class Readable:
     """A resource that a client may read, and the conditions that its documents have to satisfy."""
 
     resource: Resource
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Predicate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +94,18 @@ def related_documents(
     query: RelationsQuery,
     readable: Iterable[Readable],
     *,
-    guard: Guard | None = None,
+    policy: RowPolicy | None = None,
     using: str = DEFAULT_DB_ALIAS,
 ) -> Iterator[RelatedDocument] | None:
     """A page of the documents related to the document of this resource with this id; None if there is no such document,
-    or none that the guard allows."""
-    allowed = "" if guard is None else f" AND {guard.sql(STORED)}"
-    base = {"document_uuid": document_uuid, "resource_type": resource_types.numbers(using)[resource.name]}
-    base |= {} if guard is None else guard.parameters
+    or none that the policy allows."""
+    base = Sql(_BASE, {"document_uuid": document_uuid, "resource_type": resource_types.numbers(using)[resource.name]})
+    base = base.fill(allowed="" if policy is None else " AND " + policy.using)
     resources = list(readable)
 
     def read(query: RelationsQuery) -> list[RelatedDocument] | None:
-        statement, parameters = _page(query, resources, allowed, using)
-        rows = with_retries(lambda: execute(statement, parameters | base, using))
+        statement = _page(query, resources, base, using)
+        rows = with_retries(lambda: execute(statement.text, statement.parameters, using))
         return [_related(row, using) for row in rows if row[0] is not None] if rows else None
 
     first = read(query)
@@ -121,39 +123,35 @@ def _readings(found: list[RelatedDocument] | None, query: RelationsQuery, read: 
         found = read(query)
 
 
-def _page(query: RelationsQuery, readable: Sequence[Readable], allowed: str, using: str) -> tuple[str, dict[str, Any]]:
-    parameters: dict[str, Any] = {"first": query.rows.first, "last": query.rows.last, "size": query.size}
+def _page(query: RelationsQuery, readable: Sequence[Readable], base: Sql, using: str) -> Sql:
     order = _ORDERS[query.order]
-    found = []
-    for number, (clauses, types) in enumerate(_by_conditions(readable, using).items()):
-        types_name = f"types_{number}"
-        parameters[types_name] = types
-        found.append(_found(query.direction, types_name, clauses, order))
-    for each in readable:
-        for condition in each.conditions:
-            parameters |= condition.parameters
-    statement = _PAGE.format(
-        allowed=allowed,
-        found=" UNION ALL ".join(found) or "SELECT NULL::bigint AS id WHERE false",
+    found = [
+        _found(query.direction, f"types_{number}", types, conditions, order)
+        for number, (conditions, types) in enumerate(_by_conditions(readable, using))
+    ]
+    page = Sql(_PAGE, {"first": query.rows.first, "last": query.rows.last, "size": query.size})
+    return page.fill(
+        base=base,
+        found=Sql.join(" UNION ALL ", found) if found else "SELECT NULL::bigint AS id WHERE false",
         order=order,
         columns=STORED_COLUMNS.format(body=_BODY if query.with_bodies else _NO_BODY),
     )
-    return statement, parameters
 
 
-def _by_conditions(readable: Iterable[Readable], using: str) -> Mapping[str, list[int]]:
-    """Conditions as SQL → the types that have them, which are read together."""
+def _by_conditions(readable: Iterable[Readable], using: str) -> Iterable[tuple[Sql, list[int]]]:
+    """The conditions, and the types that have them, which are read together."""
     numbers = resource_types.numbers(using)
-    found: dict[str, list[int]] = {}
+    found: dict[str, tuple[Sql, list[int]]] = {}
     for each in readable:
-        clauses = "".join(f" AND {condition.sql}" for condition in each.conditions)
-        found.setdefault(clauses, []).append(numbers[each.resource.name])
-    return found
+        conditions = Sql.join("", (" AND " + condition.for_one_row for condition in each.conditions))
+        found.setdefault(conditions.text, (conditions, []))[1].append(numbers[each.resource.name])
+    return found.values()
 
 
-def _found(direction: Direction, types: str, clauses: str, order: str) -> str:
-    document = _JOINED[direction] if clauses else ""
-    return _FOUND[direction].format(types=types, document=document, conditions=clauses, order=order)
+def _found(direction: Direction, name: str, types: list[int], conditions: Sql, order: str) -> Sql:
+    document = _JOINED[direction] if conditions.text else ""
+    found = Sql(_FOUND[direction], {name: types})
+    return found.fill(types=name, document=document, conditions=conditions, order=order)
 
 
 def _related(row: Sequence[Any], using: str) -> RelatedDocument:

@@ -20,7 +20,7 @@ from edfi_api.documents.extraction import Extractor
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.storage import store
-from edfi_api.storage.guards import Guard
+from edfi_api.storage.row_policy import RowPolicy
 
 
 class RelationsView(EdFiView):
@@ -29,7 +29,7 @@ class RelationsView(EdFiView):
     detail = None
     action = "retrieve"
     resource: Resource | None = None
-    guard: Guard | None = None
+    policy: RowPolicy | None = None
     surface: Surface | None = None
     related_resources: RelatedResources | None = None
     representations: dict[ResourceName, Representation] | None = None
@@ -52,9 +52,11 @@ class RelationsView(EdFiView):
         query = read(request.query_params, self.surface)
         self.check_permissions(request)
         resources = readable(request.user, self._requested(query), self.surface)
-        found = related_documents(resource, uuid, query, resources, guard=self.guard)
+        found = related_documents(resource, uuid, query, resources, policy=self.policy)
         if found is None:
-            store.get(resource, uuid, guard=self.guard)  # Raises the reason if the document exists but may not be read.
+            store.get(
+                resource, uuid, policy=self.policy
+            )  # Raises the reason if the document exists but may not be read.
             raise ResourceNotFound
         array, last_row = JsonArray(), 0
         for each in found:

@@ -34,7 +34,7 @@ from edfi_api.queries import collection, replica
 from edfi_api.queries.collection import Order, Selection, all_documents
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.guards import Guard, MayRead
+from edfi_api.storage.row_policy import MayRead, RowPolicy
 from edfi_api.storage.store import Outcome
 
 Result = TypeVar("Result")
@@ -55,9 +55,9 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     preparer: Preparer
     representation: Representation
     fixed_headers: FixedHeaders
-    # The row-level conditions of the request, set by the permission class in `check_permissions`.
-    guard: Guard | None = None
-    # Which other documents an error may name; set together with the guard.
+    # The row-level policy of the request, set by the permission class in `check_permissions`.
+    policy: RowPolicy | None = None
+    # Which other documents an error may name; set together with the policy.
     may_read: MayRead | None = None
 
     @classonlymethod
@@ -98,7 +98,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         page = self.paginator.read(request)
         documents = self.filter_queryset(self.get_queryset())
         self.check_permissions(request)
-        documents = documents.guarded_by(self.guard)
+        documents = documents.restricted_by(self.policy)
 
         def query(documents: Selection) -> tuple[int | None, CollectionText]:
             total = collection.count(documents) if page.wants_total else None
@@ -117,7 +117,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         documents = self.filter_queryset(self.get_queryset())
         number = self.paginator.read_number(request)
         self.check_permissions(request)
-        documents = documents.guarded_by(self.guard)
+        documents = documents.restricted_by(self.policy)
         tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
         return Response({"pageTokens": tokens})
 
@@ -133,7 +133,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         incoming = self.preparer.prepare_new(self.parse_body(request), stored_uris)
         self.check_permissions(request)
         condition = write_condition(request)
-        document, outcome = store.upsert(incoming, request.user.row_id, condition, guard=self.guard)
+        document, outcome = store.upsert(incoming, request.user.row_id, condition, policy=self.policy)
         status = HTTP_201_CREATED if outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=status, headers=headers)
@@ -142,7 +142,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """The document; 304 if the client has its current version."""
         self.check_accept(request)
         self.check_permissions(request)
-        document = store.get(self.resource, self.document_uuid, guard=self.guard)
+        document = store.get(self.resource, self.document_uuid, policy=self.policy)
         if document is None:
             raise ResourceNotFound
         if is_not_modified(request, document):
@@ -157,8 +157,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         incoming = self.preparer.prepare_replacement(body, self.document_uuid, stored_uris)
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
-        demands = {"guard": self.guard, "may_read": self.may_read}
-        document = store.update(incoming, self.document_uuid, self.preparers, client, condition, **demands)
+        checks = {"policy": self.policy, "may_read": self.may_read}
+        document = store.update(incoming, self.document_uuid, self.preparers, client, condition, **checks)
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
@@ -166,8 +166,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         """Delete the document."""
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
-        demands = {"guard": self.guard, "may_read": self.may_read}
-        if not store.delete(self.resource, self.document_uuid, client, condition, **demands):
+        checks = {"policy": self.policy, "may_read": self.may_read}
+        if not store.delete(self.resource, self.document_uuid, client, condition, **checks):
             raise ResourceNotFound
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
 

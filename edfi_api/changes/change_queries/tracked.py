@@ -3,7 +3,6 @@
 See meadowlark/docs/contract.md#change-queries.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,7 +13,8 @@ from edfi_api.changes.change_queries.windows import Window
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute, with_retries
-from edfi_api.storage.guards import Guard, KeptValues
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.row_policy import RowPolicy
 
 # Documents that were created again within the window are left out. Later ones do not count, so the list does not change
 # while a client pages through a window in the past, and no page skips an entry.
@@ -29,18 +29,16 @@ SELECT d.change_version, d.document_uuid, d.key_values::text
    )
 """
 
-# Several key changes of one document are reported as one.
+# Several key changes of one document are reported as one. A policy decides on the values before each change.
 _KEY_CHANGES = """
 SELECT max(d.change_version) AS change_version, d.document_uuid,
        (array_agg(d.old_key_values ORDER BY d.change_version))[1]::text,
        (array_agg(d.new_key_values ORDER BY d.change_version DESC))[1]::text
-  FROM key_change d
+  FROM (SELECT *, old_key_values AS key_values FROM key_change) d
  WHERE d.resource_type_id = %(type)s AND d.change_version BETWEEN %(first)s AND %(last)s{only}
  GROUP BY d.document_uuid
 """
 
-# The values on which a guard decides: those of the document when it was deleted, or before its key was changed.
-_KEPT = {_DELETES: KeptValues("d"), _KEY_CHANGES: KeptValues("d", key_values="old_key_values")}
 _PAGE = "{changes} ORDER BY change_version LIMIT %(size)s OFFSET %(offset)s"
 _COUNT = "SELECT count(*) FROM ({changes}) changes"
 
@@ -66,12 +64,11 @@ class KeyChange:
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """The deletes and key changes of a resource in a window that the guard allows. The guard is evaluated on the former
-    values of the documents."""
+    """The deletes and key changes of a resource in a window that the policy for ReadChanges allows."""
 
     resource: Resource
     window: Window
-    guard: Guard | None = None
+    policy: RowPolicy | None = None
     using: str = DEFAULT_DB_ALIAS
 
     def deletes(self, size: int, offset: int) -> list[Delete]:
@@ -87,18 +84,17 @@ class Tracked:
         return self._count(_KEY_CHANGES)
 
     def _page(self, changes: str, size: int, offset: int) -> list[tuple[Any, ...]]:
-        return self._run(_PAGE.format(changes=self._visible(changes)), {"size": size, "offset": offset})
+        page = Sql(_PAGE, {"size": size, "offset": offset})
+        return self._run(page.fill(changes=self._visible(changes)))
 
     def _count(self, changes: str) -> int:
-        number: int = self._run(_COUNT.format(changes=self._visible(changes)), {})[0][0]
+        number: int = self._run(Sql(_COUNT).fill(changes=self._visible(changes)))[0][0]
         return number
 
-    def _visible(self, changes: str) -> str:
-        return changes.format(only="" if self.guard is None else f" AND {self.guard.sql(_KEPT[changes])}")
-
-    def _run(self, statement: str, beside: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def _visible(self, changes: str) -> Sql:
         resource_type = resource_types.numbers(self.using)[self.resource.name]
-        parameters = {"type": resource_type, "first": self.window.first, "last": self.window.last, **beside}
-        if self.guard is not None:
-            parameters |= self.guard.parameters
-        return with_retries(lambda: execute(statement, parameters, self.using))
+        window = Sql(changes, {"type": resource_type, "first": self.window.first, "last": self.window.last})
+        return window.fill(only="" if self.policy is None else " AND " + self.policy.using)
+
+    def _run(self, statement: Sql) -> list[tuple[Any, ...]]:
+        return with_retries(lambda: execute(statement.text, statement.parameters, self.using))

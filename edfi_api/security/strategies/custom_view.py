@@ -15,12 +15,12 @@ from typing import Any
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute
-from edfi_api.storage.guards import STORED, Candidates, KeptValues, RowValues, Values
 
 from ..exceptions import NotInView, StrategyNotApplicable, ViewElementRequired, ViewElementUninitialized
 from ..tokens import AuthenticatedClient
 from .basis import Basis, BasisPath, KeyValue, basis_named, documents_of, member_name, paths_to
-from .strategy import Subject, Unresolved
+from .strategy import Candidates, Subject, Unresolved
+from .values import STORED, KeptValues, RowValues, Values
 
 SCHEMA = "auth"
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*With[A-Z0-9][A-Za-z0-9]*", re.ASCII)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.documents.securables import SecurableKind
-from edfi_api.storage.guards import STORED, Candidates, Values
 
 from ..exceptions import (
     NamespaceMismatch,
@@ -18,7 +17,8 @@ from ..exceptions import (
     StrategyNotApplicable,
 )
 from ..tokens import AuthenticatedClient
-from .strategy import Group, Subject, Unresolved, value_of
+from .strategy import Candidates, Group, Subject, Unresolved, value_of
+from .values import STORED, Values
 
 NAMESPACE_BASED = "NamespaceBased"
 

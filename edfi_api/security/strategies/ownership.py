@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from edfi_api.storage.guards import Candidates, Values
-
 from ..exceptions import OwnershipMismatch, OwnershipUninitialized
 from ..tokens import AuthenticatedClient
-from .strategy import Subject, Unresolved
+from .strategy import Candidates, Subject, Unresolved
+from .values import Values
 
 OWNERSHIP_BASED = "OwnershipBased"
 

@@ -17,11 +17,11 @@ from edfi_api.documents.securables import SecurableElement, SecurableKind
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.model.surface.securable import AUTHORIZATION_PATHWAYS
 from edfi_api.storage import resource_types
-from edfi_api.storage.guards import STORED, Candidates, Values
 
 from ..exceptions import StrategyNotApplicable
 from ..tokens import AuthenticatedClient
-from .strategy import Group, Subject, Unresolved, value_of
+from .strategy import Candidates, Group, Subject, Unresolved, value_of
+from .values import STORED, Values
 
 CORE_PROJECT = "Ed-Fi"
 

@@ -8,12 +8,21 @@ from typing import Any, Protocol
 
 from edfi_api.documents.securables import SecurableElement, SecurableKind, groups
 from edfi_api.model.surface.resource import JsonPath, Resource, Surface
-from edfi_api.storage.guards import Candidates, Values
 
 from ..tokens import AuthenticatedClient
+from .values import Values
 
 Group = tuple[SecurableElement, ...]
 Unresolved = AbstractSet[JsonPath]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The texts of an access path (`storage.row_policy.AccessPath`), with the query for the first rows."""
+
+    sql: str
+    are_many: str
+    remaining: str | None
 
 
 @dataclass(frozen=True)

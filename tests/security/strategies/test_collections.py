@@ -19,7 +19,7 @@ from edfi_api.models import ResourceType
 from edfi_api.queries import collection
 from edfi_api.security import authorization
 from edfi_api.security.actions import Action
-from edfi_api.security.authorization import Rules, StrategiesGuard, guard
+from edfi_api.security.authorization import ClientPolicy, Rules, row_policy
 from edfi_api.security.strategies import relationships
 from edfi_api.security.strategies.strategy import Subject
 from edfi_api.security.tokens import client_of_token
@@ -276,8 +276,8 @@ def test_the_rest_of_a_page_shows_only_what_may_still_be_read(scenario, monkeypa
         paths[student] = scenario.enroll(student, 11)
     sis = client_of_token(scenario.client("SISVendor", 1).token)
     students = scenario.resource("Student")
-    visible = collection.all_documents(students).guarded_by(
-        guard(sis, students, Action.READ, scenario.documents.surface)
+    visible = collection.all_documents(students).restricted_by(
+        row_policy(sis, students, Action.READ, scenario.documents.surface)
     )
 
     page = collection.page(visible, 25, 0)
@@ -344,17 +344,21 @@ def test_each_of_several_organizations_of_a_document_must_be_reached(scenario):
     type_ = ResourceType.objects.get(name="CourseOffering")
     KeyField.objects.create(resource_type=type_, name="sessionSchoolId", path=path, ignores_case=False)
     client = client_of_token(scenario.client_by(EO, organizations=(1,)).token)
-    rules = Rules((EO,), Subject(two, scenario.documents.surface, is_for_changes=False))
-    strategy = StrategiesGuard(rules, client, "default")
     other = replace(client, education_organization_ids=(2,))
-    stranger = StrategiesGuard(rules, other, "default")
 
-    def shown(guard):
-        return len(list(collection.page(collection.all_documents(two).guarded_by(guard), 25, 0)))
+    def policies(is_for_changes):
+        rules = Rules((EO,), Subject(two, scenario.documents.surface, is_for_changes))
+        return (ClientPolicy(rules, each, "default") for each in (client, other))
+
+    strategy, stranger = policies(is_for_changes=False)
+
+    def shown(policy):
+        return len(list(collection.page(collection.all_documents(two).restricted_by(policy), 25, 0)))
 
     assert (shown(strategy), shown(stranger)) == (1, 0)
     assert scenario.api.delete(offered).status_code == 204
     DeletedDocument.objects.update(body=None)
+    strategy, stranger = policies(is_for_changes=True)
     assert (Tracked(two, Window(), strategy).count_deletes(), Tracked(two, Window(), stranger).count_deletes()) == (
         1,
         0,
