@@ -8,12 +8,16 @@ import logging
 
 from edfi_api.logs import log_lines
 
+# Longer than any path that is served; a client without a token can send 4,000 characters.
+_LONGEST_PATH = 200
+
 _log = logging.getLogger("meadowlark.audit")
 
 
-def denied(**facts: object) -> None:
+def denied(*, path: str | None = None, **facts: object) -> None:
     """Log a request that was refused for lack of authentication, authorization, or for its rate."""
-    log_lines.write(_log, logging.WARNING, {"event": "denied", **facts})
+    shown = path if path is None or len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}..."
+    log_lines.write(_log, logging.WARNING, {"event": "denied", "path": shown, **facts})
 
 
 def administered(event: str, /, **facts: object) -> None:

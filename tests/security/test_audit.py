@@ -4,6 +4,7 @@ from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -47,6 +48,16 @@ def test_a_denied_action_is_logged(client: Client, log: Log) -> None:
         "address": "127.0.0.1",
     }
     assert "Private" not in log.text
+
+
+def test_the_path_of_a_client_is_cut_and_quoted(client: Client, log: Log) -> None:
+    path = '/data/ed-fi/a b"\x1b[31m status=200 '
+
+    client.get(quote(path + "x" * 4000))
+
+    entry = log.audit[-1]
+    assert entry["path"] == (path + "x" * 200)[:200] + "..."
+    assert r'path="/data/ed-fi/a b\"\u001b[31m status=200 x' in str(entry["message"])
 
 
 def test_an_invalid_token_is_logged_without_its_value(client: Client, log: Log) -> None:
