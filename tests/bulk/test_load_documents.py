@@ -331,7 +331,7 @@ def test_the_limit_counts_even_if_nothing_was_accepted(load, write, district, tm
 def test_files_without_documents_are_no_failure(load, write, tmp_path):
     write("schools.jsonl")
 
-    load()
+    assert load().err == "nothing was loaded: there is no document in the files\n"
     load(tmp_path, "--max-refused=0%")
 
 

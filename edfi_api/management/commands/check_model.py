@@ -1,13 +1,13 @@
 """`manage.py check_model 5.2 path/to/extension`"""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.conf import api_settings, source_path
+from edfi_api.conf import api_settings, bundled_standards, source_path
 from edfi_api.management.arguments import not_empty
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed import ModelErrors, Problem, check_projects
@@ -59,8 +59,11 @@ class Command(BaseCommand):
 
 
 def model_source(given: str) -> Path:
-    """A path, or the name of a bundled standard."""
-    return source_path(not_empty(given))
+    """A path, or the name of a bundled standard. ArgumentTypeError for a bare name that is neither."""
+    path = source_path(not_empty(given))
+    if path == Path(path.name) and not path.exists():
+        raise ArgumentTypeError(f"{given!r}: no such folder or file; bundled are: {', '.join(bundled_standards())}")
+    return path
 
 
 def _with_standard(paths: Sequence[Path]) -> Sequence[Path]:

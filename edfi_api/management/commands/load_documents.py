@@ -72,4 +72,6 @@ class Command(BaseCommand):
                 log.summarise(result)
         self.stdout.write("\n".join(table(result)))
         self.stdout.write(f"{len(files)} files in {time.monotonic() - started:.1f} s")
+        if not result.sent and not result.unreadable:
+            self.stderr.write("nothing was loaded: there is no document in the files")
         raise_failure(result, len(files), max_refused)
