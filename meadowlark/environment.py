@@ -56,6 +56,14 @@ class Environment(environ.Env):  # type: ignore[misc]  # django-environ has no t
         value: _Text = super().str(name, default=default)
         return value
 
+    def count(self, name: _Text, *, default: int, meaning: _Text = "") -> int:
+        """A whole number above 0; the default also for an empty variable, as Compose passes on unset ones."""
+        self.declare(name, default, meaning)
+        text = os.environ.get(name, "").strip() or f"{default}"
+        if not text.isdecimal() or int(text) == 0:
+            raise ImproperlyConfigured(f"{name} is {text!r}; it must be a whole number above 0.")
+        return int(text)
+
     def int(self, name: _Text, *, default: int, meaning: _Text = "", shown: _Text = "") -> int:
         self.declare(name, default, meaning, shown)
         try:

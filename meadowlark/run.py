@@ -97,7 +97,7 @@ def main() -> int:
 
 def _choose_demo_home() -> None:
     """The made-up district must not get among the data of anybody."""
-    if os.environ.get("DATABASE_URL"):
+    if os.environ.get("DATABASE_URL", "").strip():
         raise Refused("DATABASE_URL is set. The demo has a database of its own: unset DATABASE_URL.")
     if not os.environ.get("MEADOWLARK_HOME"):
         os.environ["MEADOWLARK_HOME"] = DEMO_HOME
@@ -108,7 +108,7 @@ def serve(home: Path, demo_students: str | None = None) -> NoReturn:
     port = _port()
     with ExitStack() as running:
         postgres = None
-        if not os.environ.get("DATABASE_URL"):
+        if not os.environ.get("DATABASE_URL", "").strip():
             _print(f"Starting PostgreSQL in {home} ...")
             postgres = running.enter_context(EmbeddedPostgres(home))
         _ensure_free(port)

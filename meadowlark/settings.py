@@ -31,17 +31,19 @@ HOME = Path(
 ).resolve()
 # Read by the programs that start the server, before the settings are loaded.
 env.declare("MEADOWLARK_PORT", 8000, "port of `make run`")
-env.declare("MEADOWLARK_WORKERS", 2, "gunicorn's processes")
-env.declare("MEADOWLARK_THREADS", 8, "threads in each of them; each keeps a database connection")
-env.declare(
+# Read again by `serving.gunicorn_conf`; checked here so that every program refuses a wrong value, in one line.
+env.count("MEADOWLARK_WORKERS", default=2, meaning="gunicorn's processes")
+env.count("MEADOWLARK_THREADS", default=8, meaning="threads in each of them; each keeps a database connection")
+env.count(
     "MEADOWLARK_REQUEST_SECONDS",
-    60,
-    "seconds for a request to arrive, and for a client to read some of a large answer, until its connection is closed",
+    default=60,
+    meaning="seconds for a request to arrive, and for a client to read some of a large answer, until its connection is "
+    "closed",
 )
-env.declare(
+env.count(
     "MEADOWLARK_KEEPALIVE_SECONDS",
-    75,
-    "for how long connections stay open without a request; longer than a proxy before it keeps its own",
+    default=75,
+    meaning="for how long connections stay open without a request; longer than a proxy before it keeps its own",
 )
 env.declare("MEADOWLARK_DATABASE_WAIT", 60, "seconds that a container waits for its database")
 

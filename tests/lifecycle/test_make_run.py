@@ -44,7 +44,7 @@ def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path) -> 
     assert client.post("schools", SCHOOL) == 201
     assert first.stop(signal.SIGTERM) == 0
 
-    second = Run(home, free_port())
+    second = Run(home, free_port(), DATABASE_URL=" ")  # As Compose passes on an unset variable in quotes.
     beside = Run(tmp_path / "beside", free_port())
     second.wait_until_served()
     beside.wait_until_served()
@@ -101,7 +101,7 @@ def test_a_killed_web_server_gives_its_port_back(tmp_path: Path) -> None:
 
 
 def test_the_secret_is_shown_even_if_the_web_server_does_not_start(tmp_path: Path) -> None:
-    failed = Run(tmp_path / "home", free_port(), MEADOWLARK_THREADS="0")
+    failed = Run(tmp_path / "home", free_port(), GUNICORN_CMD_ARGS="--no-such-option")
     assert failed.process.wait(120) == 1
     key, secret = failed.credentials()
 
