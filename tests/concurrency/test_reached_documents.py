@@ -84,9 +84,7 @@ def test_an_enrollment_of_a_load_waits_for_who_writes_about_the_student(scenario
 
     def enroll():
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET LOCAL meadowlark.joins_paths TO later")
-            ids = insert(cursor, [{"student": "S1", "organization": 11, "opens_pathway": True}])
-            cursor.execute("SELECT documents_join_paths(%s)", [ids])
+            insert(cursor, [{"student": "S1", "organization": 11, "opens_pathway": True}])
 
     with transaction.atomic():
         event(scenario, "S1")

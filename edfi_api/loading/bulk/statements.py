@@ -43,15 +43,6 @@ FROM STDIN
 # Without statistics the planner assumes a handful of rows and uses nested loops.
 ANALYZE = "ANALYZE staged_document (position, referential_id, superclass_id, pass_number)"
 
-# Locks the people of new documents whose authorization paths are computed after `WRITE`, against concurrent changes of
-# these paths. `documents_join_paths` takes the same locks; taking them before the first row is written prevents
-# deadlocks between two batches, one waiting for people and one for rows.
-LOCK_PEOPLE = """
-SELECT lock_people(array_agg(student), array_agg(contact), array_agg(staff)) FROM staged_document s
- WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
-   AND NOT EXISTS (SELECT FROM alias a WHERE a.referential_id = s.referential_id)
-"""
-
 NOT_STORED = """
 WITH missing AS (
     SELECT target FROM (SELECT DISTINCT unnest(targets) AS target FROM staged_document) wanted
@@ -142,17 +133,9 @@ WITH existing AS (
 ), old_references AS (
     DELETE FROM reference r USING updated u WHERE r.document_id = u.id AND r.alias_id <> ALL (u.targets)
 )
-SELECT 'inserted', array_agg(position), array_agg(id) FILTER (
-           WHERE (opens_pathway OR organization IS NULL) AND is_person IS NOT TRUE
-             AND (student IS NOT NULL OR contact IS NOT NULL OR staff IS NOT NULL)
-       ) FROM new HAVING count(*) > 0
+SELECT 'inserted', array_agg(position) FROM new HAVING count(*) > 0
  UNION ALL
-SELECT 'updated', array_agg(position), NULL FROM updated HAVING count(*) > 0
+SELECT 'updated', array_agg(position) FROM updated HAVING count(*) > 0
  UNION ALL
-SELECT 'unchanged', array_agg(position), NULL FROM existing WHERE is_same_body HAVING count(*) > 0
+SELECT 'unchanged', array_agg(position) FROM existing WHERE is_same_body HAVING count(*) > 0
 """
-
-# Run before and after `WRITE`, which returns the ids; see sql/0007_paths_of_many_documents.sql.
-PATHS_LATER = "SET LOCAL meadowlark.joins_paths TO later"
-PATHS_AT_ONCE = "SET LOCAL meadowlark.joins_paths TO DEFAULT"
-JOIN_PATHS = "SELECT documents_join_paths(%(ids)s)"

@@ -152,7 +152,6 @@ def _stage(cursor: Cursor[TupleRow], lines: bytes) -> None:
     with cursor.copy(statements.COPY) as copy:
         copy.write(lines)
     _run(cursor, statements.ANALYZE)
-    _run(cursor, statements.LOCK_PEOPLE)
 
 
 def _conflicts(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], resolve: Resolve) -> Conflicts:
@@ -175,13 +174,9 @@ def _set_passes(cursor: Cursor[TupleRow], conflicts: Conflicts) -> None:
 def _written(cursor: Cursor[TupleRow], pass_number: int, client: int | None) -> dict[int, Outcome]:
     """Outcomes by position; rows that were changed concurrently are missing."""
     found: dict[int, Outcome] = {}
-    _run(cursor, statements.PATHS_LATER)
     parameters = {"pass_number": pass_number, "client": client}
-    for outcome, positions, ids_about_people in _rows(cursor, statements.WRITE, parameters):
+    for outcome, positions in _rows(cursor, statements.WRITE, parameters):
         found |= dict.fromkeys(positions, Outcome(outcome))
-        if ids_about_people:
-            _run(cursor, statements.JOIN_PATHS, {"ids": ids_about_people})
-    _run(cursor, statements.PATHS_AT_ONCE)
     return found
 
 

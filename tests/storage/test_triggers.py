@@ -1,0 +1,91 @@
+"""Which triggers and functions a write runs inside PostgreSQL, and how often."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from edfi_api.models import Document
+from tests.factories import DocumentFactory
+
+pytestmark = pytest.mark.django_db
+
+_INSERT_ASSOCIATIONS = """
+INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, student, opens_pathway)
+SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type), '', '{}', 11, 'S' || number, true
+  FROM generate_series(1, 50) AS number
+"""
+
+
+def _explained(statement: str, *parameters: object) -> Mapping[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", parameters)
+        [[explained]] = cursor.fetchone()
+    return explained
+
+
+def _calls(statement: str, *parameters: object) -> dict[str, int]:
+    """Of the triggers that are not those of constraints, by name."""
+    return {
+        trigger["Trigger Name"]: trigger["Calls"]
+        for trigger in _explained(statement, *parameters)["Triggers"]
+        if "Constraint Name" not in trigger
+    }
+
+
+@pytest.fixture
+def association(documents: DocumentFactory, resource_named) -> Document:
+    documents.store(resource_named("StudentSchoolAssociation"))
+    return Document.objects.get(resource_type__name="StudentSchoolAssociation")
+
+
+def test_the_paths_of_many_new_documents_are_added_at_once():
+    assert _calls(_INSERT_ASSOCIATIONS) == {"document_joins_paths": 1}
+
+
+def test_a_delete_of_an_association_removes_its_paths(association):
+    calls = _calls("DELETE FROM document WHERE id = %s", association.pk)
+
+    assert calls == {"document_is_deleted": 1, "document_leaves_paths": 1}
+
+
+def test_a_delete_of_a_person_locks_no_people_and_looks_for_no_paths_over_it(association):
+    student = Document.objects.get(resource_type__name="Student")
+    association.delete()
+
+    calls = _calls("DELETE FROM document WHERE id = %s", student.pk)
+
+    assert calls == {"document_is_deleted": 1, "document_of_person_leaves_paths": 1}
+
+
+def test_an_update_that_moves_nobody_leaves_paths_alone(association):
+    calls = _calls(
+        "UPDATE document SET body = body || '{\"primarySchool\": true}', organization = organization WHERE id = %s",
+        association.pk,
+    )
+
+    assert calls == {"document_is_superseded": 1}
+
+
+def test_the_indexed_body_is_computed_without_a_call_of_an_sql_function(association):
+    """`scoped_body` is inlined in the condition and in the index, which shows by a condition that the index serves."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan TO off")
+        cursor.execute(
+            "EXPLAIN SELECT FROM document WHERE scoped_body(resource_type_id, body) @> scoped_body(%s::smallint, '{}')",
+            [association.resource_type_id],
+        )
+        plan = "\n".join(line for (line,) in cursor)
+
+    assert "Bitmap Index Scan on document_scoped_body" in plan
+    assert "scoped_body(" not in plan
+
+
+def test_the_indexed_body_stands_below_the_number_of_its_resource(association):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT scoped_body(266::smallint, '{\"a\": [1, null]}'), scoped_body(266::smallint, 'null') ->> '266',"
+            " scoped_body(-1::smallint, '{}')::text"
+        )
+        assert cursor.fetchone() == ('{"266": {"a": [1, null]}}', None, '{"-1": {}}')
