@@ -3,9 +3,10 @@
     python -m tests.benchmarks [--quick] [--json FILE] [--baseline FILE]
 
 Starts the server as `make run` does, with PostgreSQL's full durability and in a temporary home; sends requests with
-1 and with 16 connections; and measures in the same rounds the two ceilings: the write statement alone, sent by
-pgbench, and a Django view that returns a constant, under the same gunicorn settings; to see what our own worker and
-response do for that one, it is measured in plain gunicorn, too.
+1 and with 16 connections; and measures in the same rounds the ceilings. Of writes: the write statement alone, sent by
+pgbench, and one that writes document, alias and references to tables with nothing but primary keys. Of reads, under the
+same gunicorn settings: a Django view that authenticates and returns the stored body (`lean_application.py`), and one
+that returns a constant; to see what our own worker and response do for that one, it is measured in plain gunicorn, too.
 
 How to read it: rates belong to the machine and to what else runs on it, ratios hardly do. Server, database and load
 generator share the cores. `generator` is the part of one core that the load generator used, and the trivial
@@ -31,7 +32,13 @@ import psutil
 
 from tests.benchmarks import load, queries, report
 from tests.benchmarks.costs import with_costs
-from tests.benchmarks.database import bare_statement, copied_students, remove_rows_of_bare_statement
+from tests.benchmarks.database import (
+    bare_statement,
+    copied_students,
+    plain_tables,
+    remove_rows_of_bare_statement,
+)
+from tests.benchmarks.lean import lean_view
 from tests.benchmarks.load import Measured
 from tests.benchmarks.responder import trivial_responder
 from tests.benchmarks.verification import verify
@@ -97,6 +104,7 @@ def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
     print("Starting the servers ...", flush=True)
     server = running.enter_context(meadowlark(home))
     ceilings = {
+        report.LEAN: running.enter_context(lean_view(server, home)),
         report.CONSTANT: running.enter_context(constant_view(home)),
         report.PLAIN_CONSTANT: running.enter_context(
             constant_view(folder / "plain", "tests.benchmarks.plain_gunicorn")
@@ -137,15 +145,17 @@ def _operations(
     def responder(connections: int, seconds: float) -> Measured:
         return load.measure(responder_port, workloads.association_by_id(), connections, seconds)
 
-    def constant(ceiling: str) -> Operation:
-        port, process = ceilings[ceiling]
+    def ceiling(name: str, database: psutil.Process | None = None) -> Operation:
+        port, process = ceilings[name]
         requests = workloads.association_by_id()
         return lambda connections, seconds: with_costs(
-            lambda: load.measure(port, requests, connections, seconds), process, None
+            lambda: load.measure(port, requests, connections, seconds), process, database
         )
 
-    def statement(connections: int, seconds: float) -> Measured:
-        return with_costs(lambda: bare_statement(server.database_url, connections, seconds), None, postgres)
+    def in_postgres(measure: Callable[[str, int, float], Measured]) -> Operation:
+        return lambda connections, seconds: with_costs(
+            lambda: measure(server.database_url, connections, seconds), None, postgres
+        )
 
     def each_once(new_requests: Callable[[int], list[bytes]]) -> Operation:
         def operation(connections: int, seconds: float) -> Measured:
@@ -163,14 +173,16 @@ def _operations(
     return {
         report.RESPONDER: responder,
         "POST student": each_once(workloads.new_students),
-        report.STATEMENT: statement,
+        report.STATEMENT: in_postgres(bare_statement),
+        report.PLAIN_TABLES: in_postgres(plain_tables),
         "POST association": each_once(workloads.new_associations),
         "POST association again": again_and_again(workloads.same_associations()),
         "POST association changed": each_once(workloads.changed_associations),
         "PUT association changed": each_once(workloads.replaced_associations),
         "GET association by id": again_and_again(workloads.association_by_id()),
-        report.CONSTANT: constant(report.CONSTANT),
-        report.PLAIN_CONSTANT: constant(report.PLAIN_CONSTANT),
+        report.LEAN: ceiling(report.LEAN, postgres),
+        report.CONSTANT: ceiling(report.CONSTANT),
+        report.PLAIN_CONSTANT: ceiling(report.PLAIN_CONSTANT),
         "GET student by id": again_and_again(workloads.student_by_id()),
         "GET association by query": again_and_again(workloads.association_by_student()),
         "GET page of 25 associations": again_and_again(workloads.page_of_associations()),

@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -18,11 +18,18 @@ from tests.benchmarks.load import Measured
 
 _PREPARED = ["--no-vacuum", "--protocol=prepared"]
 # pgbench would take `:true` for one of its variables, so a blank follows each colon.
-_BODY = (
+_JSON = (
     '{"studentReference": {"studentUniqueId": "%s"}, "schoolReference": {"schoolId": 1}, "entryDate": "2025-08-20",'
     ' "entryGradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade",'
     ' "entryTypeDescriptor": "uri://ed-fi.org/EntryTypeDescriptor#Other", "primarySchool": true}'
 )
+# The expressions of a new association, which both statements write.
+_ASSOCIATION = {
+    "referential_id": "md5(:n::text)::uuid",
+    "natural_key": "('NK#' || :n::text)",
+    "body": "('" + _JSON.replace("%s", "' || :n::text || '") + "')",
+    "document_uuid": "md5('id' || :n::text)::uuid",
+}
 # What is referred to: 500 of the seeded associations are models for the new ones.
 _MODELS = """
 DROP TABLE IF EXISTS benchmark_model;
@@ -37,6 +44,30 @@ SELECT row_number() OVER () AS number, d.resource_type_id, d.organization, d.stu
 ALTER TABLE benchmark_model ADD PRIMARY KEY (number);
 ANALYZE benchmark_model;
 SELECT resource_type_id FROM benchmark_model LIMIT 1
+"""
+_PLAIN_TABLES = """
+CREATE SCHEMA IF NOT EXISTS benchmark;
+CREATE TABLE IF NOT EXISTS benchmark.document (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, document_uuid uuid NOT NULL, resource_type_id smallint NOT NULL,
+    natural_key text NOT NULL, body jsonb NOT NULL
+);
+CREATE TABLE IF NOT EXISTS benchmark.alias (referential_id uuid PRIMARY KEY, document_id bigint NOT NULL);
+CREATE TABLE IF NOT EXISTS benchmark.reference (
+    document_id bigint NOT NULL, alias_id uuid NOT NULL, PRIMARY KEY (document_id, alias_id)
+)
+"""
+_PLAIN_UPSERT = """
+WITH inserted AS (
+    INSERT INTO benchmark.document (document_uuid, resource_type_id, natural_key, body)
+    SELECT %(document_uuid)s, %(resource_type)s, %(natural_key)s, %(body)s::jsonb
+     WHERE NOT EXISTS (SELECT FROM benchmark.alias WHERE referential_id = %(referential_id)s)
+    RETURNING id
+), new_alias AS (
+    INSERT INTO benchmark.alias (referential_id, document_id) SELECT %(referential_id)s, id FROM inserted
+), new_references AS (
+    INSERT INTO benchmark.reference (document_id, alias_id) SELECT id, unnest(%(targets)s::uuid[]) FROM inserted
+)
+SELECT id FROM inserted
 """
 # pgbench has no function for referential ids, so the rows that it writes have made-up ones.
 _REMOVE_ROWS_OF_BARE_STATEMENT = "DELETE FROM document WHERE natural_key ~ '^NK#[0-9]+$'"
@@ -77,15 +108,32 @@ def remove_rows_of_bare_statement(database_url: str) -> None:
     """At the end, before the database is verified: until then they are part of what the server works with."""
     with psycopg.connect(database_url) as connection:
         connection.execute(_REMOVE_ROWS_OF_BARE_STATEMENT)
+        connection.execute("DROP SCHEMA IF EXISTS benchmark CASCADE")
 
 
 def bare_statement(database_url: str, connections: int, seconds: float) -> Measured:
     """The upsert of new associations by pgbench, prepared, one statement a transaction."""
+    return _pgbench(_script(database_url), database_url, connections, seconds)
+
+
+def plain_tables(database_url: str, connections: int, seconds: float) -> Measured:
+    """The same with tables that have what the original Meadowlark stores, and primary keys alone: the baseline that no
+    index, trigger or foreign key of ours slows down."""
+    parameters = _ASSOCIATION | {
+        "resource_type": _resource_type_of_models(database_url),
+        "targets": _of_the_model("targets"),
+    }
+    with psycopg.connect(database_url) as connection:
+        connection.execute(_PLAIN_TABLES)
+    return _pgbench(_with_a_number(_PLAIN_UPSERT, parameters), database_url, connections, seconds)
+
+
+def _pgbench(script: str, database_url: str, connections: int, seconds: float) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
-        script, log = Path(folder, "script.sql"), Path(folder, "log")
-        script.write_text(_script(database_url))
+        file, log = Path(folder, "script.sql"), Path(folder, "log")
+        file.write_text(script)
         load = [*_PREPARED, f"--client={connections}", f"--jobs={min(connections, 2)}", f"--time={round(seconds)}"]
-        command = [str(binaries() / "pgbench"), *load, "--log", f"--log-prefix={log}", f"--file={script}", database_url]
+        command = [str(binaries() / "pgbench"), *load, "--log", f"--log-prefix={log}", f"--file={file}", database_url]
         told = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=True).stdout
         times = sorted(_milliseconds(log))
     return Measured(
@@ -110,27 +158,32 @@ def _milliseconds(log: Path) -> Iterator[float]:
 
 
 def _script(database_url: str) -> str:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        for statement in _MODELS.split(";"):
-            found = connection.execute(statement)
-        [(resource_type,)] = found.fetchall()
-    parameters = {
-        "resource_type": f"{resource_type}",
-        "referential_id": "md5(:n::text)::uuid",
-        "natural_key": "('NK#' || :n::text)",
-        "aliases": "ARRAY[md5(:n::text)::uuid]",
-        "body": "('" + _BODY.replace("%s", "' || :n::text || '") + "')",
-        "document_uuid": "md5('id' || :n::text)::uuid",
+    parameters = _ASSOCIATION | {
+        "resource_type": _resource_type_of_models(database_url),
+        "aliases": f"ARRAY[{_ASSOCIATION['referential_id']}]",
         "client": "1",
         "expected_version": "NULL",
         **dict.fromkeys(Securables._fields, "NULL"),
         "opens_pathway": "true",
-        **{name: f"(SELECT {name} FROM benchmark_model WHERE number = 1 + :n::bigint % 500)" for name in _OF_THE_MODEL},
+        **{name: _of_the_model(name) for name in ("targets", "linked", "organization", "student")},
     }
-    return f"\\set n random(1, 1000000000000000)\n{statements.upsert(None).strip() % parameters};\n"
+    return _with_a_number(statements.upsert(None), parameters)
 
 
-_OF_THE_MODEL = ("targets", "linked", "organization", "student")
+def _resource_type_of_models(database_url: str) -> str:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        for statement in _MODELS.split(";"):
+            found = connection.execute(statement)
+        [(resource_type,)] = found.fetchall()
+    return f"{resource_type}"
+
+
+def _of_the_model(column: str) -> str:
+    return f"(SELECT {column} FROM benchmark_model WHERE number = 1 + :n::bigint % 500)"
+
+
+def _with_a_number(statement: str, parameters: Mapping[str, str]) -> str:
+    return f"\\set n random(1, 1000000000000000)\n{statement.strip() % parameters};\n"
 
 
 def _number(pattern: str, text: str) -> float:

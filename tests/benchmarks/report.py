@@ -10,7 +10,9 @@ from tests.benchmarks import queries
 from tests.benchmarks.load import Measured
 
 STATEMENT = "bare statement (pgbench)"
+PLAIN_TABLES = "plain tables (pgbench)"
 CONSTANT = "constant Django view"
+LEAN = "lean view of a document"
 PLAIN_CONSTANT = "constant, plain gunicorn"
 RESPONDER = "trivial responder"
 
@@ -50,7 +52,9 @@ _HEAD = (
 # What the project aims at; without a number it is told for interest.
 RATIOS: list[tuple[str, str, float | None]] = [
     ("POST association", STATEMENT, 0.40),
+    ("POST association", PLAIN_TABLES, None),
     ("POST student", STATEMENT, None),
+    ("GET association by id", LEAN, None),
     ("GET association by id", CONSTANT, 0.55),
     ("GET association by id", PLAIN_CONSTANT, None),
     ("GET student by id", CONSTANT, 0.55),

@@ -6,13 +6,23 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
+import httpx
 import psycopg
 import pytest
 
 from meadowlark.embedded_postgres import EmbeddedPostgres
-from tests.benchmarks.database import bare_statement, copied_students, remove_rows_of_bare_statement
+from tests.benchmarks.database import (
+    bare_statement,
+    copied_students,
+    plain_tables,
+    remove_rows_of_bare_statement,
+)
+from tests.benchmarks.lean import lean_view
 from tests.benchmarks.verification import verify
+from tests.ports import ADDRESS
+from tests.server_processes import meadowlark
 
 TOP = Path(__file__).parents[2]
 # The load generator is started by benchmarks and opens no database.
@@ -61,6 +71,52 @@ def test_the_rows_of_the_bare_statement_are_removed_again(database_url: str, tmp
     remove_rows_of_bare_statement(database_url)
 
     verify(database_url, tmp_path)
+
+
+_PLAIN_ROWS = """
+SELECT (SELECT count(*) FROM benchmark.document), (SELECT count(*) FROM benchmark.alias),
+       EXISTS (SELECT FROM benchmark.reference JOIN alias ON alias_id = referential_id)
+"""
+_OTHERS = """
+SELECT conname FROM pg_constraint WHERE connamespace = 'benchmark'::regnamespace AND contype NOT IN ('p', 'n')
+ UNION ALL
+SELECT tgname FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid WHERE c.relnamespace = 'benchmark'::regnamespace
+ UNION ALL
+SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class c ON c.oid = indrelid
+ WHERE c.relnamespace = 'benchmark'::regnamespace AND NOT indisprimary
+"""
+
+
+def test_the_baseline_of_writes_has_rows_like_those_of_the_store_and_primary_keys_alone(
+    database_url: str, tmp_path: Path
+) -> None:
+    written = plain_tables(database_url, 1, 1).requests
+
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute(_PLAIN_ROWS).fetchone() == (written, written, True)
+        assert connection.execute(_OTHERS).fetchall() == []
+    remove_rows_of_bare_statement(database_url)
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT to_regnamespace('benchmark')").fetchone() == (None,)
+    verify(database_url, tmp_path)
+
+
+def test_the_lean_view_answers_with_the_stored_body_to_a_client_with_a_token(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with meadowlark(home) as server, lean_view(server, home) as (port, _):
+        sent = {"codeValue": "Lean", "shortDescription": "Lean", "namespace": "uri://ed-fi.org/TermDescriptor"}
+        headers = {"Authorization": f"Bearer {server.token}"}
+        path = "data/ed-fi/termDescriptors"
+        made = httpx.post(f"http://{ADDRESS}:{server.port}/{path}", json=sent, headers=headers)
+        id_ = made.headers["Location"].rpartition("/")[2]
+
+        answer = httpx.get(f"http://{ADDRESS}:{port}/{path}/{id_}", headers=headers)
+
+        assert answer.status_code == 200
+        assert answer.json() == sent
+        assert httpx.get(f"http://{ADDRESS}:{port}/{path}/{uuid4()}", headers=headers).status_code == 404
+        other = {"Authorization": "Bearer another"}
+        assert httpx.get(f"http://{ADDRESS}:{port}/{path}/{id_}", headers=other).status_code == 401
 
 
 def test_bench_data_fails_over_rows_that_disagree(database_url: str) -> None:
