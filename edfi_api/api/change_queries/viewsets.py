@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from django.http import HttpResponse
-from rest_framework.request import Request
 
+from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.changes.change_queries.tracked import Delete, KeyChange, Tracked
@@ -18,19 +18,19 @@ Change = TypeVar("Change", Delete, KeyChange)
 class TrackedResourceViewSet(ResourceViewSet):
     """The viewset of a resource with change queries."""
 
-    segments = ResourceViewSet.segments | {"deletes": "deletes", "keychanges": "key_changes"}
+    segments = {**ResourceViewSet.segments, "deletes": "deletes", "keychanges": "key_changes"}
 
-    def deletes(self, request: Request, **kwargs: Any) -> HttpResponse:
+    def deletes(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Deleted documents, in the order of their deletion."""
         return self._changes(request, Tracked.deletes, Tracked.count_deletes, _delete)
 
-    def key_changes(self, request: Request, **kwargs: Any) -> HttpResponse:
+    def key_changes(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Documents whose identity changed, in the order of the last change."""
         return self._changes(request, Tracked.key_changes, Tracked.count_key_changes, _key_change)
 
     def _changes(
         self,
-        request: Request,
+        request: EdFiRequest,
         find: Callable[[Tracked, int, int], list[Change]],
         count: Callable[[Tracked], int],
         write: Callable[[Change], str],

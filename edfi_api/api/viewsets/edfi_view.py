@@ -5,21 +5,27 @@ Authentication, permission, throttle, parser, renderer and exception handler cla
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, Never
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.api.viewsets.responses import FixedHeaders
+from edfi_api.models import Document
 from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
+from edfi_api.queries.pagination import EdFiPagination
 
 _VARY = FixedHeaders({"Vary": "Accept"})
 
 
 class EdFiRequest(Request):
     """DRF's request with the most used attributes of Django's request copied, which saves a `__getattr__` call each."""
+
+    # As the classes of the settings make them.
+    user: Any
+    parsers: Any
 
     def __init__(self, request: HttpRequest, **steps: Any) -> None:
         super().__init__(request, **steps)
@@ -30,11 +36,14 @@ class EdFiRequest(Request):
         self.method = request.method
 
 
-class EdFiView(GenericAPIView):
+class EdFiView(GenericAPIView[Document]):
     """Allows the methods of the API; all others are refused after authentication.
 
     HEAD is handled by the method for GET; `meadowlark.wsgi` drops the body.
     """
+
+    # The class of the settings.
+    paginator: EdFiPagination
 
     http_method_names = ["get", "head", "post", "put", "delete"]
     # True if the route is that of a single document, False for a collection, None for others.
@@ -53,7 +62,7 @@ class EdFiView(GenericAPIView):
         self.check_permissions(request)
         self.check_throttles(request)
 
-    def perform_authentication(self, request: Request) -> None:
+    def perform_authentication(self, request: Any) -> None:
         """Authenticates immediately. DRF does it at the first access to `request.user`, through wrappers that take as
         long as the authentication itself."""
         for authenticator in request.authenticators:
@@ -65,13 +74,13 @@ class EdFiView(GenericAPIView):
     def get_content_negotiator(self) -> Any:
         return _instances((self.content_negotiation_class,))[0]
 
-    def get_authenticators(self) -> tuple[Any, ...]:
+    def get_authenticators(self) -> Any:
         return _instances(tuple(self.authentication_classes))
 
-    def get_permissions(self) -> tuple[Any, ...]:
+    def get_permissions(self) -> Any:
         return _instances(tuple(self.permission_classes))
 
-    def finalize_response(self, request: Request, response: HttpResponse, *args: Any, **kwargs: Any) -> HttpResponse:
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         _VARY.add_to(response)
         if isinstance(response, Response):
             return super().finalize_response(request, response, *args, **kwargs)
@@ -82,11 +91,11 @@ class EdFiView(GenericAPIView):
         """None; `finalize_response` adds the headers."""
         return {}
 
-    def raise_uncaught_exception(self, exc: Exception) -> None:
+    def raise_uncaught_exception(self, exc: Exception) -> Never:
         """Raises to Django, which logs the error, without DRF's special cases for renderers."""
         raise exc
 
-    def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def http_method_not_allowed(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         allowed = [method for method in self.allowed_methods if method != "OPTIONS"]
         raise MethodNotAllowed(request.method, is_item=self.detail, allowed=allowed)
 

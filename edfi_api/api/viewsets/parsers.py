@@ -21,7 +21,9 @@ class EdFiJsonParser(BaseParser):
 
     media_type = "application/json"
 
-    def parse(self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
+    def parse(  # type: ignore[override]  # The whole request in place of its stream.
+        self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None
+    ) -> dict[str, Any]:
         """The body as a JSON object. Raises UnsupportedMediaType, MalformedProfileMediaType, UnknownProfile,
         BodyTooLarge, and what `json_object.parse` raises."""
         declared = stream.META.get("CONTENT_TYPE", "").partition(";")[0].strip()

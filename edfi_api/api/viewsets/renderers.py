@@ -21,8 +21,8 @@ class EdFiJsonRenderer(BaseRenderer):
 class NoNegotiation(BaseContentNegotiation):
     """`Accept` is not negotiated on data routes (meadowlark/docs/contract.md#requests-and-answers)."""
 
-    def select_parser(self, request: Any, parsers: list[Any]) -> Any:
+    def select_parser(self, request: Any, parsers: Any) -> Any:
         return parsers[0]
 
-    def select_renderer(self, request: Any, renderers: list[Any], format_suffix: str | None = None) -> tuple[Any, str]:
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
         return renderers[0], renderers[0].media_type

@@ -5,7 +5,7 @@ classes are those of the settings; exceptions pass through to the handler.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -22,7 +22,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from edfi_api.api.viewsets import profile_media_types
 from edfi_api.api.viewsets.document_id import document_uuid
-from edfi_api.api.viewsets.edfi_view import EdFiView
+from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
 from edfi_api.api.viewsets.representation import CollectionText, Representation
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
@@ -42,7 +42,15 @@ Result = TypeVar("Result")
 _CHANGE_VERSIONS = {"minchangeversion", "maxchangeversion"}
 
 
-class ResourceViewSet(ViewSetMixin, EdFiView):
+class View(Protocol):
+    """What `as_view` makes."""
+
+    url_path: str
+
+    def __call__(self, request: HttpRequest, **kwargs: Any) -> HttpResponse: ...
+
+
+class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView refines what the mixin has.
     """All operations on the documents of one resource. `prefix` is the part of the path before the project."""
 
     # Path segments in place of an id → action.
@@ -61,7 +69,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
     may_read: MayRead | None = None
 
     @classonlymethod
-    def as_view(cls, actions: dict[str, str], **facts: Any) -> Callable[..., HttpResponse]:
+    def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
         """As DRF's, but binds methods to actions once instead of per request."""
         if "get" in actions:
             actions = actions | {"head": actions["get"]}
@@ -69,10 +77,11 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         route = type(cls.__name__, (cls,), {**methods, **facts, "action_map": actions})
 
         def view(request: HttpRequest, **kwargs: Any) -> HttpResponse:
-            return route().dispatch(request, **kwargs)
+            response: HttpResponse = route().dispatch(request, **kwargs)
+            return response
 
-        view.url_path = cls.resource.url_path
-        return view
+        view.url_path = cls.resource.url_path  # type: ignore[attr-defined]
+        return cast(View, view)
 
     def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
         """Does not check permissions: each action does, at the point that the order of checks requires
@@ -82,21 +91,23 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         if document_id is not None:
             self.document_uuid = document_uuid(document_id)
 
-    def finalize_response(
-        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
-    ) -> HttpResponseBase:
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         self.fixed_headers.add_to(response)
         return super().finalize_response(request, response, *args, **kwargs)
 
-    def get_queryset(self) -> Selection:
+    def get_queryset(self) -> Any:
         """The selection that the filter backends narrow."""
         return all_documents(self.resource)
 
-    def list(self, request: Request, **kwargs: Any) -> HttpResponseBase:
+    def selection(self) -> Selection:
+        """The documents that the filter backends select."""
+        return cast(Selection, self.filter_queryset(self.get_queryset()))
+
+    def list(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
         """A page of documents; filters are the resource's query fields."""
         self.check_accept(request)
         page = self.paginator.read(request)
-        documents = self.filter_queryset(self.get_queryset())
+        documents = self.selection()
         self.check_permissions(request)
         documents = documents.restricted_by(self.policy)
 
@@ -111,24 +122,24 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
             headers["Next-Page-Token"] = str(page.next_token(text.last_row))
         return json_file_response(text.file, headers)
 
-    def partitions(self, request: Request, **kwargs: Any) -> HttpResponse:
+    def partitions(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Page tokens with which several clients can read the collection in parallel."""
         self.check_accept(request)
-        documents = self.filter_queryset(self.get_queryset())
+        documents = self.selection()
         number = self.paginator.read_number(request)
         self.check_permissions(request)
         documents = documents.restricted_by(self.policy)
         tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
         return Response({"pageTokens": tokens})
 
-    def read(self, request: Request, documents: Selection, query: Callable[[Selection], Result]) -> Result:
+    def read(self, request: EdFiRequest, documents: Selection, query: Callable[[Selection], Result]) -> Result:
         """The result of `query`, from the replica if possible. Requests for a window of change versions always read the
         primary: their clients would never request a change again that the replica did not have yet."""
         if any(name.lower() in _CHANGE_VERSIONS for name in request.query_params):
             return query(documents)
         return replica.read(documents, request.user.row_id, api_settings.REPLICA_SECONDS, query)
 
-    def create(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
+    def create(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         incoming = self.preparer.prepare_new(self.parse_body(request), stored_uris)
         self.check_permissions(request)
@@ -138,7 +149,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=status, headers=headers)
 
-    def retrieve(self, request: Request, **kwargs: Any) -> HttpResponse:
+    def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """The document; 304 if the client has its current version."""
         self.check_accept(request)
         self.check_permissions(request)
@@ -149,7 +160,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
             return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document))
         return JsonTextResponse(self.representation.document(document), headers=etag_header(document))
 
-    def update(self, request: Request, prefix: str, **kwargs: Any) -> HttpResponse:
+    def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
         body = self.parse_body(request)
         if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
@@ -157,24 +168,34 @@ class ResourceViewSet(ViewSetMixin, EdFiView):
         incoming = self.preparer.prepare_replacement(body, self.document_uuid, stored_uris)
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
-        checks = {"policy": self.policy, "may_read": self.may_read}
-        document = store.update(incoming, self.document_uuid, self.preparers, client, condition, **checks)
+        document = store.update(
+            incoming,
+            self.document_uuid,
+            self.preparers,
+            client,
+            condition,
+            policy=self.policy,
+            may_read=self.may_read,
+        )
         headers = written_document_headers(request, prefix, self.resource, document)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
-    def destroy(self, request: Request, **kwargs: Any) -> HttpResponse:
+    def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Delete the document."""
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
-        checks = {"policy": self.policy, "may_read": self.may_read}
-        if not store.delete(self.resource, self.document_uuid, client, condition, **checks):
+        was_there = store.delete(
+            self.resource, self.document_uuid, client, condition, policy=self.policy, may_read=self.may_read
+        )
+        if not was_there:
             raise ResourceNotFound
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
 
-    def check_accept(self, request: Request) -> None:
+    def check_accept(self, request: EdFiRequest) -> None:
         """Refuse media types of profiles; otherwise `Accept` is ignored."""
         profile_media_types.refuse_in_accept(request.META.get("HTTP_ACCEPT", ""))
 
-    def parse_body(self, request: Request) -> dict[str, Any]:
+    def parse_body(self, request: EdFiRequest) -> dict[str, Any]:
         """The body, read by the parser of the settings directly from Django's request."""
-        return request.parsers[0].parse(request._request)
+        body: dict[str, Any] = request.parsers[0].parse(request._request)
+        return body

@@ -1,6 +1,6 @@
 """Responses without a renderer: JSON text and empty bodies, and headers that many responses share."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http.cookies import SimpleCookie
 from tempfile import SpooledTemporaryFile
 from typing import IO
@@ -29,7 +29,7 @@ class FinishedResponse(HttpResponse):
         self.cookies = SimpleCookie()
         self.closed = False
         self._container = [body]
-        self._resource_closers = []
+        self._resource_closers: list[Callable[[], None]] = []
         self._charset = self._handler_class = self._reason_phrase = None
 
 

@@ -4,7 +4,6 @@ One URL pattern and a dictionary instead of a pattern per resource: Django tries
 would take longer than the request itself. See meadowlark/docs/contract.md#paths-and-ids.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,11 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.api.viewsets.factory import viewset_class
 from edfi_api.api.viewsets.links import Linker
-from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from edfi_api.api.viewsets.resource_viewset import ResourceViewSet, View
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Surface
-
-View = Callable[..., HttpResponse]
 
 _COLLECTION = {"get": "list", "post": "create"}
 _ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
@@ -42,7 +39,7 @@ class DataRouter:
     def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
         """`path` is what follows the prefix; one trailing slash is tolerated. Sets `request.data_route` to the path of
         the resource, or to an empty text for unknown paths."""
-        request.data_route = ""
+        request.data_route = ""  # type: ignore[attr-defined]  # Read by metrics and the request log.
         match path.removesuffix("/").split("/"):
             case [project, endpoint]:
                 return self._dispatch(self._collections, request, project, endpoint, prefix=prefix)
@@ -58,7 +55,7 @@ class DataRouter:
         view = views.get((project.lower(), endpoint.lower()))
         if view is None:
             return self._unknown(request)
-        request.data_route = view.url_path
+        request.data_route = view.url_path  # type: ignore[attr-defined]
         return view(request, **kwargs)
 
     # Requests are authenticated by bearer tokens, not cookies, so they need no CSRF protection.
