@@ -1,12 +1,9 @@
 """The compiled surfaces of the bundled standards against the published ones: no difference without a reason.
 
-`expected/*.json.gz` are the facts about the published surfaces (origin: Ed-Fi Alliance, Apache License 2.0): every
-endpoint, path, length, key and query parameter, and the pairs of values that must be equal. Their `provenance` says
-what each was taken from, and so what it cannot tell.
+The facts are in `expected/`, as `published` reads and writes them. Their `provenance` says what each was taken
+from, and so what it does not contain.
 """
 
-import gzip
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +15,9 @@ from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.describe import describe
 from edfi_api.model.surface.resource import Surface
+from tests.surface.published import FOLDER, published, text_of
 from tests.surface.test_equality_constraints import equal_paths
 
-EXPECTED = Path(__file__).parent / "expected"
 DATA_STANDARDS = Path(__file__).parents[2] / "edfi_api" / "model" / "data_standards"
 STANDARDS = ["3.3.1-b", "5.2"]
 ABSENT = None
@@ -111,10 +108,6 @@ INHERITED = (
 )
 
 
-def expected(standard: str) -> dict[str, Any]:
-    return json.loads(gzip.decompress((EXPECTED / f"{standard}.json.gz").read_bytes()))
-
-
 @pytest.fixture(scope="module", params=STANDARDS)
 def standard(request: pytest.FixtureRequest) -> str:
     return request.param
@@ -128,9 +121,9 @@ def compiled(standard: str) -> Surface:
 @pytest.fixture(scope="module")
 def differences(standard: str, compiled: Surface) -> list[Difference]:
     ours = {resource["endpoint"]: resource for resource in describe(compiled)["resources"]}
-    published = {resource["endpoint"]: resource for resource in expected(standard)["resources"]}
-    assert ours.keys() == published.keys()
-    return [difference for name in published for difference in compare(name, ours[name], published[name])]
+    theirs = {resource["endpoint"]: resource for resource in published(standard)["resources"]}
+    assert ours.keys() == theirs.keys()
+    return [difference for name in theirs for difference in compare(name, ours[name], theirs[name])]
 
 
 def compare(endpoint: str, ours: dict[str, Any], published: dict[str, Any]) -> Iterator[Difference]:
@@ -175,7 +168,7 @@ def test_the_comparison_is_of_all_published_paths(standard: str, compiled: Surfa
 
 
 def test_the_values_that_must_be_equal_are_the_published_ones(standard: str, compiled: Surface) -> None:
-    published = {name: {frozenset(pair) for pair in pairs} for name, pairs in expected(standard)["equalities"].items()}
+    theirs = {name: {frozenset(pair) for pair in pairs} for name, pairs in published(standard)["equalities"].items()}
 
     ours = {
         resource.name.resource: equal_paths(resource)
@@ -183,4 +176,8 @@ def test_the_values_that_must_be_equal_are_the_published_ones(standard: str, com
         if resource.equality_constraints
     }
 
-    assert ours == published
+    assert ours == theirs
+
+
+def test_the_facts_are_laid_out_for_diffs(standard: str) -> None:
+    assert text_of(published(standard)) == (FOLDER / f"{standard}.json").read_text(encoding="utf-8")

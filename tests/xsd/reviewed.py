@@ -3,7 +3,7 @@ code or of a model does to them.
 
     python -m tests.xsd.reviewed
 
-writes the text anew; read the diff before you commit it.
+writes the text again; read the diff before you commit it.
 """
 
 from collections.abc import Iterator
