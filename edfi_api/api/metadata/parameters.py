@@ -15,6 +15,7 @@ Parameter = dict[str, Any]
 _WINDOW = ("MinChangeVersion", "MaxChangeVersion")
 PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount", *_WINDOW)
 PARTITIONING = ("number", *_WINDOW)
+_CHANGE_VERSION: Schema = {"type": "integer", "format": "int64", "minimum": 0}
 CHANGES = ("offset", "limit", "totalCount", *_WINDOW)
 
 
@@ -29,63 +30,14 @@ def shared_parameters() -> dict[str, Parameter]:
     Swagger UI sends every default, so one is given only where it conflicts with at most one other parameter.
     """
     return {
-        "offset": _query(
-            "offset",
-            "How many items to leave out from the beginning.",
-            {"type": "integer", "format": "int32", "minimum": 0},
-        ),
-        "limit": _query(
-            "limit",
-            "How many items to answer with at most.",
-            {
-                "type": "integer",
-                "format": "int32",
-                "minimum": 0,
-                "maximum": api_settings.MAX_PAGE_SIZE,
-                "default": api_settings.DEFAULT_PAGE_SIZE,
-            },
-        ),
-        "pageToken": _query(
-            "pageToken",
-            "Where to go on: the Next-Page-Token of the page before, or a token of a partition.",
-            {"type": "string"},
-        ),
-        "pageSize": _query(
-            "pageSize",
-            "How many items to answer with at most, together with pageToken.",
-            {
-                "type": "integer",
-                "format": "int32",
-                "minimum": 0,
-                "maximum": api_settings.MAX_PAGE_SIZE,
-            },
-        ),
+        **_paging_parameters(),
         "number": _query(
             "number",
             "In how many partitions to divide the items, if there are enough of them.",
-            {
-                "type": "integer",
-                "format": "int32",
-                "minimum": 1,
-                "maximum": partitions.LARGEST_NUMBER,
-                "default": partitions.DEFAULT_NUMBER,
-            },
+            _natural(1, partitions.LARGEST_NUMBER) | {"default": partitions.DEFAULT_NUMBER},
         ),
-        "totalCount": _query(
-            "totalCount",
-            "Whether to tell in the header Total-Count how many items there are in all.",
-            {"type": "boolean"},
-        ),
-        "MinChangeVersion": _query(
-            "minChangeVersion",
-            "The change version with which to begin.",
-            {"type": "integer", "format": "int64", "minimum": 0},
-        ),
-        "MaxChangeVersion": _query(
-            "maxChangeVersion",
-            "The change version with which to end.",
-            {"type": "integer", "format": "int64", "minimum": 0},
-        ),
+        "MinChangeVersion": _query("minChangeVersion", "The change version with which to begin.", _CHANGE_VERSION),
+        "MaxChangeVersion": _query("maxChangeVersion", "The change version with which to end.", _CHANGE_VERSION),
         "id": {
             "name": "id",
             "in": "path",
@@ -95,6 +47,25 @@ def shared_parameters() -> dict[str, Parameter]:
         },
         "IfMatch": _header("If-Match", "The ETag that the item must have still, so that no other change is lost."),
         "IfNoneMatch": _header("If-None-Match", "The ETag of the version that the client has already."),
+    }
+
+
+def _paging_parameters() -> dict[str, Parameter]:
+    largest, default = api_settings.MAX_PAGE_SIZE, api_settings.DEFAULT_PAGE_SIZE
+    return {
+        "offset": _query("offset", "How many items to leave out from the beginning.", _natural(0)),
+        "limit": _query("limit", "How many items to answer with at most.", _natural(0, largest) | {"default": default}),
+        "pageToken": _query(
+            "pageToken",
+            "Where to go on: the Next-Page-Token of the page before, or a token of a partition.",
+            {"type": "string"},
+        ),
+        "pageSize": _query(
+            "pageSize", "How many items to answer with at most, together with pageToken.", _natural(0, largest)
+        ),
+        "totalCount": _query(
+            "totalCount", "Whether the header Total-Count has the number of all items.", {"type": "boolean"}
+        ),
     }
 
 
@@ -116,6 +87,11 @@ def _property(resource: Resource, field: QueryField) -> Schema:
     if field == ID_FIELD:
         return {"type": "string", "description": "The identifier that the server gave the item."}
     return schema_at(resource.json_schema, field.paths[0])
+
+
+def _natural(minimum: int, maximum: int | None = None) -> Schema:
+    bound = {} if maximum is None else {"maximum": maximum}
+    return {"type": "integer", "format": "int32", "minimum": minimum} | bound
 
 
 def _query(name: str, description: str, schema: Schema) -> Parameter:
