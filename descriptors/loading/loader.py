@@ -7,14 +7,14 @@ from pathlib import Path
 from descriptors.loading.bundled import bundled_descriptors
 from descriptors.models import Descriptor
 from edfi_api.loading.bulk import Candidate
-from edfi_api.loading.interchange.loading import OnRefusal, load_candidates, load_interchange
-from edfi_api.loading.interchange.results import LoadResult
+from edfi_api.loading.interchange.loading import load_candidates, load_interchange
+from edfi_api.loading.interchange.results import LoadResult, RefusalHandler
 from edfi_api.model.surface.resource import Surface
 from edfi_api.storage.store import Outcome
 from references.identity import descriptor_natural_key
 
 
-def load_bundled(surface: Surface, folder: Path, on_refusal: OnRefusal) -> LoadResult:
+def load_bundled(surface: Surface, folder: Path, on_refusal: RefusalHandler) -> LoadResult:
     """Load the values bundled with the data standard in this folder that are not stored yet.
 
     Bundled values have no descriptions, so existing descriptors are left unchanged.
@@ -35,7 +35,7 @@ def _missing(candidates: Iterable[Candidate[str]], result: LoadResult) -> Iterat
             yield candidate
 
 
-def load_files(surface: Surface, files: Sequence[Path], on_refusal: OnRefusal) -> LoadResult:
+def load_files(surface: Surface, files: Sequence[Path], on_refusal: RefusalHandler) -> LoadResult:
     """Load the descriptors in these interchange files; all other elements are refused."""
     return load_interchange(_descriptors_of(surface), files, on_refusal, kind="descriptor")
 

@@ -4,7 +4,7 @@ Errors in one document or one file do not stop the others. Memory is bounded by 
 counts, and the documents that wait for the next round (see `_Writing`); it does not depend on the number of documents.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -19,19 +19,24 @@ from edfi_api.loading.interchange.document_reader import DocumentReader
 from edfi_api.loading.interchange.entities import Entities
 from edfi_api.loading.interchange.exceptions import UnknownElement, UnreadableDocument, UnreadableFile
 from edfi_api.loading.interchange.resolution import Resolver
-from edfi_api.loading.interchange.results import REFUSED, LoadResult, Refused, no_such, refusal_reason
+from edfi_api.loading.interchange.results import (
+    LoadResult,
+    RefusalHandler,
+    RefusalReporter,
+    Refused,
+    no_such,
+    refusal_reason,
+)
 from edfi_api.loading.interchange.spool import Spool, Waiting
 from edfi_api.loading.interchange.xml_stream import XmlElement, documents
-from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage.store import Outcome
-
-OnRefusal = Callable[[Refused], None]
 
 
 def load_interchange(
     surface: Surface,
     files: Sequence[Path],
-    on_refusal: OnRefusal,
+    on_refusal: RefusalHandler,
     using: str = DEFAULT_DB_ALIAS,
     *,
     kind: str = "resource",
@@ -42,22 +47,24 @@ def load_interchange(
     `kind` is the word for the surface's resources in refusals.
     """
     result = LoadResult()
+    reporter = RefusalReporter(result, on_refusal)
     entities = Entities(surface)
     with Spool() as spool:
-        _Reading(entities, spool, files, result, on_refusal, kind).read()
-        _Writing(entities, spool, files, result, on_refusal, using).write()
+        _Reading(entities, spool, files, reporter, kind).read()
+        _Writing(entities, spool, files, reporter, using).write()
     return result
 
 
-def load_candidates(candidates: Iterable[Candidate[str]], result: LoadResult, on_refusal: OnRefusal) -> None:
+def load_candidates(candidates: Iterable[Candidate[str]], result: LoadResult, on_refusal: RefusalHandler) -> None:
     """Write documents given as bodies and count the outcomes; refusals show their origins as places."""
+    reporter = RefusalReporter(result, on_refusal)
     for written in write_documents(candidates):
         name = written.candidate.resource.name
         if isinstance(written.result, Outcome):
             result.count(name, written.result)
         else:
-            result.count(name, REFUSED)
-            on_refusal(Refused(written.candidate.origin, None, name, refusal_reason(written, written.result)))
+            reason = refusal_reason(written, written.result)
+            reporter.refused(Refused(written.candidate.origin, None, name, reason))
 
 
 @dataclass
@@ -67,8 +74,7 @@ class _Reading:
     entities: Entities
     spool: Spool
     files: Sequence[Path]
-    result: LoadResult
-    on_refusal: OnRefusal
+    reporter: RefusalReporter
     kind: str
 
     def __post_init__(self) -> None:
@@ -80,9 +86,9 @@ class _Reading:
             try:
                 self._read_file(number, path)
             except UnreadableFile as failure:
-                self._unreadable(Refused(str(path), failure.line, None, failure.reason))
+                self.reporter.unreadable(Refused(str(path), failure.line, None, failure.reason))
             except OSError as error:
-                self._unreadable(Refused(str(path), None, None, error.strerror or str(error)))
+                self.reporter.unreadable(Refused(str(path), None, None, error.strerror or str(error)))
 
     def _read_file(self, number: int, path: Path) -> None:
         with (
@@ -97,15 +103,15 @@ class _Reading:
             read = self._reader.read(element)
         except UnknownElement as problem:
             reason = no_such(self.kind, problem.name, self.entities.surface)
-            self._refuse(Refused(str(path), problem.line, None, reason, is_of_no_resource=True))
+            self.reporter.refused(Refused(str(path), problem.line, None, reason, is_of_no_resource=True))
             return
         except UnreadableDocument as problem:
-            self._refuse(Refused(str(path), problem.line, self._resource_name(element), problem.reason))
+            self.reporter.refused(Refused(str(path), problem.line, self._resource_name(element), problem.reason))
             return
         for id_, named in read.named.items():
             if not self.spool.name(number, id_, named):
                 reason = f"the id {id_!r} is given to something else before"
-                self._refuse(Refused(str(path), element.line, self._resource_name(element), reason))
+                self.reporter.refused(Refused(str(path), element.line, self._resource_name(element), reason))
                 return
         if read.document is not None:
             self.spool.add(self._ranks[read.document.name], number, element.line, read.document)
@@ -113,14 +119,6 @@ class _Reading:
     def _resource_name(self, element: XmlElement) -> ResourceName | None:
         entity = self.entities.document_in(element.name)
         return entity.name if entity is not None else None
-
-    def _refuse(self, refused: Refused) -> None:
-        self.result.count(refused.resource, REFUSED)
-        self.on_refusal(refused)
-
-    def _unreadable(self, refused: Refused) -> None:
-        self.result.unreadable.append(refused)
-        self.on_refusal(refused)
 
 
 @dataclass
@@ -134,8 +132,7 @@ class _Writing:
     entities: Entities
     spool: Spool
     files: Sequence[Path]
-    result: LoadResult
-    on_refusal: OnRefusal
+    reporter: RefusalReporter
     using: str
     _waiting: dict[tuple[int, int], Refused] = field(default_factory=dict)
 
@@ -152,8 +149,8 @@ class _Writing:
                 places = list(self._waiting)
                 self._round(writer, self.spool.at(places))
                 is_progress = len(self._waiting) < len(places)
-        for (rank, _), refused in self._waiting.items():
-            self._refuse(self._resources[rank], refused)
+        for refused in self._waiting.values():
+            self.reporter.refused(refused)
 
     def _round(self, writer: BulkWriter, queue: Iterable[Waiting]) -> None:
         """Writes resource by resource, so that look-ups find the documents that precede them in load order."""
@@ -171,26 +168,22 @@ class _Writing:
             try:
                 body = self._resolver.body(waiting.fragment, waiting.file)
             except UnreadableDocument as problem:
-                self._refuse(resource, Refused(file, problem.line, resource.name, problem.reason))
+                self.reporter.refused(Refused(file, problem.line, resource.name, problem.reason))
             else:
                 yield Candidate.of(resource, body, waiting)
 
     def _take_result(self, waiting: Waiting, written: Written[Waiting]) -> None:
         resource = written.candidate.resource
         if isinstance(written.result, Outcome):
-            self.result.count(resource.name, written.result)
+            self.reporter.result.count(resource.name, written.result)
             return
         reason = refusal_reason(written, written.result)
         refused = Refused(str(self.files[waiting.file]), waiting.line, resource.name, reason)
         if self._deferred_references.may_resolve_later(waiting.rank, written.result):
             self._wait(waiting, refused)
         else:
-            self._refuse(resource, refused)
+            self.reporter.refused(refused)
 
     def _wait(self, waiting: Waiting, refused: Refused) -> None:
         self._waiting[waiting.rank, waiting.number] = refused
         self._deferred_references.defer(waiting.rank)
-
-    def _refuse(self, resource: Resource, refused: Refused) -> None:
-        self.result.count(resource.name, REFUSED)
-        self.on_refusal(refused)

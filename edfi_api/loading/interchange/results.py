@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +62,27 @@ class LoadResult:
     def sent(self) -> int:
         """The number of all documents, whatever their outcome."""
         return sum(counter.total() for counter in self.counts.values())
+
+
+# Called with each refusal as it happens; an exception from it ends the load.
+RefusalHandler = Callable[[Refused], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalReporter:
+    """Counts refusals in the result of a load, and passes each to a handler."""
+
+    result: LoadResult
+    on_refusal: RefusalHandler
+
+    def refused(self, refused: Refused) -> None:
+        self.result.count(refused.resource, REFUSED)
+        self.on_refusal(refused)
+
+    def unreadable(self, refused: Refused) -> None:
+        """A file that could not be read to its end."""
+        self.result.unreadable.append(refused)
+        self.on_refusal(refused)
 
 
 def no_such(kind: str, name: str, surface: Surface) -> str:

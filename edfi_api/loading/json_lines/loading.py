@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from edfi_api.loading.bulk import BulkWriter, Candidate, Written, bulk_writer
 from edfi_api.loading.bulk.deferred_references import DeferredReferences
-from edfi_api.loading.interchange.results import LoadResult, refusal_reason
-from edfi_api.loading.json_lines.reading import OnRefusal, SourceReader, Told
+from edfi_api.loading.interchange.results import LoadResult, RefusalHandler, RefusalReporter, refusal_reason
+from edfi_api.loading.json_lines.reading import SourceReader
 from edfi_api.loading.json_lines.sources import Source
 from edfi_api.loading.json_lines.spool import Line, Spool
 from edfi_api.model.surface.resource import Resource, Surface
@@ -30,16 +30,16 @@ LinesAt = Callable[[int, int], Iterable[Line]]
 def load_documents(
     surface: Surface,
     sources: Sequence[Source],
-    on_refusal: OnRefusal,
+    on_refusal: RefusalHandler,
     longest_line: int,
     *,
     using: str = DEFAULT_DB_ALIAS,
     processes: int | None = None,
 ) -> LoadResult:
-    """Load the documents of these sources. `on_refusal` is told of each refusal as it happens; what it raises ends
-    the load. Lines of more than `longest_line` bytes are refused. On a terminal, progress is shown."""
+    """Load the documents of these sources. `on_refusal` is called with each refusal; an exception from it ends the
+    load. Lines of more than `longest_line` bytes are refused. On a terminal, progress is shown."""
     result = LoadResult()
-    reader = SourceReader(surface, sources, longest_line, Told(result, on_refusal))
+    reader = SourceReader(surface, sources, longest_line, RefusalReporter(result, on_refusal))
     with Spool() as by_resource, bulk_writer(using, processes=processes) as writer:
         _Loading(reader, by_resource, writer, result).load()
     return result

@@ -1,41 +1,23 @@
-"""Sources of JSON Lines → texts of bodies; what is wrong with a line is told, and the next one read.
+"""Sources of JSON Lines → texts of bodies. A line that cannot be read is reported, and reading goes on with the next.
 
-Bodies are not looked at here: whoever prepares them does, in several processes.
+Bodies are not parsed here but where they are prepared, in several processes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from edfi_api.loading.interchange.results import REFUSED, LoadResult, Refused, no_such
+from edfi_api.loading.interchange.results import RefusalReporter, Refused, no_such
 from edfi_api.loading.json_lines.exceptions import NamesNoResource, UnknownResource, UnreadableFile, UnreadableLine
 from edfi_api.loading.json_lines.lines import lines
 from edfi_api.loading.json_lines.sources import Source, resource_called
 from edfi_api.model.surface.resource import Resource, Surface
 
-OnRefusal = Callable[[Refused], None]
-
 _NO_RESOURCE = (
     'neither the line, by {"resource": "/ed-fi/students", "body": {...}}, nor the name of the file says what it is a '
     "document of"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """Where refusals go: into the counts, and to whoever wants to know of each."""
-
-    result: LoadResult
-    on_refusal: OnRefusal
-
-    def refused(self, refused: Refused) -> None:
-        self.result.count(refused.resource, REFUSED)
-        self.on_refusal(refused)
-
-    def unreadable(self, refused: Refused) -> None:
-        self.result.unreadable.append(refused)
-        self.on_refusal(refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +27,7 @@ class SourceReader:
     surface: Surface
     sources: Sequence[Source]
     longest_line: int
-    told: Told
+    reporter: RefusalReporter
 
     def texts(self, number: int) -> Iterator[tuple[int, bytes]]:
         """Line numbers and texts of a source, to its end or to where it cannot be read any further."""
@@ -58,9 +40,9 @@ class SourceReader:
                     else:
                         yield line, text
         except UnreadableFile as failure:
-            self.told.unreadable(Refused(str(source), failure.line, None, failure.reason))
+            self.reporter.unreadable(Refused(str(source), failure.line, None, failure.reason))
         except OSError as error:
-            self.told.unreadable(Refused(str(source), None, None, error.strerror or str(error)))
+            self.reporter.unreadable(Refused(str(source), None, None, error.strerror or str(error)))
 
     def with_resources(self, number: int) -> Iterator[tuple[int, bytes, Resource]]:
         """Line numbers, texts of the bodies and resources of a source whose lines carry their resource.
@@ -88,11 +70,11 @@ class SourceReader:
 
     def refuse(self, source: int, line: int, resource: Resource | None, reason: str) -> None:
         name = resource.name if resource is not None else None
-        self.told.refused(Refused(str(self.sources[source]), line, name, reason))
+        self.reporter.refused(Refused(str(self.sources[source]), line, name, reason))
 
     def _refuse_for_no_resource(self, source: int, line: int, name: str, hint: str = "") -> None:
         reason = no_such("resource", name, self.surface) + hint
-        self.told.refused(Refused(str(self.sources[source]), line, None, reason, is_of_no_resource=True))
+        self.reporter.refused(Refused(str(self.sources[source]), line, None, reason, is_of_no_resource=True))
 
 
 def _hint(named_after: str) -> str:

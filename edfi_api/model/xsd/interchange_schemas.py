@@ -107,7 +107,7 @@ class _Interchanges:
     def _is_added_to(self, interchange: Interchange) -> bool:
         return any(not item.is_identity and self._has_additions(item.entity) for item in interchange.items)
 
-    # --- descriptors, which have an interchange that nobody declares ---
+    # --- descriptors, whose interchange no model declares ---
 
     def _descriptors(self, *namespaces: str) -> Iterator[_Contents]:
         elements = [element for name in namespaces for element in self._descriptor_elements(name)]
