@@ -1,0 +1,12 @@
+"""What each index and trigger is for, as comments in the database."""
+
+from pathlib import Path
+
+from django.db import migrations
+
+SQL = Path(__file__).parent.parent / "sql"
+
+
+class Migration(migrations.Migration):
+    dependencies = [("references", "0002_referrers_by_type")]
+    operations = [migrations.RunSQL((SQL / "0003_reasons.sql").read_text(), migrations.RunSQL.noop)]

@@ -1,0 +1,111 @@
+"""Every index and trigger on the tables of documents says what it is for, and its index serves such a query."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+pytestmark = pytest.mark.django_db
+
+TOP = Path(__file__).parents[2]
+# Created by SQL of migrations, not by Django's models.
+TABLES = sorted(
+    table
+    for file in [*TOP.glob("edfi_api/**/sql/*.sql"), *TOP.glob("references/sql/*.sql")]
+    if not file.name.endswith(".reverse.sql")
+    for table in re.findall(r"^CREATE TABLE (\w+)", file.read_text(), re.MULTILINE)
+)
+
+_WITHOUT_REASON = """
+SELECT tgname FROM pg_trigger t
+ WHERE tgrelid = ANY (%(tables)s::regclass[]) AND NOT tgisinternal AND obj_description(t.oid, 'pg_trigger') IS NULL
+ UNION ALL
+SELECT indexrelid::regclass::text FROM pg_index i
+ WHERE indrelid = ANY (%(tables)s::regclass[]) AND obj_description(indexrelid, 'pg_class') IS NULL
+   AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND contype IN ('p', 'u'))
+"""
+_INDEXES = """
+SELECT indexrelid::regclass::text FROM pg_index i
+ WHERE indrelid = ANY (%(tables)s::regclass[])
+   AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND contype IN ('p', 'u'))
+"""
+
+# One query that each index serves, as the code runs it, reduced to what decides about the index.
+SERVED = {
+    "alias_document": "SELECT FROM alias WHERE document_id = 7",
+    "deleted_document_client": "SELECT FROM deleted_document WHERE deleted_by = 1 ORDER BY change_version DESC LIMIT 9",
+    "deleted_document_contact": "SELECT FROM deleted_document WHERE opens_pathway AND contact = 'C1'",
+    "deleted_document_day": "SELECT FROM deleted_document WHERE deleted_at BETWEEN '2026-01-01' AND '2026-01-02'",
+    "deleted_document_key": "SELECT FROM deleted_document WHERE key_texts(key_values) @> ARRAY['604822']",
+    "deleted_document_last_version": (
+        "SELECT FROM deleted_document WHERE resource_type_id = 7 AND last_change_version BETWEEN 1 AND 99"
+    ),
+    "deleted_document_staff": "SELECT FROM deleted_document WHERE opens_pathway AND staff = 'T1'",
+    "deleted_document_student": "SELECT FROM deleted_document WHERE opens_pathway AND student = 'S1'",
+    "deleted_document_to_purge": "SELECT FROM deleted_document WHERE body IS NOT NULL AND deleted_at < '2026-01-01'",
+    "deleted_document_uuid": (
+        "SELECT FROM deleted_document WHERE document_uuid = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
+    ),
+    "deleted_document_version": (
+        "SELECT FROM deleted_document WHERE resource_type_id = 7 ORDER BY change_version LIMIT 25"
+    ),
+    "document_change_version": "SELECT FROM document WHERE resource_type_id = 7 AND change_version BETWEEN 1 AND 99",
+    "document_contact": "SELECT FROM document WHERE contact = 'C1' AND student = 'S1'",
+    "document_namespace": (
+        "SELECT FROM document WHERE resource_type_id = 7 AND namespace = 'uri://ed-fi.org' ORDER BY id LIMIT 25"
+    ),
+    "document_of_organization": "SELECT FROM document WHERE hierarchy IS NOT NULL AND hierarchy[1] = 11",
+    "document_organization": (
+        "SELECT FROM document WHERE resource_type_id = 7 AND organization = 11 ORDER BY id LIMIT 25"
+    ),
+    "document_owner": "SELECT FROM document WHERE created_by = 1 AND resource_type_id = 7 ORDER BY id LIMIT 25",
+    "document_page": "SELECT FROM document WHERE resource_type_id = 7 ORDER BY id LIMIT 25",
+    "document_person": "SELECT FROM document WHERE is_person AND student = 'S1' AND contact IS NULL",
+    "document_scoped_body": (
+        "SELECT FROM document WHERE scoped_body(resource_type_id, body) @> scoped_body(7::smallint, '{\"a\": 1}')"
+    ),
+    "document_staff": (
+        "SELECT FROM document WHERE staff = 'T1' AND resource_type_id = 7 AND opens_pathway AND organization = 11"
+    ),
+    "document_student": (
+        "SELECT FROM document WHERE student = 'S1' AND resource_type_id = 7 AND opens_pathway AND organization = 11"
+    ),
+    "key_change_contact": "SELECT FROM key_change WHERE opens_pathway AND contact = 'C1'",
+    "key_change_staff": "SELECT FROM key_change WHERE opens_pathway AND staff = 'T1'",
+    "key_change_student": "SELECT FROM key_change WHERE opens_pathway AND student = 'S1'",
+    "organization_closure_upwards": "SELECT FROM organization_closure WHERE descendant_id = 11",
+    "reached_document_association": "SELECT FROM reached_document WHERE association_id = 7",
+    "reached_document_contact_association": "SELECT FROM reached_document WHERE contact_association_id = 7",
+    "reached_document_page": (
+        "SELECT FROM reached_document WHERE resource_type_id = 7 AND association_type_id = 8 AND organization = 11"
+        " ORDER BY document_id LIMIT 25"
+    ),
+    "reference_document": "SELECT FROM reference WHERE document_id = 7",
+    "superseded_document_to_purge": "SELECT FROM superseded_document WHERE superseded_at < '2026-01-01'",
+}
+
+
+def _rows(query: str) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"tables": TABLES})
+        return [value for (value,) in cursor]
+
+
+def test_every_index_and_trigger_says_what_it_is_for():
+    assert _rows(_WITHOUT_REASON) == []
+
+
+def test_every_index_has_a_query_here():
+    assert sorted(SERVED) == sorted(_rows(_INDEXES))
+
+
+@pytest.mark.parametrize("index", SERVED)
+def test_an_index_serves_its_query(index):
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan TO off; SET LOCAL enable_sort TO off")
+        cursor.execute(f"EXPLAIN {SERVED[index]}")
+        plan = "\n".join(line for (line,) in cursor)
+
+    assert re.search(rf"\bon {index}\b|using {index}\b", plan), plan
+    assert "Filter:" not in plan.replace("Filter: opens_pathway", "").replace("Filter: is_person", "")
