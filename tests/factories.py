@@ -11,6 +11,7 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Surface
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.requests import WriteRequest
 
 DATE = "2025-08-20"
 SCHOOL_YEAR = 2026
@@ -52,7 +53,7 @@ class DocumentFactory:
         stored.add(resource.name)
         body = self.minimal_body(resource)
         self._store_targets(resource, body, stored)
-        store.upsert(self._preparers[resource.name].prepare(body, stored_uris))
+        store.upsert(WriteRequest(self._preparers[resource.name].prepare(body, stored_uris)))
 
     def _concrete(self, target: ResourceName) -> Iterator[Resource]:
         if target in self.surface.by_name:

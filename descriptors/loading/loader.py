@@ -10,7 +10,7 @@ from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.interchange.loading import load_candidates, load_interchange
 from edfi_api.loading.interchange.results import LoadResult, RefusalHandler
 from edfi_api.model.surface.resource import Surface
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from references.identity import descriptor_natural_key
 
 

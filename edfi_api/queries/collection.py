@@ -26,8 +26,7 @@ from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql, merged
 from edfi_api.storage.row_policy import AccessPath, Predicate, RowPolicy
-from edfi_api.storage.statements import STORED_COLUMNS
-from edfi_api.storage.stored import StoredDocument
+from edfi_api.storage.stored import STORED_COLUMNS, StoredDocument
 
 LAST_ROW = LAST_VERSION = 2**63 - 1
 
@@ -426,4 +425,4 @@ def _parts(condition: Predicate) -> Iterator[Sql]:
 
 
 def _run(selection: Selection, statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    return with_retries(lambda: execute(statement, parameters, selection.using))
+    return with_retries(lambda: execute(Sql(statement, parameters), selection.using))

@@ -25,6 +25,7 @@ from django.db import DatabaseError, InterfaceError
 from edfi_api.queries.collection import Selection
 from edfi_api.storage.data_store import data_store
 from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import TooMuchContention
 from edfi_api.storage.recent_writers import REPLICA, SECONDS_BETWEEN_RECORDS, has_replica
 
@@ -36,19 +37,19 @@ _logger = logging.getLogger(__name__)
 _SECONDS_WITHOUT = 5
 
 # No row for a client with a recent write.
-_STATE_OF_PRIMARY = """
+_STATE_OF_PRIMARY = Sql("""
 SELECT pg_current_wal_flush_lsn()::text, (clock_timestamp() - make_interval(secs => %(seconds)s))::text
  WHERE NOT EXISTS (
     SELECT FROM recent_writer
      WHERE client = %(client)s
        AND wrote_at > clock_timestamp() - make_interval(secs => %(remembered)s)
  )
-"""
+""")
 
-_IS_FRESH = """
+_IS_FRESH = Sql("""
 SELECT 1 WHERE pg_is_in_recovery()
    AND (pg_last_wal_replay_lsn() >= %(log)s::pg_lsn OR pg_last_xact_replay_timestamp() >= %(moment)s::timestamptz)
-"""
+""")
 
 
 class _Avoidance:
@@ -67,7 +68,7 @@ def read(documents: Selection, client: int, seconds: int, query: Callable[[Selec
     if time.monotonic() >= avoidance.until:
         state = _state_of_primary(client, seconds, documents.using)
         try:
-            if state and with_retries(lambda: execute(_IS_FRESH, state, REPLICA)):
+            if state and with_retries(lambda: execute(_IS_FRESH.with_values(**state), REPLICA)):
                 return query(replace(documents, using=REPLICA))
         except (DatabaseError, InterfaceError, TooMuchContention) as error:
             avoidance.until = time.monotonic() + _SECONDS_WITHOUT
@@ -76,6 +77,7 @@ def read(documents: Selection, client: int, seconds: int, query: Callable[[Selec
 
 
 def _state_of_primary(client: int, seconds: int, using: str) -> dict[str, str] | None:
-    parameters = {"client": client, "seconds": seconds, "remembered": seconds + SECONDS_BETWEEN_RECORDS}
-    rows = with_retries(lambda: execute(_STATE_OF_PRIMARY, parameters, using))
+    remembered = seconds + SECONDS_BETWEEN_RECORDS
+    state = _STATE_OF_PRIMARY.with_values(client=client, seconds=seconds, remembered=remembered)
+    rows = with_retries(lambda: execute(state, using))
     return dict(zip(("log", "moment"), rows[0], strict=True)) if rows else None

@@ -36,4 +36,4 @@ def _allowed(rows: list[int], policy: RowPolicy | None) -> set[int]:
     if policy is None:
         return set(rows)
     statement = Sql(_READABLE, {"rows": rows}).fill(is_allowed=policy.using)
-    return {row for (row,) in execute(statement.text, statement.parameters, "default")}
+    return {row for (row,) in execute(statement, "default")}

@@ -14,17 +14,30 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from psycopg import errors
 
 from edfi_api.documents import json_text
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import IncomingDocument, Preparers
+from edfi_api.documents.securables import COLUMNS
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.storage import resource_types, statements
-from edfi_api.storage.driver.execution import MetConcurrentWrite, execute
+from edfi_api.storage import policy_statements, resource_types
+from edfi_api.storage.driver.execution import execute
+from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import IdentityConflict, KeyChangeContradicts
-from edfi_api.storage.row_policy import RowPolicy
+from edfi_api.storage.refusals import outcome_of
+from edfi_api.storage.requests import Values, WriteRequest
+from edfi_api.storage.stored import SECURABLES, Outcome, Written
 from references.models import Alias
+
+_statement = statements_beside(__file__)
+_LOCK_DOCUMENT = _statement("lock_document")
+_LOCK_ALIASES, _LOCK_REFERRERS = _statement("lock_aliases"), _statement("lock_referrers")
+_MOVE_ALIASES, _REPLACE_REFERENCES = _statement("move_aliases"), _statement("replace_references")
+_REWRITE_DOCUMENTS = _statement("rewrite_documents").fill(
+    securables=SECURABLES,
+    new_securables=", ".join(f"new.{name}" for name in COLUMNS),
+    typed_securables=", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items()),
+)
 
 
 @dataclass(slots=True)
@@ -42,64 +55,55 @@ class _Follower:
         return {stored: new for stored, new in pairs if stored != new}
 
 
-def change_identity(
-    incoming: IncomingDocument,
-    parameters: Mapping[str, Any],
-    policy: RowPolicy | None,
-    preparers: Preparers,
-    using: str,
-) -> None:
+def change_identity(request: WriteRequest, values: Values, preparers: Preparers) -> Written:
     """Write the new body and identity of a document, and update every referrer.
 
-    `parameters` has its `document_uuid`, the `expected_version` if the client set a condition, and the `client`.
-    The document's own row has to meet the conditions of `policy`.
+    `values` are those of the request, with its `document_uuid` and the `expected_version` if there is a condition. The
+    document's own row has to meet the conditions of the policy.
 
     Raises IdentityConflict if another document has a new identity, KeyChangeContradicts if a referrer's other
-    references do not agree with the new values, MetConcurrentWrite if the document was changed or deleted concurrently
-    or a reference object of `incoming` does not resolve. Violations of the foreign key of descriptors pass through.
+    references do not agree with the new values, and the violation of the foreign key of references. The outcome is
+    STALE if the document was changed or deleted concurrently, MISSING_TARGET if a reference object does not resolve.
     """
-    with transaction.atomic(using):
-        root = _lock_root(incoming, parameters, policy, preparers, using)
-        try:
-            followers = _follow(root, preparers, using)
-            _write(root, followers, parameters["client"], using)
-        except KeyChangeContradicts:
-            _raise_if_taken(root, using)
-            raise
-        except IntegrityError as error:
-            if isinstance(error.__cause__, errors.UniqueViolation):
-                raise _conflict(root) from error
-            raise
+    try:
+        with transaction.atomic(request.using):
+            root = _lock_root(request, values, preparers)
+            if root is None:
+                return Written(Outcome.STALE)
+            try:
+                return _write(root, _follow(root, preparers, request.using), values, request.using)
+            except KeyChangeContradicts:
+                _raise_if_taken(root, request.using)
+                raise
+    except IntegrityError as violation:
+        if outcome_of(violation) is Outcome.TAKEN:
+            raise _conflict(request.incoming) from violation
+        raise
 
 
 def _raise_if_taken(root: _Follower, using: str) -> None:
     """A conflict of the new identity concerns the document itself and is reported before errors of its referrers."""
     aliases = Alias.objects.using(using).filter(pk__in=root.incoming.identity.aliases)
     if aliases.exclude(document_id=root.row).exists():
-        raise _conflict(root)
+        raise _conflict(root.incoming)
 
 
-def _conflict(root: _Follower) -> IdentityConflict:
-    return IdentityConflict(root.incoming.resource, root.incoming.identity.elements, is_new=False)
+def _conflict(incoming: IncomingDocument) -> IdentityConflict:
+    return IdentityConflict(incoming.resource, incoming.identity.elements, is_new=False)
 
 
-def _lock_root(
-    incoming: IncomingDocument,
-    parameters: Mapping[str, Any],
-    policy: RowPolicy | None,
-    preparers: Preparers,
-    using: str,
-) -> _Follower:
-    rows = execute(statements.LOCK_DOCUMENT, parameters, using)
+def _lock_root(request: WriteRequest, values: Values, preparers: Preparers) -> _Follower | None:
+    """The document, locked; None if it is not as the statement before has read it."""
+    rows = execute(_LOCK_DOCUMENT.with_values(**values), request.using)
     if not rows:
-        raise MetConcurrentWrite
-    if policy is not None:
-        allowed = statements.is_still_allowed(policy).with_values(**parameters)
-        if execute(allowed.text, allowed.parameters, using) != [(True,)]:
-            raise MetConcurrentWrite
+        return None
+    if request.policy is not None:
+        still_allowed = policy_statements.still_allowed(request.policy).with_values(**values)
+        if execute(still_allowed, request.using) != [(True,)]:
+            return None
     row, body = rows[0]
-    stored = preparers[incoming.resource.name].extractor.identity(json_text.loads(body.encode()))
-    return _Follower(row, incoming, stored.aliases)
+    stored = preparers[request.incoming.resource.name].extractor.identity(json_text.loads(body.encode()))
+    return _Follower(row, request.incoming, stored.aliases)
 
 
 def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Follower]:
@@ -142,8 +146,8 @@ def _moved(
 
 
 def _lock_referrers(stored_ids: list[UUID], using: str) -> list[tuple[int, int, str]]:
-    execute(statements.LOCK_ALIASES, {"aliases": stored_ids}, using)
-    return execute(statements.LOCK_REFERRERS, {"aliases": stored_ids}, using)
+    execute(_LOCK_ALIASES.with_values(aliases=stored_ids), using)
+    return execute(_LOCK_REFERRERS.with_values(aliases=stored_ids), using)
 
 
 def _follower(row: int, name: ResourceName, text: str, preparers: Preparers) -> _Follower:
@@ -162,25 +166,27 @@ def _moved_along(
         raise KeyChangeContradicts(incoming.resource, natural_key, follower.row, failed.violations) from failed
 
 
-def _write(root: _Follower, followers: Mapping[int, _Follower], client: int | None, using: str) -> None:
+def _write(root: _Follower, followers: Mapping[int, _Follower], values: Values, using: str) -> Written:
     everyone = sorted([root, *followers.values()], key=lambda follower: follower.row)
     moves = {stored: new for follower in everyone for stored, new in follower.moves.items()}
-    execute(statements.MOVE_ALIASES, {"stored": list(moves), "new": list(moves.values())}, using)
-    [(types, ids, are_there)] = execute(statements.LINKS, {"linked": root.incoming.linked}, using)
+    execute(_MOVE_ALIASES.with_values(stored=list(moves), new=list(moves.values())), using)
+    [(types, ids, are_there)] = execute(policy_statements.LINKS_OF_MOVED.with_values(**values), using)
     if not are_there:
-        raise MetConcurrentWrite
-    execute(
-        statements.REWRITE_DOCUMENTS,
-        {
-            "rows": [follower.row for follower in everyone],
-            "bodies": [follower.incoming.text.decode() for follower in everyone],
-            "natural_keys": [follower.incoming.identity.natural_key for follower in everyone],
-            "securables": [json_text.dumps(follower.incoming.securables._asdict()).decode() for follower in everyone],
-            "client": client,
-            "root": root.row,
-            "types": types,
-            "ids": ids,
-        },
+        transaction.set_rollback(True, using)
+        return Written(Outcome.MISSING_TARGET)
+    rewritten = execute(
+        _REWRITE_DOCUMENTS.with_values(
+            rows=[follower.row for follower in everyone],
+            bodies=[follower.incoming.text.decode() for follower in everyone],
+            natural_keys=[follower.incoming.identity.natural_key for follower in everyone],
+            securables=[json_text.dumps(follower.incoming.securables._asdict()).decode() for follower in everyone],
+            client=values["client"],
+            root=root.row,
+            types=types,
+            ids=ids,
+        ),
         using,
     )
-    execute(statements.REPLACE_REFERENCES, {"row": root.row, "targets": root.incoming.targets}, using)
+    execute(_REPLACE_REFERENCES.with_values(row=root.row, targets=root.incoming.targets), using)
+    [written] = [Written(Outcome.UPDATED, *columns) for row, *columns in rewritten if row == root.row]
+    return written

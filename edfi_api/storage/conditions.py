@@ -7,6 +7,8 @@ concurrent change in between makes it write nothing. See meadowlark/docs/contrac
 from dataclasses import dataclass
 from enum import Enum
 
+from edfi_api.storage.driver.execution import execute
+from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import MatchingVersionExists, NothingToMatch, VersionHasChanged
 
 
@@ -52,6 +54,16 @@ class WriteCondition:
         elif self.must_not_match is not None and current is not None and _matches(self.must_not_match, current):
             raise MatchingVersionExists
         return NO_DOCUMENT if current is None else current
+
+    def version_to_replace(self, current: Sql, using: str, *, is_by_id: bool = False) -> int | None:
+        """As `expected_version`, for the version that the statement `current` reads; None without a condition, or if
+        there is no document with the id of the request and the condition does not require one."""
+        if not self.is_given:
+            return None
+        rows = execute(current, using)
+        if not rows and is_by_id and not self.needs_a_document:
+            return None
+        return self.expected_version(rows[0][0] if rows else None)
 
 
 UNCONDITIONAL = WriteCondition()

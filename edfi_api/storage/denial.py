@@ -4,30 +4,37 @@ Checked in this order: the stored document, errors of the values themselves (des
 cannot change), the new values. See meadowlark/docs/contract.md#order-of-checks.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.model.surface.resource import JsonPath
-from edfi_api.storage import statements
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.prepared import Row
 from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import KeyChangeNotSupported
+from edfi_api.storage.requests import Values
 from edfi_api.storage.row_policy import Clause, Explanation, RowPolicy
 from references import resolution
 from references.exceptions import UnresolvedReference
 
+_statement = statements_beside(__file__)
+
+# Statements that select the document of a request, with a slot for a policy's tests of it.
+TESTS_BY_ALIAS = _statement("tests_by_alias")
+TESTS_BY_UUID = _statement("tests_by_uuid")
+TESTS_OF_STORED = _statement("tests_of_stored")
+_TESTS_OF_VALUES = _statement("tests_of_values")
+
 
 @dataclass(frozen=True, slots=True)
 class DeniedRequest:
-    """A request for one document that its policy denies, or may deny. `find` is the `TESTS_BY_...` statement that
-    selects the document by the `parameters` of the request."""
+    """A request for one document that its policy denies, or may deny. `find` is the `TESTS_...` statement that selects
+    the document by the `values` of the request."""
 
     policy: RowPolicy
-    find: str
-    parameters: Mapping[str, Any]
+    find: Sql
+    values: Values
     using: str
 
     def explain_using(self) -> bool | None:
@@ -45,21 +52,20 @@ class DeniedRequest:
     def explain(self, incoming: IncomingDocument, unresolved: UnresolvedReference | None) -> None:
         """Raise the refusal for a write, if there is one; `unresolved` has its references that do not resolve."""
         is_same_identity = self.explain_using()
-        if is_same_identity is None and self.find == statements.TESTS_BY_UUID:
+        if is_same_identity is None and self.find is TESTS_BY_UUID:
             return  # The document does not exist.
         if unresolved and unresolved.descriptors:
             raise unresolved
         if is_same_identity is False and not incoming.resource.allows_identity_updates:
             raise KeyChangeNotSupported(incoming.resource)
         explanation = self.policy.explanation(Clause.WITH_CHECK_NEW if is_same_identity is None else Clause.WITH_CHECK)
-        ((_, *results),) = self._test(statements.TESTS_OF_VALUES, explanation)
+        ((_, *results),) = self._test(_TESTS_OF_VALUES, explanation)
         if refusal := explanation.refuse(results, _unresolved_paths(incoming, self.using)):
             raise refusal
 
-    def _test(self, statement: str, explanation: Explanation) -> list[Row]:
+    def _test(self, statement: Sql, explanation: Explanation) -> list[Row]:
         tests = Sql.join("", (", " + test for test in explanation.tests))
-        filled = Sql(statement, self.parameters).fill(tests=tests)
-        return execute(filled.text, filled.parameters, self.using)
+        return execute(statement.fill(tests=tests).with_values(**self.values), self.using)
 
 
 def _unresolved_paths(incoming: IncomingDocument, using: str) -> frozenset[JsonPath]:

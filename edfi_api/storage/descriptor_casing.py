@@ -8,19 +8,17 @@ import time
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.storage.data_store import data_store
+from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.driver.sql_files import statements_beside
 from references.identity import descriptor_natural_key
 
 _MOST_REMEMBERED = 65_536
 _SECONDS_REMEMBERED = 60
 _NOTHING = ("", 0.0)
-# The ids are one array parameter: the ORM binds each id separately, which takes longer than the query itself.
-_NATURAL_KEYS = """
-SELECT a.referential_id, d.natural_key FROM alias a JOIN document d ON d.id = a.document_id
- WHERE a.referential_id = ANY (%s)
-"""
+_NATURAL_KEYS = statements_beside(__file__)("descriptor_uris")
 
 
 def stored_uris(ids: Iterable[UUID], using: str = DEFAULT_DB_ALIAS) -> dict[UUID, str]:
@@ -50,6 +48,5 @@ def _remembered(_using: str) -> dict[UUID, tuple[str, float]]:
 
 
 def _read(ids: list[UUID], using: str) -> dict[UUID, str]:
-    with connections[using].cursor() as cursor:
-        cursor.execute(_NATURAL_KEYS, [ids])
-        return {id_: key.removeprefix(descriptor_natural_key("")) for id_, key in cursor}
+    rows = with_retries(lambda: execute(_NATURAL_KEYS.with_values(ids=ids), using))
+    return {id_: key.removeprefix(descriptor_natural_key("")) for id_, key in rows}

@@ -10,17 +10,14 @@ from django.db import connections
 
 from edfi_api.storage.data_store import data_store
 from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.driver.sql_files import statements_beside
 
 REPLICA = "replica"
 
 # A record is at most this much older than the client's last write.
 SECONDS_BETWEEN_RECORDS = 1
 
-_RECORD = """
-INSERT INTO recent_writer (client, wrote_at) VALUES (%(client)s, clock_timestamp())
-ON CONFLICT (client) DO UPDATE SET wrote_at = greatest(recent_writer.wrote_at, excluded.wrote_at)
-RETURNING client
-"""
+_RECORD = statements_beside(__file__)("record_writer")
 
 
 def record_writer(client: int | None, using: str) -> None:
@@ -29,7 +26,7 @@ def record_writer(client: int | None, using: str) -> None:
         return
     now, recorded_at = time.monotonic(), data_store(using).state(_recorded_at)
     if now - recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
-        with_retries(lambda: execute(_RECORD, {"client": client}, using))
+        with_retries(lambda: execute(_RECORD.with_values(client=client), using))
         recorded_at[client] = now
 
 

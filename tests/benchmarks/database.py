@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import psycopg
 
 from edfi_api.documents.securables import Securables
-from edfi_api.storage import statements
+from edfi_api.storage import policy_statements
 from meadowlark.postgres_programs import binaries
 from references.identity import natural_key, referential_id
 from tests.benchmarks.load import Measured
@@ -167,7 +167,7 @@ def _script(database_url: str) -> str:
         "opens_pathway": "true",
         **{name: _of_the_model(name) for name in ("targets", "linked", "organization", "student")},
     }
-    return _with_a_number(statements.upsert(None), parameters)
+    return _with_a_number(policy_statements.upsert(None).text, parameters)
 
 
 def _resource_type_of_models(database_url: str) -> str:

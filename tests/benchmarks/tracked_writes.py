@@ -16,6 +16,7 @@ from edfi_api.model.surface.resource import ResourceName
 from edfi_api.startup import current_surface
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from tests.factories import DocumentFactory
 
 # Of the clock, and of the processor.
@@ -85,11 +86,11 @@ class _Writes:
 
     def _upsert(self, **changes: Any) -> None:
         incoming = (self._preparer.prepare(body | changes, stored_uris) for body in self._bodies)
-        self._written = [store.upsert(each)[0].document_uuid for each in incoming]
+        self._written = [UUID(store.upsert(WriteRequest(each)).document_uuid) for each in incoming]
 
     def _delete(self) -> None:
         for id_ in self._written:
-            store.delete(self._resource, id_)
+            store.delete(DeleteRequest(self._resource, id_))
 
     def _load(self, **changes: Any) -> None:
         for _ in write_documents(Candidate.of(self._resource, body | changes, "") for body in self._bodies):

@@ -11,6 +11,7 @@ from edfi_api.loading.bulk.candidates import REFUSALS
 from edfi_api.storage import data_store, store
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.integrity import disagreements
+from edfi_api.storage.requests import WriteRequest
 
 Result = TypeVar("Result")
 
@@ -65,7 +66,7 @@ def _stored_in_agreement(preparers: Preparers) -> list[tuple[Any, ...]]:
 def _write(candidate: Candidate, preparers: Preparers) -> Any:
     try:
         incoming = preparers[candidate.resource.name].prepare_new(candidate.body, stored_uris)
-        return store.upsert(incoming)[1]
+        return store.upsert(WriteRequest(incoming)).outcome
     except REFUSALS as refusal:
         return _comparable(refusal)
 

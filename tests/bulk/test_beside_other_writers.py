@@ -12,7 +12,8 @@ from edfi_api.models import Document
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.integrity import disagreements
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.requests import DeleteRequest, WriteRequest
+from edfi_api.storage.stored import Outcome
 from references.exceptions import DependentItemExists, MissingTarget, UnresolvedReference
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 
@@ -30,13 +31,13 @@ def results_of(*candidates):
 
 
 def upsert(candidate):
-    return store.upsert(Preparer(candidate.resource).prepare_new(candidate.body, stored_uris))
+    return store.upsert(WriteRequest(Preparer(candidate.resource).prepare_new(candidate.body, stored_uris)))
 
 
 def delete(candidate):
     incoming = Preparer(candidate.resource).prepare_new(candidate.body, stored_uris)
     document = Document.objects.filter(natural_key=incoming.identity.natural_key).first()
-    return document is not None and store.delete(candidate.resource, document.document_uuid)
+    return document is not None and store.delete(DeleteRequest(candidate.resource, document.document_uuid))
 
 
 def beside(uncommitted, *candidates):

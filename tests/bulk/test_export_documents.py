@@ -22,7 +22,7 @@ from edfi_api.models import Document, ResourceType
 from edfi_api.startup import current_surface
 from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from tests.bulk.both_ways import stored
 from tests.concurrency.concurrently import in_background
 

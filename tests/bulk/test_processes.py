@@ -13,7 +13,7 @@ from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.loading.bulk import batches, bulk_writer, pipeline
 from edfi_api.loading.processes import process_pool
 from edfi_api.models import Document
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from references.exceptions import UnresolvedReference
 
 _OWNER_OF_A_POOL = """

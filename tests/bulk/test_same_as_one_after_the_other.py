@@ -11,7 +11,7 @@ from edfi_api.loading.bulk import batches, write_documents
 from edfi_api.models import Document
 from edfi_api.storage.exceptions import IdentityConflict
 from edfi_api.storage.integrity import disagreements
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from references.exceptions import MissingTarget, UnresolvedReference
 from tests.bulk.both_ways import both_ways
 from tests.bulk.conftest import ED_FI, GRADE

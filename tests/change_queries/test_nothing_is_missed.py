@@ -21,6 +21,7 @@ from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from tests.change_queries.conftest import ChangeQueries
 from tests.concurrency.concurrently import at_once, in_background
 
@@ -65,7 +66,7 @@ class Writer:
         self.random.choices([self.post, self.rename, self.delete, self.load, self.take_back], [5, 3, 3, 1, 1])[0]()
 
     def post(self):
-        store.upsert(self.preparers[self.resource.name].prepare_new(self.body(), stored_uris))
+        store.upsert(WriteRequest(self.preparers[self.resource.name].prepare_new(self.body(), stored_uris)))
 
     def load(self):
         list(write_documents(Candidate.of(self.resource, self.body(), "") for _ in range(3)))
@@ -82,11 +83,11 @@ class Writer:
                 incoming = self.preparers[self.resource.name].prepare_replacement(
                     body | {"id": str(found)}, found, stored_uris
                 )
-                store.update(incoming, found, self.preparers)
+                store.update(WriteRequest(incoming), found, self.preparers)
 
     def delete(self):
         if found := self.any_document():
-            store.delete(self.resource, found)
+            store.delete(DeleteRequest(self.resource, found))
 
     def body(self) -> dict[str, Any]:
         return {

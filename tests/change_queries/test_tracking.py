@@ -11,7 +11,7 @@ from edfi_api.changes.change_queries.models import DeletedDocument, KeyChange, K
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document, ResourceType
 from edfi_api.security.models import ApiClient
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from tests.conftest import item_path
 
 STUDENT = {

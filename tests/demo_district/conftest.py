@@ -16,7 +16,7 @@ from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import sources
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from tests.serving import STANDARDS, Served, served
 
 STUDENTS = 200

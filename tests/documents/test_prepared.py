@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from edfi_api.storage.driver.prepared import run
+from edfi_api.storage.driver.sql import Sql
 
 ID = UUID("0190b9c4-0000-7abc-8def-00000000000f")
 OTHER = UUID("ffffffff-ffff-8fff-bfff-ffffffffffff")
@@ -14,7 +15,7 @@ OTHER = UUID("ffffffff-ffff-8fff-bfff-ffffffffffff")
 
 def ask(statement, **parameters):
     connection.ensure_connection()
-    return run(statement, parameters, connection.connection)
+    return run(Sql(statement, parameters), connection.connection)
 
 
 @pytest.mark.django_db

@@ -9,7 +9,7 @@ from django.db import connection
 
 from edfi_api.loading.bulk import Candidate, bulk_writer, write_documents
 from edfi_api.models import Document, ReachedDocument
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from tests.security.strategies.scenario import Scenario
 
 STUDENTS, CONTACTS, STAFF, SCHOOLS = ("S1", "S2"), ("C1", "C2"), ("T1",), (11, 12)

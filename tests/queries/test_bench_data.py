@@ -5,7 +5,7 @@ import pytest
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document
 from edfi_api.storage.integrity import disagreements
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from tests.queries.conftest import SIZE
 from tests.seeding.district import school
 

@@ -18,6 +18,7 @@ from edfi_api.security.bundled_claims import fill_claims
 from edfi_api.security.clients import Credentials, create_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim
 from edfi_api.storage import store
+from edfi_api.storage.requests import DeleteRequest
 from tests.conftest import new_token
 from tests.factories import DocumentFactory
 from tests.logs import Log
@@ -210,10 +211,10 @@ def test_restoring_and_purging_are_logged(log: Log, post: Post, documents: Docum
     student = documents.surface.by_name[ResourceName("Ed-Fi", "Student")]
     documents.store(student)
     stored = Document.objects.get(resource_type__name="Student")
-    store.delete(student, stored.document_uuid)
+    store.delete(DeleteRequest(student, stored.document_uuid))
     deleted = DeletedDocument.objects.get()
     post("change_queries/deleteddocument/", {"action": "restore", "_selected_action": [deleted.pk]})
-    store.delete(student, stored.document_uuid)
+    store.delete(DeleteRequest(student, stored.document_uuid))
     call_command("restore_document", str(stored.document_uuid), stdout=StringIO())
     call_command("purge_changes", "--days=0", stdout=StringIO())
 

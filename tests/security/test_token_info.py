@@ -12,6 +12,7 @@ from edfi_api.security.models import Application, ClaimSet
 from edfi_api.security.tokens import client_of_token
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.requests import WriteRequest
 from tests.conftest import new_token
 
 ADDRESS = "/oauth/token_info"
@@ -62,7 +63,9 @@ def lakeside(documents, resource_named) -> None:
     preparers = Preparers(documents.surface)
     for resource, members in bodies:
         documents.store_targets(resource, documents.minimal_body(resource))
-        store.upsert(preparers[resource.name].prepare(documents.minimal_body(resource, **members), stored_uris))
+        store.upsert(
+            WriteRequest(preparers[resource.name].prepare(documents.minimal_body(resource, **members), stored_uris))
+        )
 
 
 def test_organizations_are_listed_with_all_below_and_named_after_those_above(token: str, lakeside: None) -> None:

@@ -23,8 +23,7 @@ from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import Predicate, RowPolicy
-from edfi_api.storage.statements import STORED_COLUMNS
-from edfi_api.storage.stored import StoredDocument
+from edfi_api.storage.stored import STORED_COLUMNS, StoredDocument
 
 # The rows of related documents of some types, by direction. An alias belongs to at most one document, but a document
 # may refer to both aliases of another.
@@ -105,7 +104,7 @@ def related_documents(
 
     def read(query: RelationsQuery) -> list[RelatedDocument] | None:
         statement = _page(query, resources, base, using)
-        rows = with_retries(lambda: execute(statement.text, statement.parameters, using))
+        rows = with_retries(lambda: execute(statement, using))
         return [_related(row, using) for row in rows if row[0] is not None] if rows else None
 
     first = read(query)

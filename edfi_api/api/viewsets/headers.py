@@ -8,18 +8,18 @@ from django.utils.encoding import iri_to_uri
 from edfi_api.api.viewsets.representation import etag
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.conditions import AnyVersion, Versions, WriteCondition
-from edfi_api.storage.stored import StoredDocument, WrittenDocument
+from edfi_api.storage.stored import StoredDocument, Written
 
 _TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
 
 
-def etag_header(document: StoredDocument | WrittenDocument) -> dict[str, str]:
+def etag_header(document: StoredDocument | Written) -> dict[str, str]:
     """The strong `ETag` of a document."""
     return {"ETag": f'"{etag(document)}"'}
 
 
 def written_document_headers(
-    request: HttpRequest, prefix: str, resource: Resource, document: WrittenDocument
+    request: HttpRequest, prefix: str, resource: Resource, document: Written
 ) -> dict[str, str]:
     """`Location`, with the path prefix that the client used, and `ETag`."""
     # Not `build_absolute_uri`, which parses the path first to check whether it is relative.

@@ -12,10 +12,10 @@ from edfi_api.api.viewsets.links import Linker
 from edfi_api.api.viewsets.responses import JsonArray
 from edfi_api.conf import api_settings
 from edfi_api.documents.extraction import Extractor
-from edfi_api.storage.stored import StoredDocument, WrittenDocument
+from edfi_api.storage.stored import StoredDocument, Written
 
 
-def etag(document: StoredDocument | WrittenDocument) -> str:
+def etag(document: StoredDocument | Written) -> str:
     """The unquoted value: the change version, which changes exactly when the body changes.
 
     The letter distinguishes representations with links from those without.

@@ -34,8 +34,9 @@ from edfi_api.queries import collection, replica
 from edfi_api.queries.collection import Order, Selection, all_documents
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from edfi_api.storage.row_policy import MayRead, RowPolicy
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 
 Result = TypeVar("Result")
 
@@ -143,10 +144,9 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         incoming = self.preparer.prepare_new(self.parse_body(request), stored_uris)
         self.check_permissions(request)
-        condition = write_condition(request)
-        document, outcome = store.upsert(incoming, request.user.row_id, condition, policy=self.policy)
-        status = HTTP_201_CREATED if outcome is Outcome.INSERTED else HTTP_200_OK
-        headers = written_document_headers(request, prefix, self.resource, document)
+        written = store.upsert(WriteRequest(incoming, request.user.row_id, write_condition(request), self.policy))
+        status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
+        headers = written_document_headers(request, prefix, self.resource, written)
         return EmptyResponse(status=status, headers=headers)
 
     def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
@@ -168,26 +168,23 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
         incoming = self.preparer.prepare_replacement(body, self.document_uuid, stored_uris)
         self.check_permissions(request)
         client, condition = request.user.row_id, write_condition(request)
-        document = store.update(
-            incoming,
-            self.document_uuid,
-            self.preparers,
-            client,
-            condition,
-            policy=self.policy,
-            may_read=self.may_read,
-        )
-        headers = written_document_headers(request, prefix, self.resource, document)
+        write = WriteRequest(incoming, client, condition, self.policy, self.may_read)
+        written = store.update(write, self.document_uuid, self.preparers)
+        headers = written_document_headers(request, prefix, self.resource, written)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Delete the document."""
         self.check_permissions(request)
-        client, condition = request.user.row_id, write_condition(request)
-        was_there = store.delete(
-            self.resource, self.document_uuid, client, condition, policy=self.policy, may_read=self.may_read
+        delete = DeleteRequest(
+            self.resource,
+            self.document_uuid,
+            request.user.row_id,
+            condition=write_condition(request),
+            policy=self.policy,
+            may_read=self.may_read,
         )
-        if not was_there:
+        if not store.delete(delete):
             raise ResourceNotFound
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
 

@@ -14,13 +14,14 @@ from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.startup import current_surface
 from edfi_api.storage import descriptor_casing, store
 from edfi_api.storage.exceptions import DocumentExists, IdentityConflict
-from edfi_api.storage.stored import WrittenDocument
+from edfi_api.storage.requests import WriteRequest
+from edfi_api.storage.stored import Written
 from references.exceptions import UnresolvedReference
 
 _REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)
 
 
-def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> WrittenDocument:
+def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> Written:
     """Insert the document as it was when it was last deleted. Raises CannotRestore with all reasons.
 
     In the change stream it is an insert without a client; the document keeps its original creator.
@@ -28,7 +29,8 @@ def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> WrittenDocume
     deleted = _last_delete(document_uuid, using)
     try:
         incoming = _incoming(deleted, using)
-        return store.restore(incoming, document_uuid, deleted.created_by, deleted.created_at, using=using)
+        request = WriteRequest(incoming, using=using)
+        return store.restore(request, document_uuid, deleted.created_by, deleted.created_at)
     except DocumentExists as error:
         raise CannotRestore([f"{deleted.natural_key} is there."]) from error
     except _REFUSALS as refusal:

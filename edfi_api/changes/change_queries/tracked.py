@@ -97,4 +97,4 @@ class Tracked:
         return window.fill(only="" if self.policy is None else " AND " + self.policy.using)
 
     def _run(self, statement: Sql) -> list[tuple[Any, ...]]:
-        return with_retries(lambda: execute(statement.text, statement.parameters, self.using))
+        return with_retries(lambda: execute(statement, self.using))

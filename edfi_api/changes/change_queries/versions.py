@@ -6,8 +6,9 @@
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.driver.sql import Sql
 
-_NEWEST = "SELECT newest_change_version()"
+_NEWEST = Sql("SELECT newest_change_version()")
 
 
 def newest_change_version(using: str = DEFAULT_DB_ALIAS) -> int:
@@ -15,5 +16,5 @@ def newest_change_version(using: str = DEFAULT_DB_ALIAS) -> int:
 
     `using` must be the primary: a replica may lag behind the versions that clients have seen.
     """
-    version: int = with_retries(lambda: execute(_NEWEST, {}, using))[0][0]
+    version: int = with_retries(lambda: execute(_NEWEST, using))[0][0]
     return version

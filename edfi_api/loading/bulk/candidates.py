@@ -13,7 +13,7 @@ from edfi_api.documents.exceptions import (
 )
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.exceptions import IdentityConflict, TooMuchContention
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from references.exceptions import UnresolvedReference
 
 Refusal = (

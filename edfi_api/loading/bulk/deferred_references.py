@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from edfi_api.loading.bulk.candidates import Refusal
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from references.exceptions import UnresolvedReference
 
 

@@ -6,7 +6,7 @@ of `alias`.
 """
 
 from edfi_api.documents.securables import COLUMNS
-from edfi_api.storage.statements import SECURABLES
+from edfi_api.storage.stored import SECURABLES
 
 # Set for the transaction only: behind a pooler, the session also serves API clients, whose commits must wait for the
 # disk. JIT is off because the planner overestimates the cost of these statements, and compiling takes longer than it

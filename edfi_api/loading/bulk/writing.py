@@ -21,9 +21,10 @@ from edfi_api.loading.bulk.candidates import REFUSALS, Candidate, Refusal
 from edfi_api.loading.bulk.conflicts import Conflicts, Resolve, resolve
 from edfi_api.loading.bulk.preparation import Prepared, UrisById
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.storage import descriptor_casing, store
+from edfi_api.storage import descriptor_casing, refusals, store
 from edfi_api.storage.exceptions import IdentityConflict
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.requests import WriteRequest
+from edfi_api.storage.stored import Outcome
 from references import resolution
 
 Results = dict[int, Outcome | Refusal]
@@ -82,11 +83,12 @@ class BatchWriter:
         missing_descriptors = resolution.missing((each.referential_id for each in key_descriptors), self._using)
         for position, incoming in incoming_by_position.items():
             missing = {UUID(bytes=id_) for id_ in conflicts.missing[position]} | missing_descriptors
-            yield position, store.unresolved(incoming, missing, stored.among)
+            yield position, refusals.unresolved(incoming, missing, stored.among)
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
-            return store.upsert(self._incoming(candidate), self._client, using=self._using)[1]
+            request = WriteRequest(self._incoming(candidate), self._client, using=self._using)
+            return store.upsert(request).outcome
         except REFUSALS as error:
             refusal: Refusal = error
             return refusal
@@ -109,7 +111,7 @@ class _Stored:
 
     def among(self, uris: Set[str]) -> Set[str]:
         if unknown := uris - self._known.keys():
-            found = store.stored_uris(unknown, self._using)
+            found = refusals.stored_uris(unknown, self._using)
             self._known.update({uri: uri in found for uri in unknown})
         return {uri for uri in uris if self._known[uri]}
 
@@ -186,5 +188,5 @@ def _rows(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any
 
 def _run(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> Cursor[TupleRow]:
     """Not prepared: batches differ in size, so each execution needs its own plan. Also, psycopg deallocates all
-    prepared statements of a connection after a rollback, including those of `documents.prepared`."""
+    prepared statements of a connection after a rollback, including those of `storage.driver.prepared`."""
     return cursor.execute(statement, parameters, prepare=False)

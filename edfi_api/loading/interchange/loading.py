@@ -30,7 +30,7 @@ from edfi_api.loading.interchange.results import (
 from edfi_api.loading.interchange.spool import Spool, Waiting
 from edfi_api.loading.interchange.xml_stream import XmlElement, documents
 from edfi_api.model.surface.resource import ResourceName, Surface
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 
 
 def load_interchange(

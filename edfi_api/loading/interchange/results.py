@@ -12,7 +12,7 @@ from edfi_api.loading.bulk import Refusal, Written
 from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.problem_details.catalog import problem_of
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 from references.exceptions import MissingTarget, UnresolvedReference
 
 REFUSED = "refused"

@@ -19,7 +19,7 @@ from edfi_api.loading.json_lines.reading import SourceReader
 from edfi_api.loading.json_lines.sources import Source
 from edfi_api.loading.json_lines.spool import Line, Spool
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.storage.store import Outcome
+from edfi_api.storage.stored import Outcome
 
 # Documents that wait for each other in a circle are few, if there are any.
 _MOST_AT_ONCE = 10_000

@@ -16,6 +16,7 @@ from edfi_api.operation.administration import related_links
 from edfi_api.startup import current_surface
 from edfi_api.storage import store
 from edfi_api.storage.exceptions import TooMuchContention
+from edfi_api.storage.requests import DeleteRequest
 from references.exceptions import DependentItemExists
 
 # Bounds the rows that one transaction locks and one page lists; larger deletions go through the API.
@@ -100,7 +101,7 @@ def _refusal(document: Document, user: str) -> DependentItemExists | None:
     if resource is None:
         raise NotServed(type_)
     try:
-        store.delete(resource, document.document_uuid, user=user)
+        store.delete(DeleteRequest(resource, document.document_uuid, user=user))
     except DependentItemExists as refusal:
         return refusal
     return None

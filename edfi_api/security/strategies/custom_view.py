@@ -15,6 +15,7 @@ from typing import Any
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute
+from edfi_api.storage.driver.sql import Sql
 
 from ..exceptions import NotInView, StrategyNotApplicable, ViewElementRequired, ViewElementUninitialized
 from ..tokens import AuthenticatedClient
@@ -47,7 +48,7 @@ def unusable(names: Iterable[str], surface: Surface, using: str = "default") -> 
     named = list(names)
     if not named:
         return []
-    rows = execute(_USABLE, {"names": [name.lower() for name in named]}, using)
+    rows = execute(Sql(_USABLE, {"names": [name.lower() for name in named]}), using)
     in_database = {name for (name,) in rows}
     return [name for name in named if name.lower() not in in_database or basis_named(name, surface) is None]
 

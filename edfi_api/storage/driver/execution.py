@@ -1,18 +1,20 @@
-"""Executes the store's statements: prepared, in one round trip each, with retries after concurrent writes.
+"""Executes statements: prepared, in one round trip each, with retries after concurrent writes.
 
 Constraint violations pass through; the store interprets them.
 """
 
 import random
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors
 
 from edfi_api.storage.driver.prepared import Row, forget, run, run_unprepared
+from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import TooMuchContention, is_outage
 
 Result = TypeVar("Result")
@@ -22,42 +24,58 @@ _FIRST_PAUSE_SECONDS = 0.005
 _LONGEST_PAUSE_SECONDS = 0.2
 
 
-class MetConcurrentWrite(Exception):
-    """A concurrent transaction interfered; nothing was written and the statement can be retried."""
+class StatementAborted(Exception):
+    """The statement had no effect because of a deadlock, a lost connection or the like, and can be retried."""
+
+
+def attempts() -> Iterator[int]:
+    """The numbers of attempts: the first retry follows at once, the others with exponential backoff and jitter."""
+    yield 0
+    for number in range(ATTEMPTS):
+        yield number + 1
+        longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**number)
+        time.sleep(random.uniform(0, longest))  # noqa: S311  jitter, not a secret
+
+
+@contextmanager
+def holding(lock: Sql, using: str) -> Iterator[None]:
+    """A transaction, or a savepoint of the caller's, that begins with a statement that takes locks."""
+    with transaction.atomic(using):
+        execute(lock, using)
+        yield
 
 
 def with_retries(attempt: Callable[[], Result]) -> Result:
-    """Retry after a concurrent write, a deadlock or a lost connection, with exponential backoff and jitter.
+    """Retry while statements are aborted.
 
     A write whose connection was lost may have been committed. Retrying it is safe: an upsert or update with the same
     content changes nothing, and a second delete finds no document. Raises TooMuchContention after the last attempt.
     """
-    for number in range(ATTEMPTS):
+    for _ in attempts():
         try:
             return attempt()
-        except MetConcurrentWrite:
-            longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**number)
-            time.sleep(random.uniform(0, longest))  # noqa: S311  jitter, not a secret
+        except StatementAborted:
+            continue
     raise TooMuchContention
 
 
-def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[Row]:
+def execute(statement: Sql, using: str) -> list[Row]:
     """The rows of a statement, run in its own transaction, or in a savepoint of the caller's transaction.
 
-    Raises MetConcurrentWrite if it can be retried, otherwise Django's database errors.
+    Raises StatementAborted if it can be retried, otherwise Django's database errors.
     """
     connection = connections[using]
     try:
         if not connection.in_atomic_block:
-            return _run(statement, parameters, connection)
+            return _run(statement, connection)
         with transaction.atomic(using):
-            return _run(statement, parameters, connection)
+            return _run(statement, connection)
     except (OperationalError, InterfaceError) as error:
         if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
-            raise MetConcurrentWrite from error
+            raise StatementAborted from error
         if _has_lost_its_server(connection):
             connection.close()
-            raise MetConcurrentWrite from error
+            raise StatementAborted from error
         raise
     except InternalError as error:
         if is_outage(error) and not connection.in_atomic_block:
@@ -67,7 +85,7 @@ def execute(statement: str, parameters: Mapping[str, Any], using: str) -> list[R
         if isinstance(error.__cause__, errors.InvalidSqlStatementName):
             # After DEALLOCATE ALL, by psycopg after a rollback or by a connection pooler between two clients.
             forget(connection.connection)
-            raise MetConcurrentWrite from error
+            raise StatementAborted from error
         raise
 
 
@@ -76,12 +94,12 @@ def _is_pooled(connection: BaseDatabaseWrapper) -> bool:
     return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
 
 
-def _run(statement: str, parameters: Mapping[str, Any], connection: BaseDatabaseWrapper) -> list[Row]:
+def _run(statement: Sql, connection: BaseDatabaseWrapper) -> list[Row]:
     if connection.connection is None:
         connection.ensure_connection()
     runs = run_unprepared if _is_pooled(connection) else run
     with connection.wrap_database_errors:
-        return runs(statement, parameters, connection.connection)
+        return runs(statement, connection.connection)
 
 
 def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:

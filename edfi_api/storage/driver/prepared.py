@@ -20,6 +20,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
+from edfi_api.storage.driver.sql import Sql
 from references.identity import uuid_of
 
 Row = tuple[Any, ...]
@@ -54,21 +55,21 @@ class _Prepared:
 _prepared: WeakKeyDictionary[Connection[Any], OrderedDict[bytes, _Prepared]] = WeakKeyDictionary()
 
 
-def run(statement: str, parameters: Mapping[str, Any], connection: Connection[Any]) -> list[Row]:
+def run(statement: Sql, connection: Connection[Any]) -> list[Row]:
     """Execute a prepared statement and return its rows. Raises psycopg's errors; does not manage transactions."""
-    compiled, pgconn = _compiled(statement), connection.pgconn
+    compiled, pgconn = _compiled(statement.text), connection.pgconn
     prepared = _prepared_on(connection, compiled)
-    result = _checked(pgconn.exec_prepared(prepared.name, _values(compiled, parameters)), pgconn)
+    result = _checked(pgconn.exec_prepared(prepared.name, _values(compiled, statement.parameters)), pgconn)
     if prepared.readers is None:
         prepared.readers = _readers(result)
     return _rows(result, prepared.readers)
 
 
-def run_unprepared(statement: str, parameters: Mapping[str, Any], connection: Connection[Any]) -> list[Row]:
+def run_unprepared(statement: Sql, connection: Connection[Any]) -> list[Row]:
     """As `run`, for connections behind a pooler in transaction mode, which cannot keep prepared statements."""
-    compiled = _compiled(statement)
+    compiled = _compiled(statement.text)
     pgconn = connection.pgconn
-    result = _checked(pgconn.exec_params(compiled.sql, _values(compiled, parameters)), pgconn)
+    result = _checked(pgconn.exec_params(compiled.sql, _values(compiled, statement.parameters)), pgconn)
     return _rows(result, _readers(result))
 
 

@@ -1,0 +1,142 @@
+"""The statements that read or write one document, with the conditions of a policy as part of them.
+
+The texts are in `statements/`. With a policy, a denied write changes nothing and its outcome is 'denied'; without one,
+the statements are shorter. A text is composed once for each text of a policy, so that it is prepared once.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from edfi_api.documents.securables import COLUMNS
+from edfi_api.storage.driver.sql import Sql, merged
+from edfi_api.storage.driver.sql_files import statements_beside
+from edfi_api.storage.row_policy import RowPolicy
+from edfi_api.storage.stored import SECURABLES, STORED_COLUMNS
+
+
+class _Clauses(NamedTuple):
+    """The texts of a policy's conditions."""
+
+    using: str
+    with_check: str
+    with_check_new: str
+
+
+_statement = statements_beside(__file__)
+
+_NEW_SECURABLES = ", ".join(f"%({name})s::{type_}" for name, type_ in COLUMNS.items())
+_SECURABLES = {"securables": SECURABLES, "new_securables": _NEW_SECURABLES}
+_LINKS, _LINKS_OF_NEW, _WRITE = _statement("links"), _statement("links_of_new"), _statement("write")
+_UPSERT, _UPDATE, _UNCHANGED = _statement("upsert"), _statement("update"), _statement("unchanged")
+_DELETE, _GET, _STILL_ALLOWED = _statement("delete"), _statement("get"), _statement("still_allowed")
+LINKS_OF_MOVED = _statement("links_of_moved").fill(links=_LINKS.fill(found="linked"))
+
+
+def upsert(policy: RowPolicy | None) -> Sql:
+    """Inserts a document or replaces the one with its natural key; see `statements/upsert.sql`."""
+    return _under(policy, _upsert)
+
+
+def unchanged(policy: RowPolicy | None) -> Sql:
+    """Whether an upsert would change nothing; see `statements/unchanged.sql`."""
+    return _under(policy, _unchanged)
+
+
+def update(policy: RowPolicy | None) -> Sql:
+    """Replaces the document with an id; see `statements/update.sql`."""
+    return _under(policy, _update)
+
+
+def delete(policy: RowPolicy | None) -> Sql:
+    """Deletes the document with an id; see `statements/delete.sql`."""
+    return _of_stored(policy, _delete)
+
+
+def get(policy: RowPolicy | None) -> Sql:
+    """Reads the document with an id; see `statements/get.sql`."""
+    return _of_stored(policy, _get)
+
+
+def still_allowed(policy: RowPolicy) -> Sql:
+    """Whether a policy allows to change a document that is locked; see `statements/still_allowed.sql`."""
+    return _STILL_ALLOWED.fill(is_allowed=policy.using + " AND " + policy.with_check)
+
+
+def _under(policy: RowPolicy | None, compose: Callable[[_Clauses | None], str]) -> Sql:
+    """The statement with the conditions of the policy and their parameters."""
+    if policy is None:
+        return Sql(compose(None))
+    using, check, new = policy.using, policy.with_check, policy.with_check_new
+    parameters = merged(merged(using.parameters, check.parameters), new.parameters)
+    return Sql(compose(_Clauses(using.text, check.text, new.text)), parameters)
+
+
+def _of_stored(policy: RowPolicy | None, compose: Callable[[str | None], str]) -> Sql:
+    if policy is None:
+        return Sql(compose(None))
+    using = policy.using
+    return Sql(compose(using.text), using.parameters)
+
+
+@lru_cache(maxsize=1024)
+def _upsert(clauses: _Clauses | None) -> str:
+    parts = dict.fromkeys(("new_values", "is_allowed", "and_new_allowed", "new_denied"), "")
+    if clauses is not None:
+        values, is_new_allowed = f"{clauses.with_check} AS is_allowed", "is_allowed"
+        if clauses.with_check_new != clauses.with_check:
+            values, is_new_allowed = f"{values}, {clauses.with_check_new} AS is_new_allowed", "is_new_allowed"
+        parts = {
+            "new_values": _new_values(values),
+            "is_allowed": _is_allowed(clauses),
+            "and_new_allowed": f" AND (SELECT {is_new_allowed} FROM new_values)",
+            "new_denied": f"WHEN NOT (SELECT {is_new_allowed} FROM new_values) THEN 'denied' ",
+        }
+    links = _LINKS.fill(found=_LINKS_OF_NEW)
+    return _UPSERT.fill(links=links, write=_write(clauses), **_SECURABLES, **parts).text
+
+
+@lru_cache(maxsize=1024)
+def _update(clauses: _Clauses | None) -> str:
+    parts = dict.fromkeys(("new_values", "is_allowed"), "")
+    if clauses is not None:
+        new_values = _new_values(f"{clauses.with_check} AS is_allowed")
+        parts = {"new_values": new_values, "is_allowed": _is_allowed(clauses)}
+    return _UPDATE.fill(links=_LINKS.fill(found="linked"), write=_write(clauses), **parts).text
+
+
+def _new_values(conditions: str) -> str:
+    """The conditions on the new values, evaluated once."""
+    return f"new_values AS MATERIALIZED (SELECT {conditions}), "
+
+
+def _is_allowed(clauses: _Clauses) -> str:
+    return f", {clauses.using} AND (SELECT is_allowed FROM new_values) AS is_allowed"
+
+
+def _write(clauses: _Clauses | None) -> Sql:
+    and_allowed, denied = ("", "") if clauses is None else (" AND is_allowed", "WHEN NOT is_allowed THEN 'denied' ")
+    return _WRITE.fill(and_allowed=and_allowed, denied=denied, **_SECURABLES)
+
+
+@lru_cache(maxsize=1024)
+def _unchanged(clauses: _Clauses | None) -> str:
+    and_allowed = "" if clauses is None else f" AND {clauses.using} AND {clauses.with_check}"
+    return _UNCHANGED.fill(and_allowed=and_allowed).text
+
+
+@lru_cache(maxsize=1024)
+def _delete(condition: str | None) -> str:
+    if condition is None:
+        return _DELETE.fill(is_allowed="", only_as_it_was="", denied="").text
+    return _DELETE.fill(
+        is_allowed=f", {condition} AS is_allowed",
+        only_as_it_was=" AND is_allowed AND d.change_version = e.change_version",
+        denied=" WHEN NOT is_allowed THEN 'denied'",
+    ).text
+
+
+@lru_cache(maxsize=1024)
+def _get(condition: str | None) -> str:
+    is_allowed = "" if condition is None else f", {condition} AS is_allowed"
+    return _GET.fill(columns=STORED_COLUMNS.format(body="d.body"), is_allowed=is_allowed).text
