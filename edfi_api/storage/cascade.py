@@ -94,11 +94,11 @@ def _conflict(incoming: IncomingDocument) -> IdentityConflict:
 
 def _lock_root(request: WriteRequest, values: Values, preparers: Preparers) -> _Follower | None:
     """The document, locked; None if it is not as the statement before has read it."""
-    rows = execute(_LOCK_DOCUMENT.with_values(**values), request.using)
+    rows = execute(_LOCK_DOCUMENT.bound_to(values), request.using)
     if not rows:
         return None
     if request.policy is not None:
-        still_allowed = policy_statements.still_allowed(request.policy).with_values(**values)
+        still_allowed = policy_statements.still_allowed(request.policy).bound_to(values)
         if execute(still_allowed, request.using) != [(True,)]:
             return None
     row, body = rows[0]
@@ -170,7 +170,7 @@ def _write(root: _Follower, followers: Mapping[int, _Follower], values: Values, 
     everyone = sorted([root, *followers.values()], key=lambda follower: follower.row)
     moves = {stored: new for follower in everyone for stored, new in follower.moves.items()}
     execute(_MOVE_ALIASES.with_values(stored=list(moves), new=list(moves.values())), using)
-    [(types, ids, are_there)] = execute(policy_statements.LINKS_OF_MOVED.with_values(**values), using)
+    [(types, ids, are_there)] = execute(policy_statements.LINKS_OF_MOVED.bound_to(values), using)
     if not are_there:
         transaction.set_rollback(True, using)
         return Written(Outcome.MISSING_TARGET)

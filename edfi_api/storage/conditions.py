@@ -4,8 +4,10 @@ The condition is evaluated against the version read just before; the write state
 concurrent change in between makes it write nothing. See meadowlark/docs/contract.md#versions-and-conditions.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
@@ -55,12 +57,14 @@ class WriteCondition:
             raise MatchingVersionExists
         return NO_DOCUMENT if current is None else current
 
-    def version_to_replace(self, current: Sql, using: str, *, is_by_id: bool = False) -> int | None:
+    def version_to_replace(
+        self, current: Sql, values: Mapping[str, Any], using: str, *, is_by_id: bool = False
+    ) -> int | None:
         """As `expected_version`, for the version that the statement `current` reads; None without a condition, or if
         there is no document with the id of the request and the condition does not require one."""
         if not self.is_given:
             return None
-        rows = execute(current, using)
+        rows = execute(current.bound_to(values), using)
         if not rows and is_by_id and not self.needs_a_document:
             return None
         return self.expected_version(rows[0][0] if rows else None)

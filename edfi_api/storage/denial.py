@@ -65,7 +65,7 @@ class DeniedRequest:
 
     def _test(self, statement: Sql, explanation: Explanation) -> list[Row]:
         tests = Sql.join("", (", " + test for test in explanation.tests))
-        return execute(statement.fill(tests=tests).with_values(**self.values), self.using)
+        return execute(statement.fill(tests=tests).bound_to(self.values), self.using)
 
 
 def _unresolved_paths(incoming: IncomingDocument, using: str) -> frozenset[JsonPath]:

@@ -46,16 +46,13 @@ def upsert(request: WriteRequest) -> Written:
     is_repetition_likely = not request.condition.is_given and last_outcomes.get(name) is Outcome.UNCHANGED
 
     def attempt() -> Written:
-        expected = request.condition.version_to_replace(_VERSION_BY_ALIAS.with_values(**values), using)
-        if is_repetition_likely:
-            unchanged = policy_statements.unchanged(policy).with_values(**values)
-            if rows := execute(unchanged, using):
-                return Written.of(rows)
-        statement = policy_statements.upsert(policy).with_values(**values, expected_version=expected)
+        expected = request.condition.version_to_replace(_VERSION_BY_ALIAS, values, using)
+        if is_repetition_likely and (rows := execute(policy_statements.unchanged(policy).bound_to(values), using)):
+            return Written.of(rows)
+        statement = policy_statements.upsert(policy).bound_to(values | {"expected_version": expected})
         return Written.of(execute(statement, using))
 
-    refused = RefusedWrite(request, TESTS_BY_ALIAS, values)
-    written = settled(attempt, refused, using, _LOCK_BY_ALIAS.with_values(**values))
+    written = settled(attempt, RefusedWrite(request, TESTS_BY_ALIAS, values), _LOCK_BY_ALIAS)
     last_outcomes[name] = written.outcome
     record_writer(request.client, using)
     return written
@@ -71,16 +68,14 @@ def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> 
     values = request.values(document_uuid)
 
     def attempt() -> Written:
-        current = _VERSION_BY_UUID.with_values(**values)
-        expected = request.condition.version_to_replace(current, using, is_by_id=True)
+        expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
         given = values | {"expected_version": expected}
-        written = Written.of(execute(policy_statements.update(policy).with_values(**given), using))
+        written = Written.of(execute(policy_statements.update(policy).bound_to(given), using))
         if written.outcome is Outcome.OTHER_IDENTITY and request.incoming.resource.allows_identity_updates:
             return cascade.change_identity(request, given, preparers)
         return written
 
-    refused = RefusedWrite(request, TESTS_BY_UUID, values)
-    written = settled(attempt, refused, using, _LOCK_BY_UUID.with_values(**values))
+    written = settled(attempt, RefusedWrite(request, TESTS_BY_UUID, values), _LOCK_BY_UUID)
     record_writer(request.client, using)
     return written
 
@@ -92,15 +87,14 @@ def delete(request: DeleteRequest) -> bool:
     exceptions of the request's condition and policy.
     """
     using, values = request.using, request.values()
-    statement = policy_statements.delete(request.policy).with_values(**values)
+    statement = policy_statements.delete(request.policy).bound_to(values)
 
     def attempt() -> Written:
-        current = _VERSION_BY_UUID.with_values(**values)
-        expected = request.condition.version_to_replace(current, using, is_by_id=True)
+        expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
         return Written.of(execute(statement.with_values(expected_version=expected), using))
 
     try:
-        settled(attempt, RefusedDelete(request, values), using)
+        settled(attempt, RefusedDelete(request, values))
     except DocumentNotFound:
         return False
     record_writer(request.client, using)
@@ -112,7 +106,7 @@ def get(
 ) -> StoredDocument | None:
     """The document of this resource with this id, or None. Raises the refusals of `policy`."""
     values = stored_key(resource, document_uuid, using)
-    statement = policy_statements.get(policy).with_values(**values)
+    statement = policy_statements.get(policy).bound_to(values)
     for _ in attempts():
         with suppress(StatementAborted):
             rows = execute(statement, using)
@@ -136,7 +130,7 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
     """
     using, incoming = request.using, request.incoming
     values = request.values(document_uuid)
-    insert = policy_statements.upsert(None).with_values(**values, expected_version=NO_DOCUMENT)
+    insert = policy_statements.upsert(None).bound_to(values | {"expected_version": NO_DOCUMENT})
     creation = _KEEP_CREATION.with_values(
         document_uuid=document_uuid, created_by=created_by, created_at=created_at.isoformat()
     )
@@ -144,14 +138,14 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
     def attempt() -> Written:
         if get(incoming.resource, document_uuid, using=using):
             raise DocumentExists(document_uuid)
-        if execute(_VERSION_BY_ALIAS.with_values(**values), using):
+        if execute(_VERSION_BY_ALIAS.bound_to(values), using):
             raise IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
         with transaction.atomic(using):
             written = Written.of(execute(insert, using))
             execute(creation, using)
         return written
 
-    return settled(attempt, RefusedWrite(request, TESTS_BY_ALIAS, values), using)
+    return settled(attempt, RefusedWrite(request, TESTS_BY_ALIAS, values))
 
 
 def _last_outcomes(_using: str) -> dict[ResourceName, Outcome]:

@@ -37,6 +37,10 @@ class Sql:
         """The same text with further parameters."""
         return Sql(self.text, merged(self.parameters, parameters))
 
+    def bound_to(self, values: Mapping[str, Any]) -> "Sql":
+        """As `with_values`, for values by name; more than the text needs are allowed."""
+        return Sql(self.text, merged(self.parameters, values))
+
     def fill(self, **slots: "Sql | str") -> "Sql":
         """The statement with each `{slot}` replaced. Braces of the text itself are doubled, as for `str.format`."""
         texts = {name: part if isinstance(part, str) else part.text for name, part in slots.items()}
