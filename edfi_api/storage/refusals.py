@@ -5,7 +5,6 @@ The statement or the constraint has decided; the queries here only find out what
 errors, that of the policy is reported first. See meadowlark/docs/contract.md#order-of-checks.
 """
 
-from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 from typing import NoReturn
 from uuid import UUID
@@ -14,8 +13,6 @@ from django.db import IntegrityError
 from psycopg import errors
 
 from edfi_api.documents.incoming import IncomingDocument
-from edfi_api.documents.violations import as_many_as_reported
-from edfi_api.storage import resource_types
 from edfi_api.storage.denial import TESTS_OF_STORED, DeniedRequest
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
@@ -23,9 +20,8 @@ from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import DocumentNotFound, IdentityConflict, KeyChangeContradicts, KeyChangeNotSupported
 from edfi_api.storage.requests import DeleteRequest, Values, WriteRequest
 from edfi_api.storage.stored import Outcome
-from references import resolution
+from edfi_api.storage.unresolved import unresolved_reference
 from references.exceptions import DependentItemExists, Referrer, UnresolvedReference
-from references.identity import descriptor_natural_key, referential_id
 from references.models import Alias
 
 _REFERRERS_NAMED = 10
@@ -123,37 +119,6 @@ class RefusedDelete:
             is_readable = request.may_read is not None and request.may_read({dependents.row: request.resource.name})
             path = f"{request.resource.url_path}/{request.document_uuid}" if is_readable else ""
             raise replace(dependents, path=path)
-
-
-def unresolved_reference(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
-    """The references of a document that do not resolve; None if all do."""
-    wanted = [*incoming.targets, *(each.referential_id for each in incoming.key_descriptors)]
-    missing = resolution.missing(wanted, using) - set(incoming.identity.aliases)
-    return unresolved(incoming, missing, lambda uris: stored_uris(uris, using)) if missing else None
-
-
-def unresolved(
-    incoming: IncomingDocument, missing: Set[UUID], stored: Callable[[Set[str]], Set[str]]
-) -> UnresolvedReference:
-    """The references, and descriptors in reference keys, whose target is among the `missing` ids; at most as many as
-    are reported. `stored` returns which of some URIs belong to a stored descriptor of any type."""
-    sent = (*incoming.references, *incoming.key_descriptors)
-    references = [reference for reference in sent if reference.referential_id in missing]
-    documents = as_many_as_reported(reference for reference in references if reference.value is None)
-    descriptors = as_many_as_reported(reference for reference in references if reference.value is not None)
-    of_another_type = stored({reference.value for reference in descriptors if reference.value})
-    return UnresolvedReference(
-        documents=[reference.as_missing() for reference in documents],
-        descriptors=[reference.as_missing(reference.value in of_another_type) for reference in descriptors],
-    )
-
-
-def stored_uris(uris: Set[str], using: str) -> Set[str]:
-    """Which of these URIs belong to a stored descriptor of any type; one query."""
-    names = [name for name in resource_types.numbers(using) if name.resource.endswith("Descriptor")]
-    keys = {uri: descriptor_natural_key(uri.lower()) for uri in uris}
-    ids = {referential_id(name.project, name.resource, key): uri for uri, key in keys.items() for name in names}
-    return {ids[found] for found in resolution.stored(ids, using)}
 
 
 def _taken_by_another_subclass(incoming: IncomingDocument, using: str) -> IdentityConflict | None:

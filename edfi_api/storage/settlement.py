@@ -1,7 +1,7 @@
 """Repeats a write until its outcome is final: returns what was written, retries what is stale, refuses the rest."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 
 from django.db import IntegrityError
 
@@ -20,14 +20,16 @@ _AT_ONCE = nullcontext()
 _RAISED = (*CONDITION_FAILURES, IdentityConflict, KeyChangeContradicts)
 
 
-def settled(attempt: Callable[[], Written], refused: RefusedWrite | RefusedDelete, lock: Sql | None = None) -> Written:
+def settled(
+    attempt: Callable[[], Written], refused: RefusedWrite | RefusedDelete, using: str, lock: Sql | None = None
+) -> Written:
     """The result of the first attempt that has had an effect. Raises its refusal, or TooMuchContention.
 
     A write that waits for another one has read its snapshot before, so it is stale and has to be retried. The retries
     of many writers of one document could lose to each other; `lock`, which a retry takes first, queues them.
     """
     for number in attempts():
-        with suppress(StatementAborted), _in_turn(refused, lock) if lock and number else _AT_ONCE:
+        with suppress(StatementAborted), holding(lock, using) if lock and number else _AT_ONCE:
             try:
                 written = attempt()
             except IntegrityError as violation:
@@ -38,7 +40,3 @@ def settled(attempt: Callable[[], Written], refused: RefusedWrite | RefusedDelet
                 return written
             refused.refuse(written.outcome)
     raise TooMuchContention
-
-
-def _in_turn(refused: RefusedWrite | RefusedDelete, lock: Sql) -> AbstractContextManager[None]:
-    return holding(lock.bound_to(refused.values), refused.request.using)

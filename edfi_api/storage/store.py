@@ -52,7 +52,8 @@ def upsert(request: WriteRequest) -> Written:
         statement = policy_statements.upsert(policy).bound_to(values | {"expected_version": expected})
         return Written.of(execute(statement, using))
 
-    written = settled(attempt, RefusedWrite(request, TESTS_BY_ALIAS, values), _LOCK_BY_ALIAS)
+    refused = RefusedWrite(request, TESTS_BY_ALIAS, values)
+    written = settled(attempt, refused, using, _LOCK_BY_ALIAS.bound_to(values))
     last_outcomes[name] = written.outcome
     record_writer(request.client, using)
     return written
@@ -75,7 +76,8 @@ def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> 
             return cascade.change_identity(request, given, preparers)
         return written
 
-    written = settled(attempt, RefusedWrite(request, TESTS_BY_UUID, values), _LOCK_BY_UUID)
+    refused = RefusedWrite(request, TESTS_BY_UUID, values)
+    written = settled(attempt, refused, using, _LOCK_BY_UUID.bound_to(values))
     record_writer(request.client, using)
     return written
 
@@ -94,7 +96,7 @@ def delete(request: DeleteRequest) -> bool:
         return Written.of(execute(statement.with_values(expected_version=expected), using))
 
     try:
-        settled(attempt, RefusedDelete(request, values))
+        settled(attempt, RefusedDelete(request, values), using)
     except DocumentNotFound:
         return False
     record_writer(request.client, using)
@@ -145,7 +147,7 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
             execute(creation, using)
         return written
 
-    return settled(attempt, RefusedWrite(request, TESTS_BY_ALIAS, values))
+    return settled(attempt, RefusedWrite(request, TESTS_BY_ALIAS, values), using)
 
 
 def _last_outcomes(_using: str) -> dict[ResourceName, Outcome]:

@@ -142,7 +142,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
 
     def create(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
-        incoming = self.preparer.prepare_new(self.parse_body(request), stored_uris)
+        body = self.parse_body(request)
+        incoming = self.preparer.prepare_new(body, stored_uris)
         self.check_permissions(request)
         written = store.upsert(WriteRequest(incoming, request.user.row_id, write_condition(request), self.policy))
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK

@@ -1,4 +1,4 @@
-"""The SQL of a batch. `WRITE` does for all staged rows of a pass what `documents.statements.upsert` does for one.
+"""The SQL of a batch. `WRITE` does for all staged rows of a pass what `upsert.sql` of the storage does for one.
 
 All statements run in one transaction at READ COMMITTED. Targets and superclass identities are checked first, so that
 rows that cannot be written do not fail the batch; integrity is still enforced by the foreign keys and the primary key

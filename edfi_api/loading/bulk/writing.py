@@ -21,7 +21,7 @@ from edfi_api.loading.bulk.candidates import REFUSALS, Candidate, Refusal
 from edfi_api.loading.bulk.conflicts import Conflicts, Resolve, resolve
 from edfi_api.loading.bulk.preparation import Prepared, UrisById
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.storage import descriptor_casing, refusals, store
+from edfi_api.storage import descriptor_casing, store, unresolved
 from edfi_api.storage.exceptions import IdentityConflict
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.stored import Outcome
@@ -83,7 +83,7 @@ class BatchWriter:
         missing_descriptors = resolution.missing((each.referential_id for each in key_descriptors), self._using)
         for position, incoming in incoming_by_position.items():
             missing = {UUID(bytes=id_) for id_ in conflicts.missing[position]} | missing_descriptors
-            yield position, refusals.unresolved(incoming, missing, stored.among)
+            yield position, unresolved.unresolved(incoming, missing, stored.among)
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
@@ -111,7 +111,7 @@ class _Stored:
 
     def among(self, uris: Set[str]) -> Set[str]:
         if unknown := uris - self._known.keys():
-            found = refusals.stored_uris(unknown, self._using)
+            found = unresolved.stored_uris(unknown, self._using)
             self._known.update({uri: uri in found for uri in unknown})
         return {uri for uri in uris if self._known[uri]}
 
