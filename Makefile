@@ -68,8 +68,7 @@ compile := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/python -m piptools compile 
 install := $(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes
 
 # The stamps are copies of the locks that were installed: content decides, not the time of a checkout.
-locks := requirements.lock requirements/fast.lock
-$(shell test -x $(BIN)/python && cat $(locks) | cmp -s - $(VENV)/ready || rm -f $(VENV)/ready)
+$(shell test -x $(BIN)/python && cmp -s requirements.lock $(VENV)/ready || rm -f $(VENV)/ready)
 $(shell cmp -s tests/requirements.lock $(VENV)/ready-for-tests || rm -f $(VENV)/ready-for-tests)
 $(shell cmp -s tests/clients/requirements.lock $(CLIENTS)/ready || rm -f $(CLIENTS)/ready)
 
@@ -80,9 +79,7 @@ $(VENV)/ready:
 	@echo 'Installing into $(VENV) ...'
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(install) -r requirements.lock
-	@$(install) -r requirements/fast.lock 2>/dev/null \
-		|| echo 'No C compiler: the web server parses HTTP in Python, which is slower and does the same.'
-	@cat $(locks) > $@
+	@cp requirements.lock $@
 
 $(VENV)/ready-for-tests: $(VENV)/ready
 	@echo 'Installing test tools into $(VENV) ...'

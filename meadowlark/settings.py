@@ -32,18 +32,25 @@ HOME = Path(
 # Read by the programs that start the server, before the settings are loaded.
 env.declare("MEADOWLARK_PORT", 8000, "port of `make run`")
 # Read again by `serving.gunicorn_conf`; checked here so that every program refuses a wrong value, in one line.
+env.choice(
+    "MEADOWLARK_WORKER",
+    choices=["granian", "gthread"],
+    default="granian",
+    meaning="what speaks HTTP: Granian's engine, or `gthread`, gunicorn's own worker with threads",
+)
 env.count("MEADOWLARK_WORKERS", default=2, meaning="gunicorn's processes")
 env.count("MEADOWLARK_THREADS", default=8, meaning="threads in each of them; each keeps a database connection")
 env.count(
     "MEADOWLARK_REQUEST_SECONDS",
     default=60,
-    meaning="seconds for a request to arrive, and for a client to read some of a large answer, until its connection is "
-    "closed",
+    meaning="seconds for the body of a request to arrive (408), and for a client to take some of its answer, until its "
+    "connection is closed",
 )
 env.count(
     "MEADOWLARK_KEEPALIVE_SECONDS",
     default=75,
-    meaning="for how long connections stay open without a request; longer than a proxy before it keeps its own",
+    meaning="seconds from an answer to the end of the next request's head, until the connection is closed; longer than "
+    "a proxy before it keeps its own",
 )
 env.declare("MEADOWLARK_DATABASE_WAIT", 60, "seconds that a container waits for its database")
 
@@ -447,6 +454,8 @@ LOGGING = {
         # is needed to find a missing MEADOWLARK_TRUSTED_ORIGINS.
         "django.security": {"level": "CRITICAL"},
         "django.security.csrf": {"level": "WARNING"},
+        # The HTTP engine, whose INFO lines repeat those of gunicorn.
+        "_granian": {"level": "WARNING"},
         # Logs tokens at DEBUG.
         "oauthlib": {"level": "INFO"},
     },

@@ -6,10 +6,9 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 import httpx
 import psutil
@@ -58,18 +57,17 @@ def meadowlark(home: Path) -> Iterator[Server]:
 @contextlib.contextmanager
 def constant_view(
     home: Path,
-    settings: str = "meadowlark.serving.gunicorn_conf",
     within: Sequence[str] = (),
     application: str = "tests.constant_application:application",
-    environment: Mapping[str, str] = MappingProxyType({}),
+    **variables: str,
 ) -> Iterator[tuple[int, psutil.Process]]:
-    """Runs gunicorn, with these settings, on the constant view or another application; its port and process are
-    yielded. `within` is a command that becomes the one it is given, as `prlimit` does."""
+    """Runs gunicorn, with these environment variables, on the constant view or another application; its port and
+    process are yielded. `within` is a command that becomes the one it is given, as `prlimit` does."""
     port = free_port()
-    options = ["--config", f"python:{settings}", "--bind", f"{ADDRESS}:{port}"]
+    options = ["--config", "python:meadowlark.serving.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
     command = [*within, sys.executable, "-m", "gunicorn", *options, application]
     log = home.with_suffix(".constant.log")
-    with _running(command, {**os.environ, **environment}, log) as process:
+    with _running(command, os.environ | variables, log) as process:
         _wait(process, log, lambda: is_answering(port))
         yield port, psutil.Process(process.pid)
 

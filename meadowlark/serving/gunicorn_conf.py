@@ -9,17 +9,9 @@ from importlib import import_module
 from django.conf import settings
 from django.db import connections
 from gunicorn.arbiter import Arbiter
-from gunicorn.http import wsgi
 from gunicorn.workers.base import Worker
 
-from meadowlark.serving import chunked_body, metrics_folder, unreadable_requests, worker_load
-from meadowlark.serving.coalesced_response import CoalescedResponse
-from meadowlark.serving.keepalive_worker import KeepaliveWorker
-
-# gunicorn has no settings for these; each module gives its reason.
-wsgi.Response = CoalescedResponse
-chunked_body.install()
-unreadable_requests.install()
+from meadowlark.serving import listeners, metrics_folder
 
 
 def _count(name: str, default: str) -> int:
@@ -27,6 +19,14 @@ def _count(name: str, default: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise ValueError(f"{name} is {text!r}; it must be a whole number above 0.")
     return int(text)
+
+
+def _is_own_worker() -> bool:
+    """Whether workers serve through Granian's engine, and not as gunicorn's own with threads do."""
+    name = os.environ.get("MEADOWLARK_WORKER") or "granian"
+    if name not in ("granian", "gthread"):
+        raise ValueError(f"MEADOWLARK_WORKER is {name!r}; it must be 'granian' or 'gthread'.")
+    return name == "granian"
 
 
 def _open_files() -> int:
@@ -51,8 +51,10 @@ def _open_files() -> int:
 #
 # Threads do not share a connection pool: each has its own connection, so at most workers x threads are open, and no
 # request waits for a connection or a lock.
-worker_class = KeepaliveWorker
-KeepaliveWorker.request_seconds = _count("MEADOWLARK_REQUEST_SECONDS", default="60")
+worker_class = "gthread"
+if _IS_OWN_WORKER := _is_own_worker():
+    worker_class = import_module("meadowlark.serving.worker").EngineWorker
+    worker_class.request_seconds = _count("MEADOWLARK_REQUEST_SECONDS", default="60")
 workers = _count("MEADOWLARK_WORKERS", default="2")
 threads = _count("MEADOWLARK_THREADS", default="8")
 # The surface is compiled once, before the workers are forked, and its memory is shared. So SIGHUP replaces the workers,
@@ -72,9 +74,7 @@ keepalive = _count("MEADOWLARK_KEEPALIVE_SECONDS", default="75")
 # Per worker. Beyond that the connection that has been idle longest is closed in favour of a new one.
 worker_connections = min(1000, _open_files() - 100 - 3 * threads)
 graceful_timeout = 20
-# `CoalescedResponse` holds its headers back, which sendfile would bypass; the application returns no files.
-sendfile = False
-# gunicorn's maximum, because queries may name many fields.
+# For gunicorn's own worker alone: its maximum, because queries may name many fields.
 limit_request_line = 8190
 limit_request_fields = 100
 limit_request_field_size = 8190
@@ -85,7 +85,7 @@ limit_request_field_size = 8190
 forwarded_allow_ips = ""
 # Peers of a Unix socket have no address and count as trusted.
 forwarder_headers = ""
-secure_scheme_headers = {}
+secure_scheme_headers: dict[str, str] = {}
 
 loglevel = "warning"
 # Its default path is in the account's home folder, where two servers would conflict.
@@ -112,15 +112,25 @@ def when_ready(server: Arbiter) -> None:
 def pre_fork(server: Arbiter, worker: Worker) -> None:
     """Close database connections, which a worker would inherit and two processes would then use."""
     connections.close_all()
-    worker.slot = worker_load.allocate({each.slot for each in server.WORKERS.values()})
+    if _IS_OWN_WORKER:
+        listeners.assign(server, worker)
+
+
+def nworkers_changed(server: Arbiter, count: int, before: int | None) -> None:
+    """Called at the start and by the signals TTIN and TTOU."""
+    if _IS_OWN_WORKER:
+        listeners.retire(server, count)
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:
     """Called after every exit of a worker, including a crash."""
-    worker_load.release(worker.slot)
+    if _IS_OWN_WORKER:
+        listeners.release(server, worker)
 
 
 def post_fork(server: Arbiter, worker: Worker) -> None:
     """Start the thread that exports spans: threads do not survive a fork."""
+    if _IS_OWN_WORKER:
+        listeners.keep_own(worker)
     if settings.TELEMETRY:
         import_module("meadowlark.telemetry").export_spans()

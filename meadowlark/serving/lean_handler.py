@@ -1,9 +1,10 @@
 """WSGIHandler without the signal `request_started`, URLconf reset and refusal log lines; caches `get_host()`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from django.core.handlers.wsgi import LimitedStream, WSGIHandler, WSGIRequest, get_script_name
+from django.http.response import HttpResponseBase
 from django.urls import clear_script_prefix, set_script_prefix
 
 # Everything from which Django derives the host.
@@ -25,8 +26,8 @@ class LeanRequest(WSGIRequest):
         self.environ = self.META = environ
         self.path = self.path_info = path
         self.method = environ["REQUEST_METHOD"].upper()
-        self._set_content_type_params(environ)
-        self._stream = LimitedStream(environ["wsgi.input"], _content_length(environ))
+        self._set_content_type_params(environ)  # type: ignore[attr-defined]
+        self._stream = LimitedStream(environ["wsgi.input"], _content_length(environ))  # type: ignore[assignment]
         self._read_started = False
         self.resolver_match = None
 
@@ -53,7 +54,7 @@ class LeanHandler(WSGIHandler):
 
     request_class = LeanRequest
 
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> HttpResponseBase:
         if not environ.get("SCRIPT_NAME"):
             return self._respond(environ, start_response)
         # Django keeps the prefix in a thread local, and the next request of the thread may have none.
@@ -63,11 +64,11 @@ class LeanHandler(WSGIHandler):
         finally:
             clear_script_prefix()
 
-    def _respond(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    def _respond(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> HttpResponseBase:
         request = self.request_class(environ)
-        response = self._middleware_chain(request)
-        response._resource_closers.append(request.close)
-        response._handler_class = LeanHandler
+        response: HttpResponseBase = self._middleware_chain(request)  # type: ignore[attr-defined]
+        response._resource_closers.append(request.close)  # type: ignore[attr-defined]
+        response._handler_class = LeanHandler  # type: ignore[attr-defined]
         headers = list(response.headers._store.values())
         headers += [("Set-Cookie", cookie.output(header="")) for cookie in response.cookies.values()]
         start_response(f"{response.status_code} {response.reason_phrase}", headers)

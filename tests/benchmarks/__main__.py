@@ -106,9 +106,7 @@ def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
     ceilings = {
         report.LEAN: running.enter_context(lean_view(server, home)),
         report.CONSTANT: running.enter_context(constant_view(home)),
-        report.PLAIN_CONSTANT: running.enter_context(
-            constant_view(folder / "plain", "tests.benchmarks.plain_gunicorn")
-        ),
+        report.PLAIN_CONSTANT: running.enter_context(constant_view(folder / "plain", MEADOWLARK_WORKER="gthread")),
     }
     responder_port = running.enter_context(trivial_responder())
     workloads = Workloads(server)

@@ -7,7 +7,7 @@ import sys
 def test_the_former_name_of_the_settings_gives_the_same_settings() -> None:
     former, present = _settings("meadowlark.gunicorn_conf"), _settings("meadowlark.serving.gunicorn_conf")
 
-    assert former["worker_class"] == "<KeepaliveWorker()>"
+    assert former["worker_class"] == "<EngineWorker()>"
     assert former["pre_fork"] == "<pre_fork()>"
     assert former == present
 

@@ -9,9 +9,9 @@ import httpx
 BODY = b'{"studentUniqueId": "http", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}'
 
 
-def exchange(server, head, body, ends=True):
-    """The status and the body of the answer to these bytes; the sending side is closed after them."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+def exchange(server, head, body, ends=False):
+    """The status and the body of the answer to these bytes; `ends` closes the sending side after them."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         text = f"POST /data/ed-fi/students HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
         connection.sendall(f"{text}Connection: close\r\n{head}\r\n\r\n".encode() + body)
         if ends:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from email.message import Message
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -24,7 +25,7 @@ _START_SECONDS = 60
 
 class Answer(NamedTuple):
     status: int
-    headers: dict[str, str]
+    headers: Message
     body: bytes
 
 
@@ -160,7 +161,7 @@ class RealClient:
         try:
             self._connection.request(method, path, None if body is None else json.dumps(body), self._headers)
             response = self._connection.getresponse()
-            return Answer(response.status, dict(response.getheaders()), response.read())
+            return Answer(response.status, response.headers, response.read())
         except (OSError, http.client.HTTPException):
             self._connection.close()
             raise

@@ -25,10 +25,10 @@ FORM = "application/x-www-form-urlencoded"
 def post(server, path, body, token, content_type="application/json"):
     """The answer to a chunked POST and whatever comes behind it until the server closes the connection."""
     authorization = f"Authorization: Bearer {token}\r\n" if token else ""
-    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}Content-Type: {content_type}\r\n"
+    connection = "Connection: close"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}{connection}\r\nContent-Type: {content_type}\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + body)
-        connection.shutdown(socket.SHUT_WR)
         sent = b"".join(iter(lambda: connection.recv(65536), b""))
     head, _, rest = sent.partition(b"\r\n\r\n")
     return int(head.split()[1]), rest
@@ -44,7 +44,7 @@ def test_malformed_chunks_are_the_clients_mistake(real_server, path, body):
     json.loads(answer)  # One answer, and nothing behind it.
 
 
-@pytest.mark.parametrize(("chunks", "statuses"), [(150_000, {200, 201}), (250_000, {400})])
+@pytest.mark.parametrize(("chunks", "statuses"), [(20_000, {200, 201}), (60_000, {400})])
 def test_a_body_comes_in_a_limited_number_of_chunks(real_server, chunks, statuses):
     """Of a byte each, these cost a hundred times what they would cost in one."""
     status, _ = post(real_server, "/data/ed-fi/students", chunked(*[b" "] * chunks, BODY), real_server.token)

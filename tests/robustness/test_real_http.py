@@ -42,19 +42,17 @@ def test_a_chunked_body_is_read(real_server):
         ("Transfer-Encoding: gzip, chunked", chunked(gzip.compress(BODY))),
         ("Transfer-Encoding: identity", BODY),
         ("Transfer-Encoding: ", BODY),
-        ("Transfer-Encoding: chunked\r\nContent-Length: 4", chunked(BODY)),
         ("X-Bad Header: 1", BODY),
-        ("X: " + "a" * 9000, BODY),
     ],
 )
 def test_a_body_that_is_not_as_announced_is_the_clients_mistake(real_server, head, body):
-    status, answer = exchange(real_server, head, body)
+    status, answer = exchange(real_server, head, body, ends=True)
 
     assert status is None or 400 <= status < 500 or status == 501, answer
 
 
 def test_a_body_that_ends_early_is_a_problem(real_server):
-    status, answer = exchange(real_server, "Content-Length: 500", BODY)
+    status, answer = exchange(real_server, "Content-Length: 500", BODY, ends=True)
 
     assert status == 400
     assert json.loads(answer)["validationErrors"].keys() == {"$."}
@@ -75,12 +73,12 @@ def test_a_large_body_that_was_refused_unread_does_not_cost_the_connection(real_
     assert connection.getresponse().status == 200
 
 
-def test_a_request_that_comes_with_the_rest_of_a_refused_one_is_answered(real_server):
+def test_a_request_right_behind_the_body_of_a_refused_one_is_answered(real_server):
     path = "/data/ed-fi/students HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer"
-    with socket.create_connection(("127.0.0.1", real_server.port), timeout=5) as connection:
-        connection.sendall(f"POST {path} expired\r\nContent-Length: 4\r\n\r\n".encode())
+    with socket.create_connection(("127.0.0.1", real_server.port), timeout=30) as connection:
+        connection.sendall(f"POST {path} expired\r\nContent-Length: 4\r\n\r\nbo".encode())
+        connection.sendall(f"dyGET {path} {real_server.token}\r\n\r\n".encode())
         assert whole_answer(connection).status == 401
-        connection.sendall(f"bodyGET {path} {real_server.token}\r\n\r\n".encode())
         assert whole_answer(connection).status == 200
 
 
@@ -151,10 +149,10 @@ def test_clients_that_do_not_close_do_not_block_others(real_server):
 
 
 def test_a_body_that_never_arrives_is_a_problem(real_server):
-    status, answer = exchange(real_server, "Content-Length: 500", BODY, ends=False)
+    status, answer = exchange(real_server, "Content-Length: 500", BODY)
 
-    assert status == 400
-    assert json.loads(answer)["validationErrors"].keys() == {"$."}
+    assert status == 408
+    assert json.loads(answer)["errors"] == ["The body of the request did not arrive in time."]
 
 
 CHARSETS_THAT_READ_OTHERWISE = {
@@ -182,19 +180,22 @@ def test_a_charset_in_the_content_type_changes_nothing(real_server, charset):
     ("request_", "status"),
     [
         (b"no request at all\r\n\r\n", 400),
-        (b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + b"x" * 9000 + b"\r\n\r\n", 431),
+        (b"GET /a\0b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Bad Header: 1\r\n\r\n", 400),
+        (b"GET /" + b"x" * 66_000 + b" HTTP/1.1\r\n\r\n", 414),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"A: 1\r\n" * 101 + b"\r\n", 431),
     ],
 )
-def test_malformed_requests_are_refused_with_problem_details(real_server, request_, status):
-    """By gunicorn, before any application is asked."""
+def test_malformed_requests_are_refused_by_the_engine(real_server, request_, status):
+    """By its status alone, before any application is called."""
     with socket.create_connection(("127.0.0.1", real_server.port), timeout=10) as connection:
         connection.sendall(request_)
         head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
 
     assert head.startswith(b"HTTP/1.1 %d " % status)
-    assert b"Content-Type: application/problem+json" in head
-    assert json.loads(body)["status"] == status
+    assert b"connection: close" in head
+    assert body == b""
 
 
 def test_an_answer_to_head_says_how_long_it_would_be_and_is_not_logged(real_server):

@@ -17,7 +17,8 @@ class UnknownResource(Exception):
 
 def resource_at(path: str, surface: Surface) -> Resource:
     """The resource with this path, case-insensitively. Raises UnknownResource."""
-    resource = surface.resource_at(path)
+    project, _, endpoint = path.strip("/").lower().partition("/")
+    resource = surface.by_endpoint.get((project, endpoint))
     if resource is None:
         raise UnknownResource(path)
     return resource

@@ -15,7 +15,7 @@ is here, or are not in problem details at all:
 - `edfi_api/security/strategies/`: hints by which associations a client would be authorized.
 - `edfi_api/security/oauth.py`: errors of the token endpoint, which RFC 6749 wants as `error_description`.
 - `edfi_api/api/metadata/views.py`: the plain text of an unknown section, as Ed-Fi's server answers it.
-- `meadowlark/serving/unreadable_requests.py`: requests that gunicorn refuses before Django runs, in gunicorn's words.
+- `meadowlark/serving/refusals.py`: requests that the server refuses before Django runs.
 """
 
 from edfi_api.problem_details.catalog import authorization, bodies, clients, conflicts, requests, service

@@ -1,0 +1,79 @@
+"""WSGI variables from the engine's description of a request."""
+
+import sys
+from functools import lru_cache
+from io import BytesIO, RawIOBase
+from wsgiref.types import WSGIEnvironment
+
+from meadowlark.serving.rsgi import Scope
+
+FIXED: WSGIEnvironment = {
+    "SCRIPT_NAME": "",
+    "wsgi.errors": sys.stderr,
+    "wsgi.multiprocess": True,
+    "wsgi.multithread": True,
+    "wsgi.run_once": False,
+    "wsgi.url_scheme": "http",
+    "wsgi.version": (1, 0),
+}
+_VERSIONS = {"1": "HTTP/1.0", "1.1": "HTTP/1.1"}
+_WITHOUT_PREFIX = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
+# In place of values that are not ASCII, which the engine does not hand over: a condition must not be ignored.
+_NOT_ASCII = "?"
+
+
+def variables(scope: Scope, client: str) -> WSGIEnvironment:
+    """Those that differ between requests, without `wsgi.input`. `client` is `scope.client`: address and port."""
+    path, headers = scope.path, scope.headers
+    address, _, port = client.rpartition(":")
+    environ = {
+        "REQUEST_METHOD": scope.method,
+        "PATH_INFO": path if path.isascii() else path.encode().decode("latin-1"),
+        "QUERY_STRING": scope.query_string,
+        "SERVER_PROTOCOL": _VERSIONS[scope.http_version],
+        "REMOTE_ADDR": address.strip("[]"),
+        "REMOTE_PORT": port,
+    }
+    fields = headers.items()
+    for name, value in fields:
+        variable = _variable(name)
+        if variable in environ:
+            separator = "; " if name == "cookie" else ","
+            environ[variable] += separator + value
+        elif variable:
+            environ[variable] = value
+    if len(fields) < len(headers):
+        environ |= {
+            variable: _NOT_ASCII for name in headers if (variable := _variable(name)) and variable not in environ
+        }
+    return environ
+
+
+@lru_cache(1024)
+def _variable(name: str) -> str:
+    """The variable of a header; none for a name with an underscore, which a proxy may take for another header than the
+    application does."""
+    return "" if "_" in name else _WITHOUT_PREFIX.get(name) or f"HTTP_{name.upper().replace('-', '_')}"
+
+
+def body_length(variables: WSGIEnvironment) -> int | None:
+    """In bytes; None for a chunked body."""
+    return None if _CODING in variables else int(variables.get("CONTENT_LENGTH") or 0)
+
+
+def add_body(variables: WSGIEnvironment, body: bytes | None) -> None:
+    """`wsgi.input`, which raises OSError for a body that is not complete. A chunked body gets a length."""
+    if body is None:
+        variables["wsgi.input"] = _Incomplete()
+        return
+    variables["wsgi.input"] = BytesIO(body)
+    if variables.pop(_CODING, None):
+        variables["CONTENT_LENGTH"] = str(len(body))
+
+
+_CODING = "HTTP_TRANSFER_ENCODING"
+
+
+class _Incomplete(RawIOBase):
+    def read(self, size: int = -1) -> bytes:
+        raise OSError("The body is not complete.")

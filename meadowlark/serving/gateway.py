@@ -1,0 +1,139 @@
+"""From the engine's requests to the WSGI application, and from its answers to the engine."""
+
+import logging
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from itertools import chain
+from time import perf_counter
+from wsgiref.types import WSGIApplication, WSGIEnvironment
+
+from edfi_api.problem_details.problem import Problem
+from meadowlark.serving import environ, large_answers, refusals
+from meadowlark.serving.large_answers import LARGE
+from meadowlark.serving.request_bodies import RequestBodies, Unread
+from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
+
+_log = logging.getLogger("meadowlark.serving")
+
+# Called for each answer with the variables of the request, status, headers, length of the body, and seconds it took.
+AccessLog = Callable[[WSGIEnvironment, int, Fields, int, float], None]
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """Answers requests by a WSGI application; `variables` are the same in all of them.
+
+    Large answers are sent by the threads of `senders`, each for as long as its client takes some of the answer within
+    `seconds`.
+    """
+
+    application: WSGIApplication
+    variables: WSGIEnvironment
+    bodies: RequestBodies
+    senders: ThreadPoolExecutor
+    # Clients, by address and port, whose request is not answered yet.
+    busy: set[str]
+    seconds: float
+    access_log: AccessLog | None = None
+
+    def handle(self, scope: Scope, protocol: HTTPProtocol) -> None:
+        """Answers at once, or when the body has arrived."""
+        client = scope.client
+        self.busy.add(client)
+        _Exchange(self, client, self.variables | environ.variables(scope, client), protocol).begin()
+
+
+class _Exchange:
+    """A request and its answer."""
+
+    def __init__(self, gateway: Gateway, client: str, variables: WSGIEnvironment, protocol: HTTPProtocol) -> None:
+        self._gateway = gateway
+        self._client = client
+        self._variables = variables
+        self._protocol = protocol
+        self._begin = perf_counter()
+        self._is_last = False
+        self._status = 500
+        self._headers: Fields = []
+        self._blocks: Iterable[bytes] = ()
+        # Of a large answer.
+        self._rest: Iterable[bytes] | None = None
+
+    def begin(self) -> None:
+        """Answer at once, or when the body has arrived."""
+        if problem := refusals.of_head(self._variables):
+            self._refuse(problem)
+        elif (length := environ.body_length(self._variables)) == 0:
+            self._answer(b"")
+        else:
+            self._gateway.bodies.read(self._protocol, length, self._answer)
+
+    def _answer(self, body: bytes | Unread) -> None:
+        if body is Unread.LATE:
+            return self._refuse(refusals.BODY_TOO_SLOW)
+        if body is Unread.NO_ROOM:
+            return self._refuse(refusals.TOO_MANY_BODIES)
+        self._is_last = body is Unread.INCOMPLETE
+        environ.add_body(self._variables, body if isinstance(body, bytes) else None)
+        # What the application sets in this context is still there when the rest of a large answer is made.
+        context = copy_context()
+        try:
+            context.run(self._call)
+        except Exception:
+            _log.exception("The application failed.")
+            return self._refuse(refusals.FAILURE)
+        if self._rest is None:
+            return self._end()
+        self._gateway.senders.submit(context.run, self._send, self._rest)
+        return None
+
+    def _call(self) -> None:
+        """Call the application, and send its answer unless it is large."""
+        self._blocks = self._gateway.application(self._variables, self._start_response)
+        blocks, size = iter(self._blocks), 0
+        first: list[bytes] = []
+        for block in blocks:
+            first.append(block)
+            size += len(block)
+            if size > LARGE:
+                self._rest = chain(first, blocks)
+                return
+        self._protocol.response_bytes(self._status, self._headers, b"".join(first))
+        self._close(size)
+
+    def _start_response(self, status: str, headers: Fields, *_: object) -> Callable[[bytes], object]:
+        self._status = int(status[:3])
+        self._headers = [*headers, ("Connection", "close")] if self._is_last else headers
+        return _write
+
+    def _send(self, answer: Iterable[bytes]) -> None:
+        size = 0
+        try:
+            size = large_answers.send(self._protocol, self._status, self._headers, answer, self._gateway.seconds)
+        except (BrokenPipeError, TimeoutError):
+            pass  # The client has gone, or does not read.
+        except Exception:
+            _log.exception("A large answer failed, and was cut off.")
+        finally:
+            self._close(size)
+            self._end()
+
+    def _close(self, size: int) -> None:
+        if close := getattr(self._blocks, "close", None):
+            close()
+        if log := self._gateway.access_log:
+            log(self._variables, self._status, self._headers, size, perf_counter() - self._begin)
+
+    def _refuse(self, problem: Problem) -> None:
+        refusals.send(self._protocol, problem)
+        self._end()
+
+    def _end(self) -> None:
+        self._gateway.busy.discard(self._client)
+
+
+def _write(_: bytes) -> object:
+    """What WSGI has for applications that do not return their answer; Django always does."""
+    raise NotImplementedError

@@ -1,0 +1,77 @@
+"""A listening socket for each worker, among which the system distributes new connections (SO_REUSEPORT).
+
+On a shared socket the worker that wakes first accepts all connections that have arrived, often all of a client's pool.
+
+The arbiter keeps the sockets open. So connections that wait in the queue of a worker that ends, by a reload or a crash,
+are accepted by its successor; where gunicorn itself opens a socket for each worker (`reuse_port`), they are reset.
+"""
+
+import os
+import signal
+import socket
+from collections import Counter
+
+from gunicorn.arbiter import Arbiter
+from gunicorn.workers.base import Worker
+
+Socket = socket.socket
+Sockets = list[Socket]
+
+# By slot. A slot has one live worker, and two while one replaces the other. The first has the sockets of gunicorn.
+_slots: dict[int, Sockets] = {}
+
+
+def assign(server: Arbiter, worker: Worker) -> None:
+    """Gives a worker that is about to be forked the sockets of a slot, preferably one without a worker."""
+    if _slots.get(0) is not server.LISTENERS:
+        _slots.clear()
+        _slots[0] = server.LISTENERS
+    users = Counter(each.slot for each in server.WORKERS.values())
+    worker.slot = min(range(server.num_workers), key=lambda slot: (users[slot], slot))
+    if worker.slot not in _slots:
+        _slots[worker.slot] = [_beside(listener, server.cfg.backlog) for listener in server.LISTENERS]
+    worker.sockets = _slots[worker.slot]
+
+
+def keep_own(worker: Worker) -> None:
+    """In the worker: close the sockets of other slots. The system distributes connections to a socket for as long as
+    any process has it open."""
+    for slot in _slots.keys() - {0, worker.slot}:
+        _close(_slots[slot])
+
+
+def retire(server: Arbiter, count: int) -> None:
+    """Stop the workers of the slots beyond this number of workers; gunicorn would stop the oldest workers instead."""
+    for worker in server.WORKERS.values():
+        if worker.slot >= count:
+            os.kill(worker.pid, signal.SIGTERM)
+
+
+def release(server: Arbiter, worker: Worker) -> None:
+    """After the end of a worker: close the sockets of its slot if there will be no other worker for it."""
+    if worker.slot >= server.num_workers:
+        _close(_slots.pop(worker.slot, []))
+
+
+def _beside(listener: Socket, backlog: int) -> Socket:
+    """Another socket at the same address. The same one again where the system allows no other: Unix sockets, and
+    sockets that another account has opened."""
+    if listener.family == socket.AF_UNIX:
+        return listener.dup()
+    beside = socket.socket(listener.family, listener.type)
+    try:
+        for each in (listener, beside):
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        beside.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        beside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        beside.bind(listener.getsockname())
+        beside.listen(backlog)
+    except OSError:
+        beside.close()
+        return listener.dup()
+    return beside
+
+
+def _close(sockets: Sockets) -> None:
+    for each in sockets:
+        each.close()

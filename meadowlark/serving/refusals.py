@@ -1,0 +1,59 @@
+"""Answers of the server itself, before the application is called, as problem details."""
+
+import logging
+from wsgiref.types import WSGIEnvironment
+
+import orjson
+
+from edfi_api.conf import api_settings
+from edfi_api.logs import log_lines
+from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+from meadowlark.correlation import correlated, new_correlation_id
+from meadowlark.serving.rsgi import HTTPProtocol
+
+_log = logging.getLogger("meadowlark.requests")
+
+_DETAIL = "The request could not be processed. See 'errors' for details."
+
+
+def _refusal(status: int, title: str, error: str) -> Problem:
+    return Problem(status=status, type="bad-request", title=title, detail=_DETAIL, errors=[error])
+
+
+BODY_TOO_SLOW = _refusal(408, "Request Timeout", "The body of the request did not arrive in time.")
+TOO_MANY_BODIES = Problem(
+    status=503,
+    type="service-unavailable",
+    title="Service Unavailable",
+    detail="The server is receiving too many large requests. Retry the request later.",
+    headers={"Retry-After": "5"},
+)
+FAILURE = Problem(status=500, type="system", title="System Error", detail="An unexpected problem has occurred.")
+_UNKNOWN_CODING = _refusal(501, "Not Implemented", "The only transfer coding that is supported is 'chunked'.")
+_UNKNOWN_EXPECTATION = _refusal(417, "Expectation Failed", "The only expectation that is supported is '100-continue'.")
+
+
+def of_head(variables: WSGIEnvironment) -> Problem | None:
+    """Why a request cannot be read, if it cannot; `variables` are those of WSGI."""
+    if variables.get("HTTP_TRANSFER_ENCODING", "chunked").lower() != "chunked":
+        return _UNKNOWN_CODING
+    if variables.get("HTTP_EXPECT", "100-continue").lower() != "100-continue":
+        return _UNKNOWN_EXPECTATION
+    return None
+
+
+def send(protocol: HTTPProtocol, problem: Problem) -> None:
+    """Answer with the problem, close the connection, and write a log line as for every other refusal."""
+    correlation_id = new_correlation_id()
+    level = logging.INFO if problem.status < 500 else logging.ERROR
+    with correlated(correlation_id):
+        log_lines.write(_log, level, {"status": problem.status, "problem": problem.urn})
+    body = orjson.dumps(problem.body(correlation_id))
+    headers = {
+        "Connection": "close",
+        "Content-Type": MEDIA_TYPE,
+        "Content-Length": str(len(body)),
+        api_settings.CORRELATION_HEADER: correlation_id,
+        **problem.headers,
+    }
+    protocol.response_bytes(problem.status, list(headers.items()), body)

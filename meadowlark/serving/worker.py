@@ -1,0 +1,112 @@
+"""A worker of gunicorn that serves through Granian's HTTP engine.
+
+gunicorn supervises: it opens the sockets, handles signals, starts, replaces and stops the workers. The engine accepts
+connections and reads HTTP in Rust, without Python's global lock; threads run the application.
+"""
+
+import os
+import select
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from types import SimpleNamespace
+from wsgiref.types import WSGIEnvironment
+
+from gunicorn.config import Config
+from gunicorn.glogging import Logger
+from gunicorn.workers.base import Worker
+
+from edfi_api.conf import api_settings
+from meadowlark.serving import environ
+from meadowlark.serving.engine import Engine
+from meadowlark.serving.gateway import Gateway
+from meadowlark.serving.idle_connections import close_longest_silent
+from meadowlark.serving.request_bodies import RequestBodies
+from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
+
+# Seconds between two checks of deadlines and of the number of connections; the second one while connections are closed.
+_INTERVAL = 1.0
+_SHORT_INTERVAL = 0.1
+# The part of the connections that the engine accepts from which on silent ones are closed.
+_FULL = 0.9
+
+
+class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
+    """Uses of gunicorn's settings threads, worker_connections, keepalive, backlog, graceful_timeout, max_requests and
+    those of the access log, besides the arbiter's."""
+
+    # For the body of a request to arrive, and for a client to read some of a large answer.
+    request_seconds: int
+
+    @classmethod
+    def check_config(cls, cfg: Config, _: Logger) -> None:
+        if cfg.is_ssl:
+            raise RuntimeError("TLS is ended by a proxy, or by gunicorn's own worker: MEADOWLARK_WORKER=gthread.")
+
+    def run(self) -> None:
+        self._bodies = RequestBodies(api_settings.MAX_BODY_BYTES, self.request_seconds)
+        self._senders = ThreadPoolExecutor(self.cfg.threads, thread_name_prefix="large-answer")
+        self._busy: set[str] = set()
+        self._ports = {each.getsockname()[1] for each in self.sockets if each.family != socket.AF_UNIX}
+        engines = [self._engine(listener) for listener in self.sockets]
+        for engine in engines:
+            engine.start()
+        while self.alive and self.ppid == os.getppid():
+            self._look_after_connections()
+        for engine in engines:
+            engine.stop()
+        end = time.monotonic() + self.cfg.graceful_timeout
+        while not all(engine.has_stopped() for engine in engines) and time.monotonic() < end:
+            self._look_after_connections(_SHORT_INTERVAL)
+
+    def _engine(self, listener: socket.socket) -> Engine:
+        if hasattr(socket, "TCP_USER_TIMEOUT") and listener.family != socket.AF_UNIX:
+            # Connections inherit it: the system closes those whose client takes nothing of what is sent.
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * self.request_seconds)
+        address = listener.getsockname()
+        name, port = (address, "") if listener.family == socket.AF_UNIX else (address[0], str(address[1]))
+        gateway = Gateway(
+            self.wsgi,
+            environ.FIXED | {"SERVER_NAME": name, "SERVER_PORT": port},
+            self._bodies,
+            self._senders,
+            self._busy,
+            self.request_seconds,
+            self._log_access if self.log.access_log_enabled else None,
+        )
+
+        def handle(scope: Scope, protocol: HTTPProtocol) -> None:
+            self.nr += 1
+            if self.nr == self.max_requests:
+                self.log.info("Autorestarting worker after current request.")
+                self.alive = False
+                os.write(self.PIPE[1], b"1")
+            gateway.handle(scope, protocol)
+
+        return Engine(
+            listener,
+            handle,
+            threads=self.cfg.threads,
+            connections=self.cfg.worker_connections,
+            head_seconds=self.cfg.keepalive,
+            backlog=self.cfg.backlog,
+        )
+
+    def _look_after_connections(self, interval: float = _INTERVAL) -> None:
+        """Until a signal arrives, or for so many seconds."""
+        self.notify()
+        self._bodies.expire()
+        if close_longest_silent(self._ports, int(_FULL * self.cfg.worker_connections), self._busy):
+            interval = _SHORT_INTERVAL
+        if select.select([self.PIPE[0]], [], [], interval)[0]:
+            os.read(self.PIPE[0], 4096)
+
+    def _log_access(
+        self, variables: WSGIEnvironment, status: int, headers: Fields, length: int, seconds: float
+    ) -> None:
+        query = variables["QUERY_STRING"]
+        variables["RAW_URI"] = variables["PATH_INFO"] + (f"?{query}" if query else "")
+        answer = SimpleNamespace(status=str(status), headers=headers, sent=length)
+        request = {name[5:].replace("_", "-"): value for name, value in variables.items() if name.startswith("HTTP_")}
+        self.log.access(answer, request, variables, timedelta(seconds=seconds))

@@ -1,0 +1,180 @@
+"""gunicorn supervises the workers: it replaces, adds and removes them, and no request is lost or left waiting."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Event
+
+import psutil
+import pytest
+
+from tests.ports import free_port
+from tests.robustness.raw_http import whole_answer
+from tests.robustness.waiting import wait_until
+from tests.server_processes import constant_view
+
+TOP = Path(__file__).parents[2]
+GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
+CLIENTS = 4
+# Seconds for what takes one or two on a machine that does nothing else.
+PATIENCE = 60
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[int, psutil.Process]]:
+    """The port and the arbiter, when both workers are there."""
+    with constant_view(tmp_path / "home") as (port, arbiter):
+        wait_until(lambda: len(workers(arbiter)) == 2, PATIENCE)
+        yield port, arbiter
+
+
+def ask(port: int) -> int:
+    """The status of the answer on a new connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+        connection.sendall(GET)
+        return whole_answer(connection).status
+
+
+@contextmanager
+def asking(port: int) -> Iterator[list[int]]:
+    """Clients that open a connection for each request, within the block; the answers are yielded."""
+    end, statuses = Event(), []
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        clients = [pool.submit(lambda: [statuses.append(ask(port)) for _ in iter(end.is_set, True)]) for _ in "1234"]
+        try:
+            yield statuses
+            more = len(statuses) + 100
+            wait_until(lambda: len(statuses) > more, PATIENCE)
+        finally:
+            end.set()
+        for client in clients:
+            client.result(PATIENCE)
+
+
+def workers(gunicorn: psutil.Process) -> set[int]:
+    return {worker.pid for worker in gunicorn.children()}
+
+
+def test_a_reload_loses_no_request(server):
+    port, gunicorn = server
+    with asking(port) as statuses:
+        for _ in range(3):
+            before = workers(gunicorn)
+            gunicorn.send_signal(signal.SIGHUP)
+            wait_until(lambda before=before: len(workers(gunicorn) - before) == 2 == len(workers(gunicorn)), PATIENCE)
+
+    assert set(statuses) == {200}
+
+
+def test_added_and_removed_workers_share_the_connections(server):
+    """A socket without a worker would leave its share of them waiting."""
+    port, gunicorn = server
+    for number, count in [(signal.SIGTTIN, 3), (signal.SIGTTIN, 4), (signal.SIGTTOU, 3), (signal.SIGTTOU, 2)]:
+        gunicorn.send_signal(number)
+        wait_until(lambda count=count: len(workers(gunicorn)) == count, PATIENCE)
+        wait_until(lambda count=count: listening(gunicorn, port) == count, PATIENCE)
+        with ThreadPoolExecutor(16) as pool:
+            assert set(pool.map(ask, [port] * 64)) == {200}
+
+
+def listening(gunicorn: psutil.Process, port: int) -> int:
+    """How many sockets accept connections to the port."""
+    local = f":{port:04X} "
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
+    return sum(row[3] == "0A" and f"{row[1]} ".endswith(local) for row in rows)
+
+
+def test_the_connections_of_a_killed_worker_go_to_its_successor(server):
+    """Those that it has not accepted yet; it is stopped first, so that it accepts none."""
+    port, gunicorn = server
+    victim, _ = gunicorn.children()
+    victim.suspend()
+    with ExitStack() as opened:
+        clients = [opened.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE)) for _ in range(32)]
+        for client in clients:
+            client.sendall(GET)
+        victim.kill()
+        assert {whole_answer(client).status for client in clients} == {200}
+        wait_until(lambda: len(workers(gunicorn)) == 2, PATIENCE)
+    assert victim.pid not in workers(gunicorn)
+
+
+def test_a_worker_is_replaced_after_as_many_requests_as_gunicorn_is_set_to(tmp_path):
+    with constant_view(tmp_path / "home", GUNICORN_CMD_ARGS="--max-requests=50") as (port, gunicorn):
+        first = workers(gunicorn)
+        with asking(port) as statuses:
+            wait_until(lambda: first.isdisjoint(workers(gunicorn)), PATIENCE)
+
+    assert set(statuses) == {200}
+
+
+def test_gunicorn_writes_its_access_log(tmp_path):
+    with constant_view(tmp_path / "home", GUNICORN_CMD_ARGS="--access-logfile=-") as (port, _):
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+            connection.sendall(GET.replace(b"/x", b"/x?y=1").replace(b"Host:", b"User-Agent: us\r\nHost:"))
+            assert whole_answer(connection).status == 200
+        log = tmp_path / "home.constant.log"
+        wait_until(lambda: '"GET /x?y=1 HTTP/1.1" 200 711 "-" "us"' in log.read_text(), PATIENCE, log.read_text())
+
+
+@contextmanager
+def gunicorn(log: Path, *options: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+    """On the constant view, with these options."""
+    command = [sys.executable, "-m", "gunicorn", "--config", "python:meadowlark.serving.gunicorn_conf", *options]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, "tests.constant_application:application"],
+            cwd=TOP,
+            env=os.environ | variables,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def test_several_addresses_are_served_also_unix_sockets(tmp_path):
+    path, port = tmp_path / "socket", free_port()
+    binds = ["--bind", f"unix:{path}", "--bind", f"127.0.0.1:{port}"]
+    with gunicorn(tmp_path / "log", *binds):
+        wait_until(path.exists, PATIENCE)
+        for _ in range(8):
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(PATIENCE)
+                connection.connect(str(path))
+                connection.sendall(GET)
+                assert whole_answer(connection).status == 200
+            assert ask(port) == 200
+
+
+def test_gunicorn_s_own_worker_serves_when_it_is_set(tmp_path):
+    with constant_view(tmp_path / "home", MEADOWLARK_WORKER="gthread") as (port, gunicorn):
+        assert ask(port) == 200
+        loaded = [each.path for worker in gunicorn.children() for each in worker.memory_maps()]
+
+    assert loaded
+    assert not any("_granian" in path for path in loaded)
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "message"),
+    [
+        ([], {"MEADOWLARK_WORKER": "gevent"}, "MEADOWLARK_WORKER is 'gevent'; it must be 'granian' or 'gthread'."),
+        (["--certfile", __file__], {}, "TLS is ended by a proxy, or by gunicorn's own worker"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_at_the_start(tmp_path, options, variables, message):
+    log = tmp_path / "log"
+    with gunicorn(log, "--bind", f"127.0.0.1:{free_port()}", *options, **variables) as process:
+        assert process.wait(PATIENCE) != 0
+
+    assert message in log.read_text()
