@@ -76,3 +76,15 @@ def test_other_refusals_have_no_link(api):
     assert "Link" not in api.put(path, school_year)
     assert "Link" not in api.delete(path)
     assert "Link" not in api.delete(path)
+
+
+def test_a_document_that_refers_to_itself_is_no_obstacle_to_its_own_removal(api, documents, resource_named):
+    resource = resource_named("LocalEducationAgency")
+    itself = {"parentLocalEducationAgencyReference": {"localEducationAgencyId": 7}}
+    body = documents.minimal_body(resource, localEducationAgencyId=7, **itself)
+    documents.store_targets(resource, documents.minimal_body(resource))
+    posted = api.post("/localEducationAgencies", body)
+    assert posted.status_code == 201, posted.content
+
+    assert api.delete(item_path(posted)).status_code == 204
+    assert api.get(item_path(posted)).status_code == 404

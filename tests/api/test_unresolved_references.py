@@ -89,3 +89,18 @@ def test_descriptors_in_the_keys_of_items_are_reported_by_their_index(api, docum
         ],
         "$.grades[1].gradeReference": ["The referenced Grade item does not exist."],
     }
+
+
+def test_one_log_line_tells_why_it_was_refused_without_values(api, association, log):
+    answer = api.post("/studentProgramAssociations", with_program(association, programName="Nowhere"))
+
+    assert answer.status_code == 409
+    (line,) = log.requests
+    assert {name: line[name] for name in ("status", "problem", "method", "resource", "correlation_id")} == {
+        "status": 409,
+        "problem": "urn:ed-fi:api:data-conflict:unresolved-reference",
+        "method": "POST",
+        "resource": "/ed-fi/studentProgramAssociations",
+        "correlation_id": answer.json()["correlationId"],
+    }
+    assert "Nowhere" not in log.text
