@@ -392,7 +392,7 @@ OAUTH2_PROVIDER = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.authentication.BearerTokenAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.permissions.ClaimSetPermission"],
+    "DEFAULT_PERMISSION_CLASSES": ["edfi_api.security.permissions.IsApiClient"],
     "DEFAULT_PARSER_CLASSES": ["edfi_api.api.viewsets.parsers.EdFiJsonParser"],
     "DEFAULT_RENDERER_CLASSES": ["edfi_api.api.viewsets.renderers.EdFiJsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "edfi_api.api.viewsets.renderers.NoNegotiation",

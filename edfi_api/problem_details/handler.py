@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's hook. Returns None for an unknown exception, which Django then logs and passes to `server_error`."""
-    problem = problem_of(error) or _problem_of_policy(error, context["view"])
+    problem = problem_of(error)
     if problem is None:
         return None
     _log(problem, error)
@@ -35,13 +35,6 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 def _links(problem: Problem, request: HttpRequest) -> dict[str, str]:
     return {"Link": f'<{root_of(request)}/{problem.related}>; rel="related"'} if problem.related else {}
-
-
-def _problem_of_policy(error: Exception, view: Any) -> Problem | None:
-    """The problem of an error that the database raised in the authorization SQL, if it was raised there."""
-    policy = getattr(view, "policy", None)
-    fault = policy.fault(error) if policy is not None else None
-    return problem_of(fault) if fault is not None else None
 
 
 # Statuses of refusals that depend on the client; they are written to the audit log.

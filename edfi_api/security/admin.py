@@ -35,9 +35,9 @@ from .models import (
     ResourceClaim,
     Vendor,
 )
+from .policies.table import STRATEGIES
 from .remarks import remarks
-from .strategies.table import STRATEGIES
-from .strategy_faults import unknown_for
+from .strategy_faults import advice_on_views, unknown_for
 
 admin.site.login_form = ThrottledLoginForm
 
@@ -89,7 +89,9 @@ class StrategiesForm(forms.ModelForm):
         if not names:
             self.add_error("strategies", "Choose a strategy, or name a custom view.")
         if unknown := unknown_for(cleaned.get("action", ""), names, current_surface()):
-            self.add_error("strategies", f"Unknown, or not for this action: {', '.join(unknown)}")
+            self.add_error(
+                "strategies", f"Unknown, or not for this action: {', '.join(unknown)}.{advice_on_views(unknown)}"
+            )
         return cleaned | {"strategies": names}
 
 

@@ -8,8 +8,8 @@ from .actions import Action
 from .claim_uris import DOMAINS, SERVICES
 from .claims import granted_strategies
 from .models import Application, ClaimSet
-from .strategies.relationships import REACHES
-from .strategies.table import NO_FURTHER_AUTHORIZATION_REQUIRED
+from .policies.reach import REACHES
+from .policies.table import NO_FURTHER_AUTHORIZATION_REQUIRED
 
 _OPEN = (NO_FURTHER_AUTHORIZATION_REQUIRED,)
 _RESOURCES_NAMED = 5

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator
 from edfi_api.model.surface.resource import Resource, Surface
 
 from .actions import Action
-from .authorization import Rules
 from .claim_uris import claim_name
 from .claims_file import ByAction, Claims
 from .exceptions import StrategyNotApplicable
-from .strategies.strategy import Subject
-from .strategies.table import STRATEGIES, unknown_strategies
+from .policies.combined import CombinedStrategies
+from .policies.strategy import Subject
+from .policies.table import STRATEGIES, unknown_strategies
+from .policies.views import is_custom_view, view_name
 
 
 def unknown_for(action: str, names: Iterable[str], surface: Surface) -> tuple[str, ...]:
@@ -29,6 +30,27 @@ def unknown_in(claims: Claims, surface: Surface) -> list[str]:
         for action, names in by_action.items()
         if (unknown := unknown_for(action, names, surface))
     ]
+
+
+def advice_on_views(unknown: Iterable[str]) -> str:
+    """What has to be done about the custom views among unknown strategies; empty if there are none."""
+    views = sorted({view_name(name) for name in unknown if name not in STRATEGIES and is_custom_view(name)})
+    if not views:
+        return ""
+    return (
+        f" A custom view ({', '.join(views)}) has to be in the database, readable by the server, with a column "
+        "document_uuid of type uuid, and its name has to begin with a resource."
+    )
+
+
+def all_unknown_in(claims: Claims, surface: Surface) -> set[str]:
+    """The unknown strategies themselves."""
+    return {
+        name
+        for _, _, by_action in _strategies_in(claims)
+        for action, names in by_action.items()
+        for name in unknown_for(action, names, surface)
+    }
 
 
 def views_without_a_way(claims: Claims, surface: Surface) -> list[str]:
@@ -47,7 +69,7 @@ def views_without_a_way(claims: Claims, surface: Surface) -> list[str]:
 def is_applicable(resource: Resource, action: str, names: Iterable[str], surface: Surface) -> bool:
     """Whether the resource has the elements that these known strategies need."""
     try:
-        Rules(names, Subject(resource, surface, is_for_changes=action == Action.READ_CHANGES))
+        CombinedStrategies(names, Subject(resource, surface, is_for_changes=action == Action.READ_CHANGES))
     except StrategyNotApplicable:
         return False
     return True

@@ -12,9 +12,14 @@ from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.row_policy import Clause, Explanation, Predicate, RowPolicy
 
 from .actions import Action
-from .authorization import row_policy
 from .exceptions import UNAUTHORIZABLE
+from .row_policies import row_policy
 from .tokens import AuthenticatedClient
+
+
+def upsert_actions() -> tuple[Action, ...]:
+    """The actions whose strategies apply to a POST."""
+    return (Action.CREATE, Action.UPDATE) if api_settings.UPSERT_ASKS_UPDATE else (Action.CREATE,)
 
 
 def upsert_policy(client: AuthenticatedClient, resource: Resource, surface: Surface) -> RowPolicy | None:
@@ -48,9 +53,6 @@ class _Unrestricted:
 
     def explanation(self, clause: Clause) -> Explanation:
         return Explanation((), lambda results, unresolved: None)
-
-    def fault(self, error: Exception) -> Exception | None:
-        return None
 
 
 _UNRESTRICTED = _Unrestricted()
@@ -95,6 +97,3 @@ class UpsertPolicy:
 
     def explanation(self, clause: Clause) -> Explanation:
         return (self.create if clause is Clause.WITH_CHECK_NEW else self.update).explanation(clause)
-
-    def fault(self, error: Exception) -> Exception | None:
-        return self.create.fault(error) or self.update.fault(error)

@@ -95,6 +95,3 @@ class RowPolicy(Protocol):
 
     def explanation(self, clause: Clause) -> Explanation:
         """Why a clause denied access to one document."""
-
-    def fault(self, error: Exception) -> Exception | None:
-        """The refusal behind an error that the policy's SQL has raised; None if the error has another cause."""

@@ -12,7 +12,6 @@ _MODULES = [path for path in MODULES if "meadowlark" not in path.relative_to(TOP
 _ALLOWED = {
     ("edfi_api/storage/data_store.py", "_data_stores"),  # the data stores themselves
     ("edfi_api/storage/driver/prepared.py", "_prepared"),  # by connection, and gone with it
-    ("edfi_api/security/authorization.py", "_known_rules"),
 }
 _CACHES = {"cache", "lru_cache", "cached"}
 _CONTAINERS = {"dict", "list", "set", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary"}

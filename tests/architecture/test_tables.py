@@ -50,8 +50,8 @@ OWNERS = {
 # What lies below the owner but may name the table, by module.
 PUBLISHED = {
     # ReadChanges authorizes rows of the history, by their own key values and by associations that were deleted.
-    "edfi_api.security.strategies.relationships": {"deleted_document", "key_change"},
-    "edfi_api.security.strategies.values": {"key_field"},
+    "edfi_api.security.policies.reachable": {"deleted_document", "key_change"},
+    "edfi_api.security.policies.values": {"key_field"},
 }
 
 _OF_LIBRARIES = ("auth_", "django_", "oauth2_provider_")

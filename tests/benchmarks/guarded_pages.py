@@ -214,8 +214,8 @@ SELECT nextval('change_version'), document_uuid, resource_type_id, '{}', '{}',
 
 
 def _policy(resource: "Resource", strategy: str, organizations: list[int]) -> "RowPolicy":
-    from edfi_api.security.authorization import ClientPolicy, Rules  # noqa: PLC0415  Django is set up by now
-    from edfi_api.security.strategies.strategy import Subject  # noqa: PLC0415
+    from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies  # noqa: PLC0415  Django is set up by now
+    from edfi_api.security.policies.strategy import Subject  # noqa: PLC0415
     from edfi_api.security.tokens import AuthenticatedClient  # noqa: PLC0415
     from edfi_api.startup import current_surface  # noqa: PLC0415
 
@@ -231,8 +231,8 @@ def _policy(resource: "Resource", strategy: str, organizations: list[int]) -> "R
         token_expires=datetime.now(UTC),
     )
     subject = Subject(resource, current_surface(), is_for_changes=strategy.endswith("IncludingDeletes"))
-    rules = Rules((strategy,), subject)
-    return ClientPolicy(rules, client, "default")
+    combined = CombinedStrategies((strategy,), subject)
+    return ClientPolicy(combined, client, "default")
 
 
 def _applies(resource: "Resource", strategy: str) -> bool:

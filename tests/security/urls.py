@@ -9,12 +9,12 @@ from rest_framework.views import APIView
 
 from edfi_api.security.authentication import BearerTokenAuthentication
 from edfi_api.security.exceptions import AuthenticationFailed
-from edfi_api.security.permissions import ClaimSetPermission
+from edfi_api.security.permissions import IsApiClient
 
 
 class WhoAmI(APIView):
     authentication_classes = [BearerTokenAuthentication]
-    permission_classes = [ClaimSetPermission]
+    permission_classes = [IsApiClient]
     renderer_classes = [JSONRenderer]
 
     def get(self, request: Request) -> Response:

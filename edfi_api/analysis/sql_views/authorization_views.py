@@ -12,16 +12,18 @@ from edfi_api.analysis.sql_views.column_types import column_type
 from edfi_api.analysis.sql_views.people import Person
 from edfi_api.analysis.sql_views.views import READ_ONLY, View
 from edfi_api.documents.securables import SecurableKind
+from edfi_api.model.metaed.core_names import (
+    CONTACT_PATHWAY,
+    EDUCATION_ORGANIZATION,
+    RESPONSIBILITY_PATHWAY,
+    STAFF_PATHWAY,
+    STUDENT_PATHWAY,
+)
 from edfi_api.model.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind, Model
 from edfi_api.model.surface.resource import ResourceName, Surface
-from edfi_api.model.surface.securable import EDUCATION_ORGANIZATION
 
 SCHEMA = "auth"
 
-_STUDENT = "StudentSchoolAssociationAuthorization"
-_CONTACT = "ContactStudentSchoolAuthorization"
-_STAFF = "StaffEducationOrganizationAuthorization"
-_RESPONSIBILITY = "StudentEducationOrganizationResponsibilityAssociationAuthorization"
 _SOURCE = "sourceeducationorganizationid"
 _TARGET = "targeteducationorganizationid"
 _PARENT = EntityKey(CORE_NAMESPACE, EntityKind.DOMAIN_ENTITY, "Parent")
@@ -39,10 +41,10 @@ def authorization_views(model: Model, surface: Surface, numbers: Mapping[Resourc
     closure = f"FROM public.organization_closure c\n  {READ_ONLY}"
     yield View(SCHEMA, "educationorganizationidtoeducationorganizationid", columns, closure)
     found = _Associations(surface, numbers, type_)
-    yield from found.people("student", SecurableKind.STUDENT, _STUDENT)
-    yield from found.people(contact, SecurableKind.CONTACT, _CONTACT, enrollment=_STUDENT)
-    yield from found.people("staff", SecurableKind.STAFF, _STAFF)
-    yield from found.people("student", SecurableKind.STUDENT, _RESPONSIBILITY, suffix="throughresponsibility")
+    yield from found.people("student", SecurableKind.STUDENT, STUDENT_PATHWAY)
+    yield from found.people(contact, SecurableKind.CONTACT, CONTACT_PATHWAY, enrollment=STUDENT_PATHWAY)
+    yield from found.people("staff", SecurableKind.STAFF, STAFF_PATHWAY)
+    yield from found.people("student", SecurableKind.STUDENT, RESPONSIBILITY_PATHWAY, suffix="throughresponsibility")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,10 +38,10 @@ class TrackedResourceViewSet(ResourceViewSet):
         page = self.paginator.read_window(request)
         window = read_window(request.query_params)
         refuse_filters(request.query_params)
-        self.check_permissions(request)
-        if self.policy is not None:
-            self.policy.predicate()  # Raises a refusal if the client cannot be allowed to read any document.
-        tracked = Tracked(self.resource, window, self.policy)
+        policy = self.authorize(request).policy
+        if policy is not None:
+            policy.predicate()  # Raises a refusal if the client cannot be allowed to read any document.
+        tracked = Tracked(self.resource, window, policy)
         headers = {"Total-Count": str(count(tracked))} if page.wants_total else {}
         return JsonTextResponse(_array(map(write, find(tracked, page.size, page.offset))), headers)
 

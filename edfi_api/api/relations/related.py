@@ -67,12 +67,8 @@ _BODY = f"CASE WHEN d.bytes_before < {BYTES_AT_ONCE} THEN d.body END"
 _NO_BODY = "NULL::jsonb"
 
 
-@dataclass(frozen=True, slots=True)
-class Readable:
-    """A resource that a client may read, and the conditions that its documents have to satisfy."""
-
-    resource: Resource
-    conditions: tuple[Predicate, ...] = ()
+# A resource that a client may read, and the condition on its documents.
+Readable = tuple[Resource, Predicate | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +137,9 @@ def _by_conditions(readable: Iterable[Readable], using: str) -> Iterable[tuple[S
     """The conditions, and the types that have them, which are read together."""
     numbers = resource_types.numbers(using)
     found: dict[str, tuple[Sql, list[int]]] = {}
-    for each in readable:
-        conditions = Sql.join("", (" AND " + condition.for_one_row for condition in each.conditions))
-        found.setdefault(conditions.text, (conditions, []))[1].append(numbers[each.resource.name])
+    for resource, predicate in readable:
+        conditions = Sql("") if predicate is None else " AND " + predicate.for_one_row
+        found.setdefault(conditions.text, (conditions, []))[1].append(numbers[resource.name])
     return found.values()
 
 

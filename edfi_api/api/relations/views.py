@@ -1,38 +1,36 @@
 """Related documents over HTTP: a page of names, with bodies on request."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 
-from edfi_api.api.relations.authorization import readable
 from edfi_api.api.relations.parameters import RelationsQuery, read
 from edfi_api.api.relations.related import RelatedDocument, related_documents
 from edfi_api.api.relations.related_resources import RelatedResources
+from edfi_api.api.viewsets.authorized_view import AuthorizedView
 from edfi_api.api.viewsets.document_id import document_uuid
-from edfi_api.api.viewsets.edfi_view import EdFiView
 from edfi_api.api.viewsets.links import Linker
 from edfi_api.api.viewsets.representation import Representation
 from edfi_api.api.viewsets.responses import JsonArray, json_file_response
 from edfi_api.documents.extraction import Extractor
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.security.readable import readable_resources
 from edfi_api.storage import store
-from edfi_api.storage.row_policy import RowPolicy
 
 
-class RelationsView(EdFiView):
+class RelationsView(AuthorizedView):
     """Lists the documents that refer to a document, or those that it refers to. Authorized as GET of the document."""
 
     detail = None
     action = "retrieve"
-    resource: Resource | None = None
-    policy: RowPolicy | None = None
-    surface: Surface | None = None
-    related_resources: RelatedResources | None = None
-    representations: dict[ResourceName, Representation] | None = None
+    # DRF's `as_view` accepts only attributes that the class has; `of` sets these.
+    surface: Surface = None  # type: ignore[assignment]
+    related_resources: RelatedResources = None  # type: ignore[assignment]
+    representations: Mapping[ResourceName, Representation] = {}
 
     @classmethod
     def of(cls, surface: Surface) -> Any:
@@ -50,13 +48,11 @@ class RelationsView(EdFiView):
         self.resource = resource
         uuid = document_uuid(document_id)
         query = read(request.query_params, self.surface)
-        self.check_permissions(request)
-        resources = readable(request.user, self._requested(query), self.surface)
-        found = related_documents(resource, uuid, query, resources, policy=self.policy)
+        policy = self.authorize(request).policy
+        resources = readable_resources(request.user, self._requested(query), self.surface)
+        found = related_documents(resource, uuid, query, resources, policy=policy)
         if found is None:
-            store.get(
-                resource, uuid, policy=self.policy
-            )  # Raises the reason if the document exists but may not be read.
+            store.get(resource, uuid, policy=policy)  # Raises the reason if the document exists but may not be read.
             raise ResourceNotFound
         array, last_row = JsonArray(), 0
         for each in found:

@@ -21,8 +21,9 @@ from rest_framework.status import (
 from rest_framework.viewsets import ViewSetMixin
 
 from edfi_api.api.viewsets import profile_media_types
+from edfi_api.api.viewsets.authorized_view import AuthorizedView
 from edfi_api.api.viewsets.document_id import document_uuid
-from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
+from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
 from edfi_api.api.viewsets.representation import CollectionText, Representation
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
@@ -35,7 +36,6 @@ from edfi_api.queries.collection import Order, Selection, all_documents
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
-from edfi_api.storage.row_policy import MayRead, RowPolicy
 from edfi_api.storage.stored import Outcome
 
 Result = TypeVar("Result")
@@ -51,7 +51,7 @@ class View(Protocol):
     def __call__(self, request: HttpRequest, **kwargs: Any) -> HttpResponse: ...
 
 
-class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView refines what the mixin has.
+class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # EdFiView refines what the mixin has.
     """All operations on the documents of one resource. `prefix` is the part of the path before the project."""
 
     # Path segments in place of an id → action.
@@ -64,10 +64,6 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
     preparer: Preparer
     representation: Representation
     fixed_headers: FixedHeaders
-    # The row-level policy of the request, set by the permission class in `check_permissions`.
-    policy: RowPolicy | None = None
-    # Which other documents an error may name; set together with the policy.
-    may_read: MayRead | None = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
@@ -85,8 +81,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
         return cast(View, view)
 
     def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
-        """Does not check permissions: each action does, at the point that the order of checks requires
-        (meadowlark/docs/contract.md#order-of-checks)."""
+        """Does not check permissions: each action does."""
         self.perform_authentication(request)
         self.check_throttles(request)
         if document_id is not None:
@@ -108,9 +103,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
         """A page of documents; filters are the resource's query fields."""
         self.check_accept(request)
         page = self.paginator.read(request)
-        documents = self.selection()
-        self.check_permissions(request)
-        documents = documents.restricted_by(self.policy)
+        documents = self.selection().restricted_by(self.authorize(request).policy)
 
         def query(documents: Selection) -> tuple[int | None, CollectionText]:
             total = collection.count(documents) if page.wants_total else None
@@ -128,8 +121,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
         self.check_accept(request)
         documents = self.selection()
         number = self.paginator.read_number(request)
-        self.check_permissions(request)
-        documents = documents.restricted_by(self.policy)
+        documents = documents.restricted_by(self.authorize(request).policy)
         tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
         return Response({"pageTokens": tokens})
 
@@ -144,8 +136,8 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         body = self.parse_body(request)
         incoming = self.preparer.prepare_new(body, stored_uris)
-        self.check_permissions(request)
-        written = store.upsert(WriteRequest(incoming, request.user.row_id, write_condition(request), self.policy))
+        allowed = self.authorize(request)
+        written = store.upsert(WriteRequest(incoming, request.user.row_id, write_condition(request), allowed.policy))
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, written)
         return EmptyResponse(status=status, headers=headers)
@@ -153,8 +145,7 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
     def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """The document; 304 if the client has its current version."""
         self.check_accept(request)
-        self.check_permissions(request)
-        document = store.get(self.resource, self.document_uuid, policy=self.policy)
+        document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy)
         if document is None:
             raise ResourceNotFound
         if is_not_modified(request, document):
@@ -167,23 +158,23 @@ class ResourceViewSet(ViewSetMixin, EdFiView):  # type: ignore[misc]  # EdFiView
         if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
             body = body | {"id": str(self.document_uuid)}
         incoming = self.preparer.prepare_replacement(body, self.document_uuid, stored_uris)
-        self.check_permissions(request)
+        allowed = self.authorize(request)
         client, condition = request.user.row_id, write_condition(request)
-        write = WriteRequest(incoming, client, condition, self.policy, self.may_read)
+        write = WriteRequest(incoming, client, condition, allowed.policy, allowed.may_read)
         written = store.update(write, self.document_uuid, self.preparers)
         headers = written_document_headers(request, prefix, self.resource, written)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Delete the document."""
-        self.check_permissions(request)
+        allowed = self.authorize(request)
         delete = DeleteRequest(
             self.resource,
             self.document_uuid,
             request.user.row_id,
             condition=write_condition(request),
-            policy=self.policy,
-            may_read=self.may_read,
+            policy=allowed.policy,
+            may_read=allowed.may_read,
         )
         if not store.delete(delete):
             raise ResourceNotFound

@@ -12,6 +12,7 @@ from typing import Any
 
 from lark import Token, Tree
 
+from edfi_api.model.metaed.core_names import ABSTRACT_ASSOCIATION
 from edfi_api.model.metaed.drafts import (
     DomainDraft,
     DomainItem,
@@ -74,8 +75,6 @@ ITEM_KINDS = {
 SCHOOL_YEAR = "SchoolYear"
 IDENTITY_ITEM = " identity"
 OPTIONAL_MAP_TYPE = "with optional map type"
-# The one abstract association. The language has no way to say so.
-ABSTRACT_ASSOCIATION = EntityKey(CORE_NAMESPACE, EntityKind.ASSOCIATION, "GeneralStudentProgramAssociation")
 
 
 def build(parsed: ParsedFile, namespace: str) -> FileDraft:

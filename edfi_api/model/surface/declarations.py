@@ -14,7 +14,6 @@ from itertools import chain
 
 from edfi_api.model.metaed.model import (
     ADDITIONS_KINDS,
-    CORE_NAMESPACE,
     SUBCLASS_KINDS,
     Cardinality,
     Entity,
@@ -27,9 +26,6 @@ from edfi_api.model.metaed.model import (
 )
 from edfi_api.model.surface import naming
 from edfi_api.model.surface.resource import ResourceName
-
-# MetaEd has no syntax for an abstract association.
-ABSTRACT_ASSOCIATION = EntityKey(CORE_NAMESPACE, EntityKind.ASSOCIATION, "GeneralStudentProgramAssociation")
 
 RESOURCE_KINDS = (
     EntityKind.DOMAIN_ENTITY,
@@ -118,7 +114,7 @@ class Declarations:
         return (entity for entity in self.model.of_kind(*RESOURCE_KINDS) if self.is_abstract(entity))
 
     def is_abstract(self, entity: Entity) -> bool:
-        return entity.is_abstract or entity.key == ABSTRACT_ASSOCIATION
+        return entity.is_abstract
 
     def superclass(self, entity: Entity) -> Entity | None:
         return self.model.base(entity) if entity.kind in SUBCLASS_KINDS else None

@@ -1,13 +1,20 @@
-"""The securable elements of documents, and the constants of Ed-Fi's security model.
-
-The exceptions of that model are data at the top of this module; implementers can add to them.
-"""
+"""The securable elements of documents. The exceptions of Ed-Fi's security model are data at the top of this module;
+implementers can add to them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from edfi_api.model.metaed.core_names import (
+    AUTHORIZATION_PATHWAYS,
+    CONTACT,
+    EDUCATION_ORGANIZATION,
+    NAMESPACE,
+    NAMESPACE_TYPE,
+    STAFF,
+    STUDENT,
+)
 from edfi_api.model.metaed.model import (
     CORE_NAMESPACE,
     Cardinality,
@@ -20,14 +27,6 @@ from edfi_api.model.metaed.model import (
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.path_table import PathTable, Terminal, Value
 from edfi_api.model.surface.resource import JsonPath, NamedPath, SecurableElements
-
-EDUCATION_ORGANIZATION = EntityKey(CORE_NAMESPACE, EntityKind.DOMAIN_ENTITY, "EducationOrganization")
-NAMESPACE_TYPE = EntityKey(CORE_NAMESPACE, EntityKind.SHARED_STRING, "URI")
-NAMESPACE = "Namespace"
-
-STUDENT, STAFF = frozenset({"Student"}), frozenset({"Staff"})
-# In data standards before 5, Contact is named Parent.
-CONTACT = frozenset({"Contact", "Parent"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +52,12 @@ EXEMPTIONS = (
     Exemption("EvaluationRubricDimension", "ProgramEvaluationElement", since=5),
 )
 
-# The associations that connect people with organizations.
-AUTHORIZATION_PATHWAYS = {
-    "StudentSchoolAssociation": "StudentSchoolAssociationAuthorization",
-    "StudentEducationOrganizationResponsibilityAssociation": (
-        "StudentEducationOrganizationResponsibilityAssociationAuthorization"
-    ),
-    "StudentContactAssociation": "ContactStudentSchoolAuthorization",
-    "StudentParentAssociation": "ContactStudentSchoolAuthorization",
-    "StaffEducationOrganizationAssignmentAssociation": "StaffEducationOrganizationAuthorization",
-    "StaffEducationOrganizationEmploymentAssociation": "StaffEducationOrganizationAuthorization",
-}
-
 
 def authorization_pathways(entity: Entity) -> tuple[str, ...]:
     """The pathways of which documents of this entity are the associations; core entities only."""
-    if entity.namespace != CORE_NAMESPACE or entity.name not in AUTHORIZATION_PATHWAYS:
+    if entity.namespace != CORE_NAMESPACE:
         return ()
-    return (AUTHORIZATION_PATHWAYS[entity.name],)
+    return tuple(name for name, associations in AUTHORIZATION_PATHWAYS.items() if entity.name in associations)
 
 
 def securable_elements(entity: Entity, table: PathTable, declarations: Declarations) -> SecurableElements:

@@ -1,5 +1,7 @@
 """Documents that the authorization strategies do not let a client read or write: 403."""
 
+from rest_framework.exceptions import PermissionDenied
+
 from edfi_api.problem_details.catalog.registry import problem_of, quoted
 from edfi_api.problem_details.problem import Problem
 from edfi_api.security import exceptions as security
@@ -141,6 +143,12 @@ def ownership_mismatch(error: security.OwnershipMismatch) -> Problem:
     return _denied(
         ":ownership:access-denied:ownership-mismatch", f"{_NOT_AUTHORIZED} The item is not owned by the caller."
     )
+
+
+@problem_of.register
+def permission_denied(error: PermissionDenied) -> Problem:
+    """By a permission class of the settings other than ours."""
+    return _denied("", "Access to the resource could not be authorized.", str(error.detail))
 
 
 def _denied(type_: str, detail: str, *errors: str) -> Problem:

@@ -17,12 +17,14 @@ from edfi_api.changes.change_queries.tracked import Tracked
 from edfi_api.changes.change_queries.windows import Window
 from edfi_api.models import ResourceType
 from edfi_api.queries import collection
-from edfi_api.security import authorization
 from edfi_api.security.actions import Action
-from edfi_api.security.authorization import ClientPolicy, Rules, row_policy
-from edfi_api.security.strategies import relationships
-from edfi_api.security.strategies.strategy import Subject
+from edfi_api.security.policies import relationship_paths
+from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies
+from edfi_api.security.policies.reach import REACHES
+from edfi_api.security.policies.strategy import Subject
+from edfi_api.security.row_policies import row_policy
 from edfi_api.security.tokens import client_of_token
+from edfi_api.storage import data_store
 from edfi_api.storage.driver.prepared import forget
 from tests.documents.organizations import closure_of
 from tests.security.strategies.scenario import EO, EOP, Scenario
@@ -112,11 +114,13 @@ def populated(api, documents):
 def lies(request, monkeypatch):
     """Among the first of a resource, looked at before organizations are; or behind those, and behind the first of
     each organization."""
-    monkeypatch.setattr(authorization, "_known_rules", {})
+    data_store.forget()  # and with it the composed SQL
     if request.param == "near":
-        monkeypatch.setattr(relationships, "_FEW", -1)
+        monkeypatch.setattr(relationship_paths, "_FEW", -1)
     else:
         monkeypatch.setattr(collection, "_GUARDED_NEAR_ROWS", 0)
+    yield
+    data_store.forget()
 
 
 @pytest.mark.usefixtures("lies")
@@ -173,11 +177,7 @@ def test_what_is_shown_is_what_may_be_read(populated, parents, claims, associati
 
 SOME_STRATEGIES = st.lists(
     st.sampled_from(
-        sorted(
-            name.removeprefix("RelationshipsWith")
-            for name in relationships.REACHES
-            if not name.endswith("IncludingDeletes")
-        )
+        sorted(name.removeprefix("RelationshipsWith") for name in REACHES if not name.endswith("IncludingDeletes"))
     ),
     min_size=1,
     max_size=2,
@@ -347,8 +347,8 @@ def test_each_of_several_organizations_of_a_document_must_be_reached(scenario):
     other = replace(client, education_organization_ids=(2,))
 
     def policies(is_for_changes):
-        rules = Rules((EO,), Subject(two, scenario.documents.surface, is_for_changes))
-        return (ClientPolicy(rules, each, "default") for each in (client, other))
+        combined = CombinedStrategies((EO,), Subject(two, scenario.documents.surface, is_for_changes))
+        return (ClientPolicy(combined, each, "default") for each in (client, other))
 
     strategy, stranger = policies(is_for_changes=False)
 

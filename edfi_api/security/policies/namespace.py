@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.documents.securables import SecurableKind
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.row_policy import AccessPath, Explanation
 
 from ..exceptions import (
     NamespaceMismatch,
@@ -17,12 +19,15 @@ from ..exceptions import (
     StrategyNotApplicable,
 )
 from ..tokens import AuthenticatedClient
-from .strategy import Candidates, Group, Subject, Unresolved, value_of
+from .strategy import Group, Strategy, Subject, Unresolved, pairs, tests_of, value_of
 from .values import STORED, Values
 
 NAMESPACE_BASED = "NamespaceBased"
 
-_BEGINS = "EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS prefix WHERE starts_with({value}, prefix))"
+
+def _begins(value: str) -> str:
+    return f"EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS prefix WHERE starts_with({value}, prefix))"
+
 
 # A loose index scan: from one distinct namespace to the next, without reading every row.
 _NAMESPACES = f"""
@@ -34,19 +39,23 @@ WITH RECURSIVE namespaces AS (
              WHERE d.resource_type_id = %(type)s AND d.namespace > n.namespace ORDER BY d.namespace LIMIT 1)
       FROM namespaces n WHERE n.namespace IS NOT NULL
 )
-SELECT n.namespace FROM namespaces n WHERE {_BEGINS.format(value="n.namespace")}
+SELECT n.namespace FROM namespaces n WHERE {_begins("n.namespace")}
 """
 
-_OF_NAMESPACES = f"""
+
+def _rows_of_namespaces(limit: str) -> Sql:
+    return Sql(
+        f"""
 SELECT d.id FROM ({_NAMESPACES}) n CROSS JOIN LATERAL (
     SELECT d.id FROM document d
      WHERE d.resource_type_id = %(type)s AND d.namespace = n.namespace AND d.id BETWEEN %(first)s AND %(last)s
-     ORDER BY d.id LIMIT %(looked_at)s
+     ORDER BY d.id LIMIT {limit}
 ) d"""
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class NamespaceBased:
+class NamespaceBased(Strategy):
     """All namespaces of a document must match; there is one, unless an extension adds others."""
 
     groups: tuple[Group, ...]
@@ -64,36 +73,27 @@ class NamespaceBased:
     def precondition(self, client: AuthenticatedClient) -> Exception | None:
         return None if client.namespace_prefixes else NoNamespacePrefixes()
 
-    def sql(self, values: Values) -> str:
-        return " AND ".join(_BEGINS.format(value=self._value(group, values)) for group in self._own())
+    def condition(self, values: Values) -> Sql:
+        return Sql(" AND ".join(_begins(value) for value in self._namespaces(values)))
 
-    def sql_for_many(self, values: Values, is_alone: bool) -> str:
-        return self.sql(values)
+    def access_path(self) -> AccessPath:
+        remaining = None if len(self._namespaces(STORED)) == 1 else self.condition(STORED)
+        return AccessPath(_rows_of_namespaces("%(looked_at)s"), _rows_of_namespaces("NULL"), Sql("true"), remaining)
 
-    def candidates(self) -> Candidates:
-        return Candidates(
-            _OF_NAMESPACES, are_many="true", remaining=None if len(self._own()) == 1 else self.sql(STORED)
-        )
+    def explanation(self, values: Values, client: AuthenticatedClient) -> Explanation:
+        def refuse(results: Sequence[bool], unresolved: Unresolved) -> Exception | None:
+            if not client.namespace_prefixes:
+                return NoNamespacePrefixes()
+            tested = pairs(results)
+            if not all(has_value for has_value, _ in tested):
+                return NamespaceUninitialized() if values.is_stored else NamespaceRequired()
+            if not all(begins for _, begins in tested):
+                return NamespaceMismatch(client.namespace_prefixes, values.is_stored)
+            return None
 
-    def questions(self, values: Values) -> list[str]:
-        asked = []
-        for group in self._own():
-            value = self._value(group, values)
-            asked += [f"{value} IS NOT NULL", f"coalesce({_BEGINS.format(value=value)}, false)"]
-        return asked
+        tests = [test for value in self._namespaces(values) for test in tests_of(value, _begins(value))]
+        return Explanation(tuple(tests), refuse)
 
-    def refusal(
-        self, answers: Sequence[bool], values: Values, unresolved: Unresolved, client: AuthenticatedClient
-    ) -> Exception | None:
-        if not client.namespace_prefixes:
-            return NoNamespacePrefixes()
-        have_value, begin = answers[::2], answers[1::2]
-        if not all(have_value):
-            return NamespaceUninitialized() if values.is_stored else NamespaceRequired()
-        return None if all(begin) else NamespaceMismatch(client.namespace_prefixes, values.is_stored)
-
-    def _own(self) -> list[Group]:
-        return [group for group in self.groups if group[0].kind is SecurableKind.NAMESPACE]
-
-    def _value(self, group: Group, values: Values) -> str:
-        return value_of(group, self.groups, values)
+    def _namespaces(self, values: Values) -> list[str]:
+        own = (group for group in self.groups if group[0].kind is SecurableKind.NAMESPACE)
+        return [value_of(group, self.groups, values) for group in own]

@@ -6,36 +6,30 @@ system checks derive from the table.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 
 from edfi_api.model.surface.resource import Surface
 
-from .custom_view import CustomView, is_custom_view, unusable
 from .namespace import NAMESPACE_BASED, NamespaceBased
 from .ownership import OWNERSHIP_BASED, OwnershipBased
-from .relationships import REACHES, Relationship
+from .reach import REACHES
+from .relationships import Relationship
 from .strategy import Strategy, Subject
+from .views import CustomView, is_custom_view, unusable
 
 NO_FURTHER_AUTHORIZATION_REQUIRED = "NoFurtherAuthorizationRequired"
-
-
-class Combination(Enum):
-    """How a strategy is combined with others."""
-
-    ALL = "each of these has to allow, in the order in which they are configured"
-    ALL_AFTER_OTHERS = "so has each of these, which are asked behind all others"
-    ANY = "one of these has to allow"
 
 
 @dataclass(frozen=True)
 class Row:
     """`make` returns the strategy for a resource, or None if it sets no condition, and raises StrategyNotApplicable.
 
+    All strategies have to allow, in the order in which they are configured, those that are `last` after the others. Of
+    the relationships one has to allow, after all others.
     Create, Read, Update and Delete apply to documents, ReadChanges to the key values kept of deleted ones.
     """
 
-    make: Callable[[str, Subject], Strategy | None]
-    combination: Combination = Combination.ALL
+    make: Callable[[str, Subject], Strategy | Relationship | None]
+    is_last: bool = False
     for_documents: bool = True
     for_changes: bool = False
 
@@ -43,11 +37,10 @@ class Row:
 STRATEGIES: Mapping[str, Row] = {
     NO_FURTHER_AUTHORIZATION_REQUIRED: Row(lambda *_: None, for_changes=True),
     NAMESPACE_BASED: Row(NamespaceBased.of, for_changes=True),
-    OWNERSHIP_BASED: Row(OwnershipBased.of, Combination.ALL_AFTER_OTHERS),
+    OWNERSHIP_BASED: Row(OwnershipBased.of, is_last=True),
     **{
         name: Row(
             Relationship.of,
-            Combination.ANY,
             for_documents=not reach.includes_past,
             for_changes=reach.includes_past or not reach.is_about_people,
         )

@@ -1,0 +1,35 @@
+"""The names of Ed-Fi's core model that code has to know, each with its reason. All else follows from the model."""
+
+from edfi_api.model.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind
+
+# The project of the core model, which every data standard has.
+CORE_PROJECT = "Ed-Fi"
+
+# MetaEd has no syntax for an abstract association.
+ABSTRACT_ASSOCIATION = EntityKey(CORE_NAMESPACE, EntityKind.ASSOCIATION, "GeneralStudentProgramAssociation")
+
+# Authorization: its subclasses are the organizations that clients are given, and their references form the hierarchy.
+EDUCATION_ORGANIZATION = EntityKey(CORE_NAMESPACE, EntityKind.DOMAIN_ENTITY, "EducationOrganization")
+
+# Authorization: the people whose unique ids decide about documents. Before data standard 5, Contact is named Parent.
+STUDENT, STAFF, CONTACT = frozenset({"Student"}), frozenset({"Staff"}), frozenset({"Contact", "Parent"})
+
+# Authorization: the property that `NamespaceBased` compares, and its type.
+NAMESPACE = "Namespace"
+NAMESPACE_TYPE = EntityKey(CORE_NAMESPACE, EntityKind.SHARED_STRING, "URI")
+
+# Authorization: the associations that bring people within reach of organizations, by the name that the ApiSchema format
+# has for each way. Students and staff are associated with an organization, contacts with a student.
+STUDENT_PATHWAY = "StudentSchoolAssociationAuthorization"
+RESPONSIBILITY_PATHWAY = "StudentEducationOrganizationResponsibilityAssociationAuthorization"
+CONTACT_PATHWAY = "ContactStudentSchoolAuthorization"
+STAFF_PATHWAY = "StaffEducationOrganizationAuthorization"
+AUTHORIZATION_PATHWAYS = {
+    STUDENT_PATHWAY: ("StudentSchoolAssociation",),
+    RESPONSIBILITY_PATHWAY: ("StudentEducationOrganizationResponsibilityAssociation",),
+    CONTACT_PATHWAY: ("StudentContactAssociation", "StudentParentAssociation"),
+    STAFF_PATHWAY: (
+        "StaffEducationOrganizationEmploymentAssociation",
+        "StaffEducationOrganizationAssignmentAssociation",
+    ),
+}

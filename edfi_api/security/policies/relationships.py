@@ -1,0 +1,217 @@
+"""The relationship strategies: the organizations and people of a document are reachable from the client's
+organizations. One of the configured ones has to allow.
+
+For single documents the condition checks whether a path exists; pages start from the ends of the paths, which a table
+stores. See meadowlark/docs/authorization.md#people.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from edfi_api.documents.securables import SecurableElement, SecurableKind
+from edfi_api.model.metaed.core_names import AUTHORIZATION_PATHWAYS
+from edfi_api.storage.driver.sql import Sql, any_of
+from edfi_api.storage.row_policy import AccessPath, Explanation
+
+from ..exceptions import ElementRequired, ElementUninitialized, NoRelationship, StrategyNotApplicable
+from ..tokens import AuthenticatedClient
+from .reach import REACHES, Pathway, Reach, association_types
+from .reachable import Reachable
+from .relationship_paths import by_organization, by_person, is_about_reached_people
+from .strategy import Group, Strategy, Subject, Unresolved, distinct, pairs, tests_of, value_of
+from .values import STORED, Values
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The failing elements of one strategy: those without a value, and those without a relationship. The hints are
+    about the former, if there are any."""
+
+    strategy: str
+    without_value: tuple[str, ...]
+    unrelated: tuple[str, ...]
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """One relationship strategy for one resource: `groups` are all of its elements, `opens` the pathways of which its
+    documents are the associations."""
+
+    name: str
+    reach: Reach
+    groups: tuple[Group, ...]
+    opens: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, subject: Subject) -> "Relationship":
+        """Raises StrategyNotApplicable if the documents of the resource have none of the elements."""
+        resource, reach = subject.resource, REACHES[name]
+        made = cls(name, reach, subject.groups, resource.authorization_pathways)
+        if not made.checked:
+            raise StrategyNotApplicable(resource.name.resource, name, _names_of(reach))
+        return made
+
+    @property
+    def checked(self) -> list[Group]:
+        """The elements that have to be reachable."""
+        return [group for group in self.groups if group[0].kind in self.reach.kinds]
+
+    def condition(self, values: Values) -> Sql:
+        checked = self._checked_in_rows if values is STORED else self.checked
+        return Sql(" AND ".join(self._is_reached(group, values) for group in checked))
+
+    def condition_for_many(self, is_alone: bool) -> Sql:
+        """OFFSET makes the planner compute all reachable people once, instead of probing for each document."""
+        reachable, once = Reachable(self.reach), " OFFSET 0" if is_alone else ""
+        conditions = [
+            f"{self._value(group, STORED)} IN ({reachable.all(group[0].kind)}{once})" for group in self._checked_in_rows
+        ]
+        if not self._has_organization:
+            conditions[0] = is_about_reached_people(self._checked_in_rows[0][0].kind, self.reach, is_alone)
+        return Sql(" AND ".join(conditions))
+
+    def access_path(self) -> AccessPath:
+        """By the first of its elements."""
+        others = self._checked_in_rows[1:]
+        kind = self.checked[0][0].kind
+        remaining = Sql(" AND ".join(self._is_reached(group, STORED) for group in others)) if others else None
+        if kind is SecurableKind.ORGANIZATION:
+            return by_organization(self.reach, remaining)
+        return by_person(kind, self.reach, self._has_organization, remaining)
+
+    def tests(self, values: Values) -> list[Sql]:
+        """Two tests of each checked element: whether it has a value, and whether it is reached."""
+        tested = (tests_of(self._value(group, values), self._is_reached(group, values)) for group in self.checked)
+        return [test for pair in tested for test in pair]
+
+    def failure(self, results: Sequence[bool], unresolved: Unresolved) -> Failure | None:
+        """What the results of the tests say; elements in an unresolved reference count as missing."""
+        missing: list[str] = []
+        without_value: list[Group] = []
+        unrelated: list[Group] = []
+        for group, (has_value, is_reached) in zip(self.checked, pairs(results), strict=True):
+            lost = [element.name for element in group if _is_within(element, unresolved)]
+            if lost or not has_value:
+                missing += lost or [group[0].name]
+                without_value.append(group)
+            elif not is_reached:
+                unrelated.append(group)
+        if not missing and not unrelated:
+            return None
+        hints = distinct(hint for group in without_value or unrelated if (hint := self._hint(group)))
+        return Failure(self.name, tuple(missing), tuple(group[0].name for group in unrelated), hints)
+
+    @property
+    def _has_organization(self) -> bool:
+        """Whether its documents are indexed by their organization rather than by their people."""
+        return any(group[0].kind is SecurableKind.ORGANIZATION for group in self.groups)
+
+    @property
+    def _checked_in_rows(self) -> list[Group]:
+        """The elements to check in stored documents: all, except the contact of an association that opens the pathway
+        from its student to its contact, because reaching the student means reaching the contact."""
+        if Pathway.CONTACT not in self.opens:
+            return self.checked
+        student, contact = (
+            next((group for group in self.groups if group[0].kind is kind), None)
+            for kind in (SecurableKind.STUDENT, SecurableKind.CONTACT)
+        )
+        return [group for group in self.checked if group != contact or student not in self.checked]
+
+    def _value(self, group: Group, values: Values) -> str:
+        return value_of(group, self.groups, values)
+
+    def _is_reached(self, group: Group, values: Values) -> str:
+        return Reachable(self.reach).includes(group[0].kind, self._value(group, values))
+
+    def _hint(self, group: Group) -> str | None:
+        match group[0].kind:
+            case SecurableKind.CONTACT:
+                person = group[0].name.removesuffix("UniqueId")
+                (student,) = AUTHORIZATION_PATHWAYS[Pathway.STUDENT]
+                return f"You may need to create corresponding '{student}' and 'Student{person}Association' items."
+            case SecurableKind.STUDENT | SecurableKind.STAFF as kind:
+                associations = self.reach.pathway(kind).associations
+                names = " or ".join(f"'{name}'" for name in associations)
+                return f"You may need to create {'a ' if len(associations) == 1 else ''}corresponding {names} item" + (
+                    "." if len(associations) == 1 else "s."
+                )
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class AnyRelationship(Strategy):
+    """The relationship strategies of a resource, one of which has to allow."""
+
+    relationships: tuple[Relationship, ...]
+
+    def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
+        return {"claims": list(client.education_organization_ids), **association_types(using)}
+
+    def condition(self, values: Values) -> Sql:
+        return any_of(each.condition(values) for each in self.relationships)
+
+    def condition_for_many(self, is_alone: bool) -> Sql:
+        return any_of(each.condition_for_many(is_alone) for each in self.relationships)
+
+    def access_path(self) -> AccessPath:
+        """The paths of all together. Documents of several still have to meet the whole condition."""
+        paths = [each.access_path() for each in self.relationships]
+        if len(paths) == 1:
+            return paths[0]
+        is_complete = all(path.remaining is None for path in paths)
+        return AccessPath(
+            _union(path.first_rows for path in paths),
+            _union(path.all_rows for path in paths),
+            any_of(path.has_many_branches for path in paths),
+            None if is_complete else self.condition(STORED),
+        )
+
+    def explanation(self, values: Values, client: AuthenticatedClient) -> Explanation:
+        tests = [each.tests(values) for each in self.relationships]
+
+        def refuse(results: Sequence[bool], unresolved: Unresolved) -> Exception | None:
+            remaining, failures = iter(results), []
+            for relationship, own in zip(self.relationships, tests, strict=True):
+                failure = relationship.failure([next(remaining) for _ in own], unresolved)
+                if failure is None:
+                    return None
+                failures.append(failure)
+            return _refusal(failures, values, client)
+
+        return Explanation(tuple(test for own in tests for test in own), refuse)
+
+
+def _refusal(failures: list[Failure], values: Values, client: AuthenticatedClient) -> Exception:
+    """One error for all failures; missing values take precedence over missing relationships."""
+    without_value = [failure for failure in failures if failure.without_value]
+    hints = distinct(hint for failure in without_value or failures for hint in failure.hints)
+    elements = distinct(name for failure in without_value for name in failure.without_value)
+    if without_value and values.is_stored:
+        return ElementUninitialized(elements, tuple(failure.strategy for failure in without_value), hints)
+    if without_value:
+        return ElementRequired(elements, hints)
+    unrelated = distinct(name for failure in failures for name in failure.unrelated)
+    return NoRelationship(tuple(sorted(client.education_organization_ids)), unrelated, hints)
+
+
+def _union(queries: Iterable[Sql]) -> Sql:
+    return Sql.join(" UNION ALL ", ("(" + query + ")" for query in queries))
+
+
+def _is_within(element: SecurableElement, unresolved: Unresolved) -> bool:
+    return any(element.path.steps[: len(place.steps)] == place.steps for place in unresolved)
+
+
+_NAMES = {
+    SecurableKind.ORGANIZATION: "EducationOrganization",
+    SecurableKind.STUDENT: "Student",
+    SecurableKind.CONTACT: "Contact",
+    SecurableKind.STAFF: "Staff",
+}
+
+
+def _names_of(reach: Reach) -> str:
+    return " or ".join(_NAMES[kind] for kind in reach.kinds)

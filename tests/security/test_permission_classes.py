@@ -1,0 +1,41 @@
+"""Permission classes of Django REST framework's settings apply beside claim sets, and cannot replace them."""
+
+import pytest
+from rest_framework.permissions import BasePermission
+
+from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from tests.security.strategies.scenario import EO, Scenario
+
+
+class NothingIsDeleted(BasePermission):
+    message = "Documents of last year are kept."
+
+    def has_permission(self, request, view):
+        return view.action != "destroy"
+
+
+@pytest.fixture
+def scenario(api, documents):
+    found = Scenario(api, documents)
+    found.school(11)
+    found.school(21)
+    return found
+
+
+def test_a_permission_class_of_the_settings_is_honoured(scenario, monkeypatch):
+    path = scenario.calendar("A", 11)
+    monkeypatch.setattr(ResourceViewSet, "permission_classes", [NothingIsDeleted])
+
+    refusal = scenario.api.delete(path)
+    assert (refusal.status_code, refusal.json()["type"]) == (403, "urn:ed-fi:api:security:authorization")
+    assert refusal.json()["errors"] == ["Documents of last year are kept."]
+    assert scenario.api.get(path).status_code == 200
+
+
+def test_claim_sets_apply_without_permission_classes(scenario, monkeypatch):
+    own, other = scenario.calendar("A", 11), scenario.calendar("B", 21)
+    client = scenario.client_by(EO, organizations=(11,))
+    monkeypatch.setattr(ResourceViewSet, "permission_classes", [])
+
+    assert (client.get(own).status_code, client.get(other).status_code) == (200, 403)
+    assert [each["calendarCode"] for each in client.get("/calendars").json()] == ["A"]
