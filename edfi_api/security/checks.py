@@ -84,8 +84,11 @@ def _has_tables() -> bool:
 
 
 _CLAIM = "Give it a claim or another domain in the admin; load_claim_sets --bundled knows one for each resource."
-_SET = "Whoever asks is answered 500: grant these resources by other strategies."
-_STRATEGY = "Whoever asks is answered 500 until there are others, in the admin or by load_claim_sets."
+_SET = "Requests are answered 500: grant these resources by other strategies."
+_STRATEGY = (
+    "Requests are answered 500 until there are others, in the admin or by load_claim_sets. A custom view has to be in "
+    "the database, as auth.… with a column document_uuid of type uuid that the server may read."
+)
 
 
 def _warning(number: str, text: str, names: list[str], hint: str = _CLAIM) -> list[CheckMessage]:

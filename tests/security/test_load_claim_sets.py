@@ -138,6 +138,17 @@ def test_what_is_wrong_with_a_file_is_said(load, content: object, reason: str) -
     assert reason in str(refusal.value)
 
 
+def test_what_a_custom_view_needs_is_said(load) -> None:
+    """A strategy of this form is a view; others are only names."""
+    with pytest.raises(CommandError) as refusal:
+        load({"resourceClaims": [{"name": "x/y", "defaults": {"Read": ["StudentWithPets", "Petting"]}}]})
+
+    assert str(refusal.value).endswith(
+        "Read of x/y by StudentWithPets, Petting. A custom view (auth.studentwithpets) has to be in the database, "
+        "readable by the server, with a column document_uuid of type uuid, and its name has to begin with a resource."
+    )
+
+
 def test_a_file_that_is_not_there_is_said() -> None:
     with pytest.raises(CommandError, match=r"nowhere\.json: No such file"):
         call_command("load_claim_sets", "nowhere.json")

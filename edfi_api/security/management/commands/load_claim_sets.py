@@ -18,7 +18,7 @@ from edfi_api.security.bundled_claims import bundled_claims
 from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
 from edfi_api.security.claims_store import UnknownClaims, load
 from edfi_api.security.clients import COMMAND
-from edfi_api.security.strategy_faults import unknown_in, views_without_a_way
+from edfi_api.security.strategy_faults import advice_on_views, all_unknown_in, unknown_in, views_without_a_way
 from edfi_api.startup import current_surface
 
 
@@ -57,7 +57,8 @@ def _read(file: Path) -> Claims:
     except UnusableClaimsFile as error:
         raise CommandError(f"{file}: {error}") from error
     if unknown := unknown_in(claims, current_surface()):
-        raise CommandError(f"{file}: there are no such strategies: {'; '.join(unknown)}")
+        advice = advice_on_views(all_unknown_in(claims, current_surface()))
+        raise CommandError(f"{file}: there are no such strategies: {'; '.join(unknown)}.{advice}")
     if lost := views_without_a_way(claims, current_surface()):
         raise CommandError(f"{file}: nothing leads to the basis of the view: {'; '.join(lost)}")
     return claims
