@@ -42,7 +42,8 @@ from .strategy_faults import advice_on_views, unknown_for
 admin.site.login_form = ThrottledLoginForm
 
 
-class OneByOneAdmin(admin.ModelAdmin):
+# Django's classes take no type arguments at run time.
+class OneByOneAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """No bulk deletion: each row is deleted on a page that lists its dependent rows, and each deletion is logged."""
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def _strategy_choices() -> list[tuple[str, str]]:
     return [(name, name) for name in dict.fromkeys([*STRATEGIES, *stored])]
 
 
-class StrategiesForm(forms.ModelForm):
+class StrategiesForm(forms.ModelForm):  # type: ignore[type-arg]
     """The strategies of one action."""
 
     strategies = StrategiesField(
@@ -84,7 +85,7 @@ class StrategiesForm(forms.ModelForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
+        cleaned = super().clean() or {}
         names = list(dict.fromkeys([*cleaned.get("strategies", ()), *cleaned.get("custom_views", ())]))
         if not names:
             self.add_error("strategies", "Choose a strategy, or name a custom view.")
@@ -95,7 +96,7 @@ class StrategiesForm(forms.ModelForm):
         return cleaned | {"strategies": names}
 
 
-class StrategiesInline(admin.TabularInline):
+class StrategiesInline(admin.TabularInline):  # type: ignore[type-arg]
     """Strategies by action."""
 
     form = StrategiesForm
@@ -118,13 +119,13 @@ class OverridingStrategiesInline(StrategiesInline):
     verbose_name_plural = "Strategies in place of the defaults"
 
 
-class GrantForm(forms.ModelForm):
+class GrantForm(forms.ModelForm):  # type: ignore[type-arg]
     """The actions of a grant, as checkboxes."""
 
     actions = forms.MultipleChoiceField(choices=Action.choices, widget=forms.CheckboxSelectMultiple)
 
 
-class GrantInline(admin.TabularInline):
+class GrantInline(admin.TabularInline):  # type: ignore[type-arg]
     """The grants of a claim set."""
 
     model = Grant
@@ -143,9 +144,8 @@ class GrantInline(admin.TabularInline):
 
     @admin.display(description="strategies in place of the defaults")
     def in_place_of_defaults(self, grant: Grant) -> SafeString:
-        if grant.pk is None:
-            return SafeString("-")
-        return format_html_join("", "{}<br>", ((each,) for each in grant.overrides.all())) or SafeString("-")
+        overrides = grant.overrides.all() if grant.pk else []
+        return format_html_join("", "{}<br>", ((each,) for each in overrides)) or SafeString("-")
 
 
 @admin.register(ClaimSet)
@@ -161,11 +161,13 @@ class ClaimSetAdmin(OneByOneAdmin):
     inlines = [GrantInline]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ClaimSet]:
-        return super().get_queryset(request).annotate(_applications=Count("applications", distinct=True))
+        queryset: QuerySet[ClaimSet] = super().get_queryset(request)
+        return queryset.annotate(_applications=Count("applications", distinct=True))
 
     @admin.display(description="applications", ordering="_applications")
     def number_of_applications(self, claim_set: ClaimSet) -> int:
-        return claim_set._applications
+        number: int = claim_set._applications  # type: ignore[attr-defined]  # annotated by `get_queryset`
+        return number
 
     @admin.display(description="used by")
     def used_by(self, claim_set: ClaimSet) -> SafeString:
@@ -214,7 +216,7 @@ class ResourceClaimAdmin(OneByOneAdmin):
         return _links(ClaimSet.objects.filter(grants__resource_claim=claim) if claim.pk else [], "claimset")
 
 
-class ApplicationInline(admin.TabularInline):
+class ApplicationInline(admin.TabularInline):  # type: ignore[type-arg]
     """The applications of a vendor."""
 
     model = Application
@@ -232,17 +234,18 @@ class VendorAdmin(OneByOneAdmin):
     search_help_text = "A name, a namespace prefix, or the name of an application"
     inlines = [ApplicationInline]
 
-    def save_formset(self, request: HttpRequest, form: forms.ModelForm, formset: Any, change: bool) -> None:
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         super().save_formset(request, form, formset, change)
         for application in (*formset.new_objects, *(changed for changed, _ in formset.changed_objects)):
             remark(request, application)
 
 
-class ApiClientInline(admin.TabularInline):
+class ApiClientInline(admin.TabularInline):  # type: ignore[type-arg]
     """The clients of an application, read-only: their own pages create and change them, and handle the secrets."""
 
     model = ApiClient
-    fields = readonly_fields = ["name", "client_id", "is_active", "expires_at"]
+    readonly_fields = ("name", "client_id", "is_active", "expires_at")
+    fields = readonly_fields
     show_change_link = True
     extra = 0
     can_delete = False
@@ -265,7 +268,7 @@ class ApplicationAdmin(OneByOneAdmin):
     autocomplete_fields = ["vendor", "claim_set"]
     inlines = [ApiClientInline]
 
-    def save_model(self, request: HttpRequest, obj: Application, form: forms.ModelForm, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         remark(request, obj)
 
@@ -302,11 +305,11 @@ class ApiClientAdmin(OneByOneAdmin):
     # The toolkit's pages about applications are not served.
     view_on_site = False
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Refuse lookups by the hash of the secret: a filter would reveal it character by character."""
         return not lookup.startswith("client_secret") and super().lookup_allowed(lookup, value, request)
 
-    def get_fields(self, request: HttpRequest, obj: ApiClient | None = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: ApiClient | None = None) -> Any:
         return self.fields if obj is None else [*self.fields, *self.readonly_fields]
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
@@ -318,14 +321,14 @@ class ApiClientAdmin(OneByOneAdmin):
         ours = path("<int:client_pk>/rotate-secret/", rotate, name="security_apiclient_rotate_secret")
         return [ours, *super().get_urls()]
 
-    def save_model(self, request: HttpRequest, obj: ApiClient, form: forms.ModelForm, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: ApiClient, form: Any, change: bool) -> None:
         if not change:
-            request.new_credentials = new_secret(obj)
+            request.new_credentials = new_secret(obj)  # type: ignore[attr-defined]  # for `response_add`
             remark(request, obj.application)
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: ApiClient, post_url_continue: str | None = None) -> HttpResponse:
-        return self._shown_once(request, obj, request.new_credentials)
+        return self._shown_once(request, obj, request.new_credentials)  # type: ignore[attr-defined]
 
     def rotate_secret(self, request: HttpRequest, client_pk: int) -> HttpResponse:
         """Show a confirmation page on GET; rotate the secret on POST."""
@@ -348,11 +351,13 @@ class ApiClientAdmin(OneByOneAdmin):
 
     @admin.display(ordering="application__vendor__name")
     def vendor(self, client: ApiClient) -> Vendor:
-        return client.application.vendor
+        vendor: Vendor = client.application.vendor
+        return vendor
 
     @admin.display(description="claim set", ordering="application__claim_set__name")
     def claim_set(self, client: ApiClient) -> ClaimSet:
-        return client.application.claim_set
+        claim_set: ClaimSet = client.application.claim_set
+        return claim_set
 
     @admin.display(description="education organizations")
     def organizations(self, client: ApiClient) -> str:
@@ -371,7 +376,7 @@ class ApiClientAdmin(OneByOneAdmin):
         return TemplateResponse(request, template, self.admin_site.each_context(request) | {"title": title} | context)
 
 
-class AccessTokenAdmin(admin.ModelAdmin):
+class AccessTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Issued tokens, read-only; deleting one revokes it."""
 
     list_display = ["application", "created", "expires"]
@@ -389,7 +394,7 @@ class AccessTokenAdmin(admin.ModelAdmin):
         return False
 
 
-class UnusedAdmin(admin.ModelAdmin):
+class UnusedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Hides the toolkit's models for browser-based grants, which this server does not offer."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:

@@ -1,6 +1,6 @@
 """Login to the admin: rate limits against password guessing, and the audit log of logins and changes."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.admin.models import LogEntry
@@ -22,7 +22,7 @@ class ThrottledLoginForm(AdminAuthenticationForm):
     """Checks a password only within the rate limits: one per address, and one per user name from all addresses."""
 
     def clean(self) -> dict[str, Any]:
-        address = subscriber(remote_address(self.request))
+        address = subscriber(remote_address(cast(HttpRequest, self.request)))
         user = self.cleaned_data.get("username", "").lower()
         wait = max(
             seconds_to_wait(f"logins from {address}", api_settings.LOGINS_PER_MINUTE),
@@ -56,7 +56,9 @@ def _log_change(instance: LogEntry, using: str, **_: Any) -> None:
 def _names(entry: LogEntry) -> dict[str, object]:
     """The row's `audit_facts` if its model has them, otherwise its display name."""
     model = entry.content_type.model_class() if entry.content_type else None
-    row = model._base_manager.filter(pk=entry.object_id).first() if hasattr(model, "audit_facts") else None
+    row: Any = None
+    if model is not None and hasattr(model, "audit_facts"):
+        row = model._base_manager.filter(pk=entry.object_id).first()
     return row.audit_facts if row else {"object": entry.object_repr}
 
 

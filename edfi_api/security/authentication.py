@@ -26,7 +26,7 @@ class BearerTokenAuthentication(BaseAuthentication):
         client = client_of_token(token)
         if client is None:
             raise AuthenticationFailed("Invalid token")
-        request._request.client_key = client.key  # For the logs.
+        request._request.client_key = client.key  # type: ignore[attr-defined]  # for the logs
         return client, token
 
 

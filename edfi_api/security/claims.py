@@ -148,7 +148,7 @@ def _read_defaults() -> dict[str, _ByAction]:
 def _read_grants(claim_set_id: int) -> dict[str, _ByAction]:
     """Granted actions by claim, each with its overriding strategies."""
     of_claim_set = Grant.objects.order_by().filter(claim_set_id=claim_set_id)
-    found = {
+    found: dict[str, _ByAction] = {
         name: dict.fromkeys(actions, ())
         for name, actions in of_claim_set.values_list("resource_claim__name", "actions")
     }

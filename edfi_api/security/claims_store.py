@@ -105,22 +105,28 @@ def _with_defaults_of(present: ResourceClaimValue | None, wanted: ResourceClaimV
 
 def _lines(present: Claims, new: Claims) -> Iterator[str]:
     for name, claim in new.resource_claims.items():
-        before = present.resource_claims.get(name)
-        if before is None:
-            yield f"+ resource claim {name}" + (f" in {claim.parent}" if claim.parent else "")
-        elif before.parent != claim.parent:
-            yield f"~ resource claim {name}: moved from {before.parent} to {claim.parent}"
-        defaults = before.defaults if before else {}
-        yield from _action_lines(f"default of {name}", defaults, claim.defaults)
+        yield from _claim_lines(name, present.resource_claims.get(name), claim)
     for name, claim_set in new.claim_sets.items():
-        before = present.claim_sets.get(name)
-        if before is None:
-            yield f"+ claim set {name}"
-        elif before.description != claim_set.description:
-            yield f"~ claim set {name}: described anew"
-        granted = before.grants if before else {}
-        for claim in sorted(granted.keys() | claim_set.grants.keys()):
-            yield from _action_lines(f"{name}: {claim}", granted.get(claim, {}), claim_set.grants.get(claim, {}))
+        yield from _claim_set_lines(name, present.claim_sets.get(name), claim_set)
+
+
+def _claim_lines(name: str, before: ResourceClaimValue | None, after: ResourceClaimValue) -> Iterator[str]:
+    if before is None:
+        yield f"+ resource claim {name}" + (f" in {after.parent}" if after.parent else "")
+    elif before.parent != after.parent:
+        yield f"~ resource claim {name}: moved from {before.parent} to {after.parent}"
+    defaults = before.defaults if before else None
+    yield from _action_lines(f"default of {name}", defaults or {}, after.defaults or {})
+
+
+def _claim_set_lines(name: str, before: ClaimSetValue | None, after: ClaimSetValue) -> Iterator[str]:
+    if before is None:
+        yield f"+ claim set {name}"
+    elif before.description != after.description:
+        yield f"~ claim set {name}: described anew"
+    granted = before.grants if before else {}
+    for claim in sorted(granted.keys() | after.grants.keys()):
+        yield from _action_lines(f"{name}: {claim}", granted.get(claim, {}), after.grants.get(claim, {}))
 
 
 def _action_lines(of: str, before: ByAction, after: ByAction) -> Iterator[str]:
@@ -148,7 +154,7 @@ def _write_resource_claims(claims: Mapping[str, ResourceClaimValue]) -> None:
     ResourceClaim.objects.bulk_create([ResourceClaim(name=name) for name in claims], ignore_conflicts=True)
     ids = dict(ResourceClaim.objects.values_list("name", "id"))
     ResourceClaim.objects.bulk_create(
-        [ResourceClaim(name=name, parent_id=ids.get(claim.parent)) for name, claim in claims.items()],
+        [ResourceClaim(name=name, parent_id=ids.get(claim.parent or "")) for name, claim in claims.items()],
         update_conflicts=True,
         unique_fields=["name"],
         update_fields=["parent"],
@@ -157,7 +163,7 @@ def _write_resource_claims(claims: Mapping[str, ResourceClaimValue]) -> None:
     DefaultStrategies.objects.bulk_create(
         DefaultStrategies(resource_claim_id=ids[name], action=action, strategies=list(strategies))
         for name, claim in claims.items()
-        for action, strategies in claim.defaults.items()
+        for action, strategies in (claim.defaults or {}).items()
     )
 
 

@@ -4,7 +4,7 @@ A secret is returned once, when it is generated; only its hash is stored. `by` n
 log; None writes no line, because the admin logs its own changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -158,10 +158,10 @@ class _Problems:
         if message not in messages:
             messages.append(message)
 
-    def of(self, row: Model, exclude: set[str] = frozenset()) -> None:
+    def of(self, row: Model, exclude: Collection[str] = frozenset()) -> None:
         """Add the errors of `row.full_clean()`."""
         try:
-            row.full_clean(exclude=exclude)
+            row.full_clean(exclude=set(exclude))
         except ValidationError as error:
             for field_name, messages in error.message_dict.items():
                 for message in messages:

@@ -1,6 +1,7 @@
 """Token introspection for the bearer of the token. See
 meadowlark/docs/authorization.md#token-introspection."""
 
+from typing import cast
 from urllib.parse import parse_qsl
 
 import orjson
@@ -25,7 +26,7 @@ class TokenInfoView(APIView):
     """`POST /oauth/token_info`: the body repeats the token of the header, as a form or as JSON."""
 
     http_method_names = ["post"]
-    surface: Surface | None = None
+    surface: Surface = None  # type: ignore[assignment]  # set by `as_view`, which needs an attribute
 
     def post(self, request: Request) -> Response:
         token = _token(request._request)
@@ -33,7 +34,8 @@ class TokenInfoView(APIView):
             raise UnusableToken("The token was not present, or was not processable.")
         if token != request.auth:
             raise UnusableToken("The Authorization header token does not match the token in the request body.")
-        return Response(_token_info(request.user, self.surface), headers={"Cache-Control": "no-cache"})
+        client = cast(AuthenticatedClient, request.user)
+        return Response(_token_info(client, self.surface), headers={"Cache-Control": "no-cache"})
 
 
 def _token(request: HttpRequest) -> str | None:

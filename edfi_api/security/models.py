@@ -9,6 +9,8 @@ actions on resource claims, which form a tree with resources as leaves and domai
 of the library for browser-based grants (redirects, OpenID) keep their defaults and are not used.
 """
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
@@ -51,7 +53,7 @@ class Vendor(models.Model):
         return self.name
 
 
-class Application(models.Model):
+class Application(models.Model):  # type: ignore[django-manager-missing]  # that of an untyped class
     """An application of a vendor, with the claim set and education organizations of its clients."""
 
     vendor = models.ForeignKey(Vendor, on_delete=models.PROTECT, related_name="applications")
@@ -81,7 +83,7 @@ class Application(models.Model):
         return self.name
 
 
-class ApiClient(AbstractApplication):
+class ApiClient(AbstractApplication):  # type: ignore[misc]  # the toolkit is untyped
     """A system with a key and a secret: an installation of an application. Only the hash of the secret is stored."""
 
     name = models.CharField(max_length=255, unique=True, validators=[validate_name])
@@ -125,7 +127,7 @@ class ApiClient(AbstractApplication):
         return self.is_active and (self.expires_at is None or self.expires_at > timezone.now())
 
 
-def _strategies(**options: object) -> ArrayField:
+def _strategies(**options: Any) -> Any:
     return ArrayField(models.CharField(max_length=255), **options)
 
 

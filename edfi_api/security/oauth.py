@@ -11,6 +11,7 @@ Expired tokens remain in their table until `manage.py cleartokens` removes them;
 
 import json
 import re
+from typing import Any
 
 from django.db import DatabaseError, InterfaceError, transaction
 from django.http import HttpRequest, HttpResponse
@@ -47,7 +48,7 @@ _BEARER = "bearer"
 _EDUCATION_ORGANIZATION_ID = re.compile(r"[0-9]{1,19}")
 
 
-class ClientCredentialsValidator(OAuth2Validator):
+class ClientCredentialsValidator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untyped
     """The callbacks of oauthlib that differ from the toolkit's, which handles the rest and stores the token."""
 
     def authenticate_client(self, request: Request, *args: object, **kwargs: object) -> bool:
@@ -77,7 +78,7 @@ class ClientCredentialsValidator(OAuth2Validator):
             )
         return True
 
-    def save_bearer_token(self, token: dict[str, object], request: Request, *args: object, **kwargs: object) -> None:
+    def save_bearer_token(self, token: dict[str, Any], request: Request, *args: object, **kwargs: object) -> None:
         """Store the token, then turn the same dictionary into the response that Ed-Fi clients expect.
 
         Disabling a client or rotating its secret revokes the tokens that are stored at that time. Locking the client's
@@ -95,7 +96,7 @@ class ClientCredentialsValidator(OAuth2Validator):
             del token["scope"]
 
 
-class TokenView(OAuthLibMixin, APIView):
+class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is untyped
     """`POST /oauth/token`. Rate limits are answered with problem details, as on all other routes."""
 
     authentication_classes = []
@@ -121,15 +122,15 @@ class TokenView(OAuthLibMixin, APIView):
         try:
             body, status = self._issue_token(request.path, asked)
         except TooManyRequests:  # The limit per client counts only requests with the right secret.
-            request.client_key = asked.credentials.key
+            request.client_key = asked.credentials.key  # type: ignore[attr-defined]  # for the logs
             raise
         if status >= 400:
             known = ApiClient.objects.filter(client_id=asked.credentials.key.replace("\0", "\ufffd"))
             # An unknown key is not logged: it could be a secret sent in the wrong field.
-            request.client_key = known.values_list("client_id", flat=True).first() or "unknown"
-        if status == 401:
-            denied = {"client": request.client_key, "path": request.path, "address": address}
-            audit.denied(status=401, reason="invalid_client", **denied)
+            key = known.values_list("client_id", flat=True).first() or "unknown"
+            request.client_key = key  # type: ignore[attr-defined]  # for the logs
+            if status == 401:
+                audit.denied(status=401, reason="invalid_client", client=key, path=request.path, address=address)
         return _answer(body, status)
 
     def _issue_token(self, path: str, asked: TokenRequest) -> tuple[str, int]:
@@ -142,7 +143,9 @@ class TokenView(OAuthLibMixin, APIView):
         _, body, status = self.get_server().create_token_response(path, body=form, headers={})
         return body, status
 
-    def http_method_not_allowed(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def http_method_not_allowed(  # type: ignore[override]  # Django's response, without a renderer
+        self, request: DrfRequest, *args: object, **kwargs: object
+    ) -> HttpResponse:
         response = _refuse(InvalidRequestError("A token is asked for with POST.", status_code=405))
         response.headers["Allow"] = "POST"
         return response
@@ -156,5 +159,5 @@ def _answer(body: str, status: int) -> HttpResponse:
     headers = _HEADERS | _CHALLENGE if status == 401 else _HEADERS
     response = HttpResponse(body, status=status, content_type="application/json", headers=headers)
     if status >= 400:
-        response.problem_type = json.loads(body)["error"]
+        response.problem_type = json.loads(body)["error"]  # type: ignore[attr-defined]  # for the request log
     return response

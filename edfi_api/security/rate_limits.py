@@ -6,6 +6,7 @@ algorithm). Counting and deciding are one statement, so concurrent callers canno
 
 import random
 from datetime import timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -36,8 +37,10 @@ def seconds_to_wait(name: str, per_minute: int) -> int:
     if not per_minute:
         return 0
     with connection.cursor() as cursor:
-        each = timedelta(seconds=_SECONDS / per_minute)
-        cursor.execute(_COUNT, {"name": name, "each": each, "whole": timedelta(seconds=_SECONDS)})
+        each, whole = timedelta(seconds=_SECONDS / per_minute), timedelta(seconds=_SECONDS)
+        # The stubs do not list intervals among the types of parameters.
+        parameters: dict[str, Any] = {"name": name, "each": each, "whole": whole}
+        cursor.execute(_COUNT, parameters)
         # No row if a concurrent transaction has just created the bucket.
         wait = (cursor.fetchone() or [1])[0]
         if random.randrange(_HAPPENINGS_PER_CLEANING) == 0:  # noqa: S311  Nothing secret hangs on it.

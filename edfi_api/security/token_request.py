@@ -69,7 +69,7 @@ def _read_body(request: HttpRequest) -> _Body:
         raise InvalidRequestError("The body is too long for a token request.", status_code=413) from None
     except BodyIncomplete:
         raise InvalidRequestError("The body did not come as announced.") from None
-    decode = _DECODERS.get(request.content_type)
+    decode = _DECODERS.get(request.content_type or "")
     if decode is None:
         raise InvalidRequestError(f"The body must be one of: {', '.join(filter(None, _DECODERS))}.")
     try:

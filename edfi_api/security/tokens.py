@@ -56,7 +56,8 @@ def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: f
     """When the entry expires. Unknown tokens are not cached: they would evict the known ones."""
     if client is None:
         return now
-    return min(now + api_settings.TOKEN_CACHE_SECONDS, client.token_expires.timestamp())
+    until: float = now + api_settings.TOKEN_CACHE_SECONDS
+    return min(until, client.token_expires.timestamp())
 
 
 @cached(TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_remembered_until, timer=_now), key=token_checksum, lock=Lock())

@@ -62,10 +62,10 @@ class _Reader:
         self._problems: list[str] = []
 
     def query(self) -> RelationsQuery:
-        direction = self._choice("direction", Direction, Direction.INCOMING)
-        order = self._choice("order", Order, Order.OLDEST)
+        direction = self._choice("direction", Direction) or Direction.INCOMING
+        order = self._choice("order", Order) or Order.OLDEST
         resources = frozenset(self._resources())
-        include = self._choice("include", Include, None)
+        include = self._choice("include", Include)
         size, rows = self._size(), self._rows()
         if self._given:
             raise UnknownQueryField(next(iter(self._given.values()))[0])
@@ -73,13 +73,14 @@ class _Reader:
             raise ParameterValidationFailed(self._problems)
         return RelationsQuery(direction, order, resources, include is Include.BODY, size, rows)
 
-    def _choice(self, name: str, choices: type[_Choice], default: _Choice | None) -> _Choice | None:
+    def _choice(self, name: str, choices: type[_Choice]) -> _Choice | None:
+        """None if the parameter is missing, or if its value is a problem."""
         value = self._last(name)
         if value is None:
-            return default
+            return None
         if value.lower() not in list(choices):
             self._problems.append(f"{name.capitalize()} must be one of: {', '.join(choices)}.")
-            return default
+            return None
         return choices(value.lower())
 
     def _resources(self) -> Iterator[ResourceName]:
@@ -96,7 +97,8 @@ class _Reader:
         return self._surface.by_endpoint.get((project, endpoint))
 
     def _size(self) -> int:
-        largest, value = api_settings.MAX_PAGE_SIZE, self._last("pagesize")
+        largest: int = api_settings.MAX_PAGE_SIZE
+        value = self._last("pagesize")
         if value is None:
             return largest
         if not is_natural_number(value, largest):

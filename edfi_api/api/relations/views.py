@@ -5,13 +5,13 @@ from typing import Any
 
 import orjson
 from django.http.response import HttpResponseBase
-from rest_framework.request import Request
 
 from edfi_api.api.relations.parameters import RelationsQuery, read
 from edfi_api.api.relations.related import RelatedDocument, related_documents
 from edfi_api.api.relations.related_resources import RelatedResources
 from edfi_api.api.viewsets.authorized_view import AuthorizedView
 from edfi_api.api.viewsets.document_id import document_uuid
+from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.links import Linker
 from edfi_api.api.viewsets.representation import Representation
 from edfi_api.api.viewsets.responses import JsonArray, json_file_response
@@ -40,7 +40,7 @@ class RelationsView(AuthorizedView):
         related_resources = RelatedResources(surface)
         return cls.as_view(surface=surface, related_resources=related_resources, representations=representations)
 
-    def get(self, request: Request, project: str, endpoint: str, document_id: str) -> HttpResponseBase:
+    def get(self, request: EdFiRequest, project: str, endpoint: str, document_id: str) -> HttpResponseBase:
         """Raises what GET of the document raises, and the errors of `parameters.read`."""
         resource = self.surface.by_endpoint.get((project.lower(), endpoint.lower()))
         if resource is None:
@@ -67,7 +67,7 @@ class RelationsView(AuthorizedView):
                 yield related
 
     def _text(self, related: RelatedDocument, query: RelationsQuery) -> bytes:
-        members = {
+        members: dict[str, object] = {
             "resource": self.surface.by_name[related.name].url_path.removeprefix("/"),
             "id": related.document.document_uuid,
             "naturalKey": related.natural_key,

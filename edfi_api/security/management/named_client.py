@@ -11,4 +11,5 @@ def client_named(text: str) -> ApiClient:
     found = ApiClient.objects.filter(Q(client_id=text) | Q(name=text))
     if not found:
         raise CommandError(f'There is no API client with the name or key "{text}".')
-    return min(found, key=lambda client: client.client_id != text)
+    best: ApiClient = min(found, key=lambda client: client.client_id != text)
+    return best

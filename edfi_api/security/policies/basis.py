@@ -93,7 +93,8 @@ def _is_split(strategy: str, index: int) -> bool:
 
 
 def _basis(name: str, surface: Surface) -> Basis | None:
-    known = [each.name for each in (*surface.resources, *surface.abstract_resources) if each.name.resource == name]
+    names = [*(each.name for each in surface.resources), *(each.name for each in surface.abstract_resources)]
+    known = [each for each in names if each.resource == name]
     # The core project takes precedence over extensions with a resource of the same name.
     known.sort(key=lambda each: each.project != surface.core_project.name)
     documents = documents_of(known[0], surface) if known else ()
