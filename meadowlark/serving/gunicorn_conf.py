@@ -39,15 +39,8 @@ def _open_files() -> int:
 
 
 # Processes use the cores; threads wait for PostgreSQL concurrently, and each keeps one database connection with its
-# prepared statements. The numbers were chosen by a measurement with the requests of `make bench`, 16 connections, on
-# two cores: microseconds of processor time of gunicorn's processes for one GET by id, and for one POST (best of 12 s):
-#     2 x 8 threads   388   702        4 x 4 threads   450   792
-#     3 x 6 threads   381   708        8 x 2 threads   456   972
-# More processes than cores compete for the processor caches. Fewer threads cost nothing while all requests are fast,
-# but then a few slow queries block all others. A thread that waits for the next request of its connection saves two
-# thread switches and the pipe and poller between them: about a tenth of the processor time of a GET by id (860 instead
-# of 943 microseconds, measured side by side on a busy machine), nothing for a constant answer. Neither a longer
-# sys.setswitchinterval nor a less frequent garbage collection made a significant difference.
+# prepared statements. More of either did not make requests cheaper (meadowlark/docs/performance.md). Fewer threads cost
+# nothing while all requests are fast, but then a few slow queries block all others.
 #
 # Threads do not share a connection pool: each has its own connection, so at most workers x threads are open, and no
 # request waits for a connection or a lock.
@@ -61,15 +54,12 @@ threads = _count("MEADOWLARK_THREADS", default="8")
 # without losing a request, but loads no new code: that takes a restart. Of the 120 MB of a worker, 57 are unshared.
 preload_app = True
 
-# No `max_requests`: 70,000 GETs by id increased a worker's memory by 5 MB, the last 14,000 of them not at all.
+# No `max_requests`: the memory of a worker does not grow with its requests.
 
-# Keep-alive saves the client a round trip, and the server a fifth of the processor time of a GET by id (540 instead of
-# 685 microseconds; 1,560 instead of 740 requests/s of one client that sends them sequentially). An idle connection
-# costs 3 kB and no thread: 2,000 of them, the most that are kept, did not slow down the others. The side that closes an
-# idle connection may lose a request that is already on its way, which behind a proxy becomes an occasional 502. So the
-# proxy, or the client's pool, should be the one to close, and the server waits longer than they do: nginx and Amazon's
-# load balancers close after 60 seconds, httpx after 5; Google's keep connections for 600 and recommend more for the
-# server.
+# The side that closes an idle connection may lose a request that is already on its way, which behind a proxy becomes an
+# occasional 502. So the proxy, or the client's pool, should be the one to close, and the server waits longer than they
+# do: nginx and Amazon's load balancers close after 60 seconds, httpx after 5; Google's keep connections for 600 and
+# recommend more for the server.
 keepalive = _count("MEADOWLARK_KEEPALIVE_SECONDS", default="75")
 # Per worker. Beyond that the connection that has been idle longest is closed in favour of a new one.
 worker_connections = min(1000, _open_files() - 100 - 3 * threads)
