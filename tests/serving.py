@@ -35,6 +35,7 @@ class Served:
 
     name: str
     compilation: Compilation = field(repr=False)
+    standard: Path = BUNDLED_STANDARDS / "5.2"
 
     @property
     def surface(self) -> Surface:
@@ -63,7 +64,7 @@ class Served:
         from edfi_api.api.metadata import urls  # noqa: PLC0415  It compiles the configured surface.
 
         if getattr(pattern, "urlconf_name", None) is urls:
-            return path("", include(urls.metadata_routes(self.compilation)))
+            return path("", include(urls.metadata_routes(self.compilation, self.standard)))
         if pattern.pattern.name != "data":
             return pattern
         return re_path(pattern.pattern.regex.pattern, DataRouter(self.surface, TrackedResourceViewSet), name="data")
@@ -87,4 +88,5 @@ def served(standard: str, *extensions: Path) -> Served:
     """A bundled standard with extension projects."""
     sources = (BUNDLED_STANDARDS / standard, *extensions)
     compilation = compilation_of(sources, api_settings.CACHE_DIR)
-    return Served("-".join([standard, *(path.name for path in extensions)]), compilation)
+    name = "-".join([standard, *(path.name for path in extensions)])
+    return Served(name, compilation, BUNDLED_STANDARDS / standard)

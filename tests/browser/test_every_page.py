@@ -10,12 +10,10 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.api.test_links_of_the_admin import kind_of, something_everywhere  # noqa: F401  A fixture.
 from tests.browser.conftest import Browse
-from tests.browser.test_pages import DESKTOP, click, shown
+from tests.browser.test_pages import DESKTOP, click, complaints, shown
 
 # Logs the user out, or is no page.
 _NOT_FOLLOWED = ("/admin/logout/", "/static/")
-# Of the bundle of Swagger UI; see `tests/browser/test_pages.py`.
-_KNOWN_COMPLAINT = "swagger-ui-bundle.js"
 
 
 def test_no_page_fails_or_makes_the_browser_complain(
@@ -52,8 +50,7 @@ def _walk(window: WebDriver, server: str) -> tuple[set[str], list[str]]:
         window.get(address)
         status = window.execute_script("return performance.getEntriesByType('navigation')[0].responseStatus")
         wrong += [f"{address}: {status}"] if status != 200 else []
-        complaints = [entry["message"] for entry in window.get_log("browser")]
-        wrong += [f"{address}: {each}" for each in complaints if _KNOWN_COMPLAINT not in each]
+        wrong += [f"{address}: {each}" for each in complaints(window)]
         links = (link.get_attribute("href") or "" for link in window.find_elements(By.CSS_SELECTOR, "a[href]"))
         waiting.extend(urldefrag(link).url for link in links if link.startswith(f"{server}/"))
     return visited, wrong

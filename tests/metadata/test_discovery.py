@@ -163,3 +163,39 @@ def test_the_page_to_try_out_names_every_specification_and_loads_only_what_is_se
     for asset in ("edfi_api/docs.js", "drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"):
         assert f'src="/static/{asset}"' in page
         assert get(f"/static/{asset}").status_code == 200
+
+
+def test_the_page_says_what_is_served_and_where_everything_is(standard: str) -> None:
+    page = " ".join(get("/", Accept=BROWSER).content.decode().split())
+
+    counts = {"3.3.1-b": "114 resources, 183 descriptors", "5.2": "138 resources, 211 descriptors"}
+    assert f"Ed-Fi {VERSIONS[standard]}: {counts[standard]}" in page
+    for address in ("/docs", "/admin/", "/health", "/metrics", "/metadata", "/metadata/dependencies", "/metadata/xsd"):
+        assert f'href="{address}"' in page
+    assert 'href="http://testserver/metadata/specifications/resources-spec.json"' in page
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type"),
+    [
+        (BROWSER, "text/html; charset=utf-8"),
+        ("text/html", "text/html; charset=utf-8"),
+        ("application/json", "application/json; charset=utf-8"),
+        ("*/*", "application/json; charset=utf-8"),
+        ("application/json, text/plain, */*", "application/json; charset=utf-8"),
+        ("application/json, text/html;q=0.5", "application/json; charset=utf-8"),
+        ("", "application/json; charset=utf-8"),
+        ("nonsense", "application/json; charset=utf-8"),
+        ("image/png", "application/json; charset=utf-8"),
+    ],
+)
+def test_people_get_the_page_and_programs_the_document(accept: str, content_type: str) -> None:
+    response = get("/", Accept=accept)
+
+    assert response.status_code == 200
+    assert response["Content-Type"] == content_type
+    assert "Accept" in [name.strip() for name in response["Vary"].split(",")]
+
+
+def test_a_program_without_a_preference_gets_the_document() -> None:
+    assert get("/")["Content-Type"] == "application/json; charset=utf-8"

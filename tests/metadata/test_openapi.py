@@ -76,9 +76,8 @@ def test_the_methods_described_are_those_that_are_served(document: dict[str, Any
     "build", [resources_document, descriptors_document, change_queries_openapi, relations_openapi, discovery_openapi]
 )
 def test_documents_say_that_head_is_answered(build, surface: Surface) -> None:
-    assert build(surface, ROOT)["info"]["description"].endswith(
-        ". HEAD is answered wherever GET is, with the same status and headers and without a body."
-    )
+    said = "HEAD is answered wherever GET is, with the same status and headers and without a body."
+    assert said in build(surface, ROOT)["info"]["description"]
 
 
 def test_every_operation_says_what_it_answers_and_under_which_tag(document: dict[str, Any]) -> None:
@@ -183,3 +182,31 @@ Domain Entity House
     houses, partitions = (document["paths"][f"/ed-fi/houses{suffix}"]["get"] for suffix in ("", "/partitions"))
     assert [each["name"] for each in houses["parameters"] if "name" in each] == ["id", "number", "color"]
     assert [each["name"] for each in partitions["parameters"] if "name" in each] == ["id", "color"]
+
+
+def test_the_introduction_says_how_to_call_the_api(document: dict[str, Any], surface: Surface) -> None:
+    introduction = document["info"]["description"]
+
+    for heading in ("Authorize", "Write", "Page", "Read errors", "Follow changes"):
+        assert f"\n## {heading}\n" in introduction
+    assert descriptors_document(surface, ROOT)["info"]["description"].endswith(introduction.partition("\n\n")[2])
+
+
+def test_members_of_the_server_are_read_only(document: dict[str, Any]) -> None:
+    student, link = document["components"]["schemas"]["edFi_student"], document["components"]["schemas"]["link"]
+
+    assert student["properties"]["_etag"]["readOnly"] is True
+    assert student["properties"]["_lastModifiedDate"]["readOnly"] is True
+    assert link["readOnly"] is True
+    assert "readOnly" not in student["properties"]["id"]  # The body of a PUT has it.
+
+
+def test_descriptor_members_name_the_path_of_their_values(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    grade_level = schemas["edFi_schoolGradeLevel"]["properties"]["gradeLevelDescriptor"]
+    in_key = schemas["edFi_programReference"]["properties"]["programTypeDescriptor"]
+
+    assert grade_level["x-Ed-Fi-descriptor"] == "/ed-fi/gradeLevelDescriptors"
+    assert grade_level["description"].endswith("One of /ed-fi/gradeLevelDescriptors.")
+    assert in_key["x-Ed-Fi-descriptor"] == "/ed-fi/programTypeDescriptors"
+    assert "x-Ed-Fi-descriptor" not in schemas["edFi_school"]["properties"]["nameOfInstitution"]

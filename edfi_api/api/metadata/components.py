@@ -22,7 +22,11 @@ _LINK = "link"
 _EXTENSIONS_SUFFIX = "Extensions"
 # Patterns are omitted: Ed-Fi's documents have none, and regular expressions differ between clients.
 _SCALAR_KEYWORDS = ("type", "format", "minLength", "maxLength", "minimum", "maximum")
-_ID: Schema = {"type": "string", "description": "The identifier that the server gave the item."}
+# Not read-only, since the body of a PUT has it.
+_ID: Schema = {
+    "type": "string",
+    "description": "The identifier that the server gave the item. A PUT has the one of its URL, a POST has none.",
+}
 _ADDED_BY_SERVER: Schema = {
     "_etag": {"type": "string", "readOnly": True, "description": "The version of the item."},
     "_lastModifiedDate": {
@@ -34,6 +38,7 @@ _ADDED_BY_SERVER: Schema = {
 }
 _LINK_SCHEMA: Schema = {
     "type": "object",
+    "readOnly": True,
     "properties": {
         "rel": {"type": "string", "description": "The name of the resource that is referred to."},
         "href": {"type": "string", "description": "Where the item is, below the address of the data."},
@@ -77,6 +82,7 @@ class ComponentNames:
     def __init__(self, surface: Surface) -> None:
         self._prefixes = {project.name: _camel_case(project.endpoint) for project in surface.projects}
         self._prefixes_by_key = {extension_key(name): prefix for name, prefix in self._prefixes.items()}
+        self.url_paths = {resource.name: resource.url_path for resource in surface.resources}
 
     def of_resource(self, name: ResourceName) -> str:
         return f"{self._prefixes[name.project]}_{lower_camel(name.resource)}"
@@ -108,6 +114,8 @@ class _Walk:
         self._found = found
         self._references = {reference.path.steps: reference for reference in resource.references}
         self._identity = _identity_steps(resource)
+        paths = (*resource.descriptors, *resource.key_descriptors)
+        self._descriptors = {descriptor.path.steps: descriptor.target for descriptor in paths}
 
     def document(self) -> Schema:
         schema = self._object(self._names.of_resource(self._resource.name), self._resource.json_schema, ())
@@ -132,7 +140,16 @@ class _Walk:
         if schema["type"] == "object":
             return {**self._child(component, steps, schema), **marks}
         nullable = {} if is_required else {"x-nullable": True}
-        return {**scalar_schema(schema), **_described(schema), **nullable, **marks}
+        return {**scalar_schema(schema), **self._described_value(steps, schema), **nullable, **marks}
+
+    def _described_value(self, steps: _Steps, schema: Schema) -> Schema:
+        """The description, and for a descriptor the path of its values."""
+        described, target = _described(schema), self._descriptors.get(steps)
+        if target is None:
+            return described
+        path = self._names.url_paths[target]
+        text = f"{described.get('description', '')} One of {path}.".lstrip()
+        return {"description": text, "x-Ed-Fi-descriptor": path}
 
     def _item(self, component: str, steps: _Steps, schema: Schema) -> Schema:
         name = component + _capitalised(singular(steps[-1]))
@@ -153,7 +170,12 @@ class _Walk:
     def _reference(self, component: str, steps: _Steps, schema: Schema) -> Schema:
         """All references to a target share a component, so it does not describe the role of a single one."""
         values = {
-            name: {**scalar_schema(value), **_described(value), **IDENTITY, **property_deprecation(value)}
+            name: {
+                **scalar_schema(value),
+                **self._described_value((*steps, name), value),
+                **IDENTITY,
+                **property_deprecation(value),
+            }
             for name, value in schema["properties"].items()
         }
         made = {

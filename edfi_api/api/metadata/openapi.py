@@ -1,6 +1,7 @@
 """Surface → OpenAPI 3.0 documents, one of the resources and one of the descriptors."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from edfi_api import addresses
@@ -9,6 +10,8 @@ from edfi_api.api.metadata.parameters import shared_parameters
 from edfi_api.api.metadata.paths import path_items
 from edfi_api.api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
 from edfi_api.api.metadata.tracked_changes import tracked_schemas
+from edfi_api.model.examples import Bodies, Examples
+from edfi_api.model.surface.bundled_descriptors import bundled_values
 from edfi_api.model.surface.resource import Resource, Surface
 
 OpenApi = dict[str, Any]
@@ -16,28 +19,33 @@ OpenApi = dict[str, Any]
 VERSION = "3.0.3"
 SECURITY_SCHEME = "oauth2_client_credentials"
 _HEAD = "HEAD is answered wherever GET is, with the same status and headers and without a body."
+# How to call the API. Both mention HEAD, which has no operations: generators would make a method of each.
+_INTRODUCTION = Path(__file__).with_name("introduction.md")
 
 
-def resources_document(surface: Surface, root: str) -> OpenApi:
-    """The document of all resources except descriptors, for a server with the URL `root`."""
-    return _document(surface, root, "resources", [each for each in surface.resources if not each.is_descriptor])
+def resources_document(surface: Surface, root: str, standard: Path | None = None) -> OpenApi:
+    """The document of all resources except descriptors, for a server with the URL `root`. Examples have the descriptor
+    values that are bundled in the folder of the standard."""
+    resources = [each for each in surface.resources if not each.is_descriptor]
+    return _document(surface, root, "resources", resources, standard)
 
 
-def descriptors_document(surface: Surface, root: str) -> OpenApi:
-    """The document of the descriptors, for a server with the URL `root`."""
-    return _document(surface, root, "descriptors", [each for each in surface.resources if each.is_descriptor])
+def descriptors_document(surface: Surface, root: str, standard: Path | None = None) -> OpenApi:
+    """The document of the descriptors, for a server with the URL `root`; examples as above."""
+    return _document(surface, root, "descriptors", [each for each in surface.resources if each.is_descriptor], standard)
 
 
-def _document(surface: Surface, root: str, subject: str, resources: Iterable[Resource]) -> OpenApi:
+def _document(
+    surface: Surface, root: str, subject: str, resources: Iterable[Resource], standard: Path | None
+) -> OpenApi:
     in_order = sorted(resources, key=lambda resource: resource.url_path)
     names = ComponentNames(surface)
     core = surface.core_project
-    paths = [path_items(resource, names, core.name) for resource in in_order]
+    examples = Examples(Bodies(surface, list(bundled_values(standard)) if standard else ()))
+    paths = [path_items(resource, names, core.name, examples.of(resource)) for resource in in_order]
     return {
         "openapi": VERSION,
-        "info": information(
-            surface, subject, f"The {subject} of {_and(project.name for project in surface.projects)}."
-        ),
+        "info": _titled(surface, subject, f"{_described(surface, subject)}\n\n{_INTRODUCTION.read_text()}"),
         "servers": [{"url": f"{root}/{addresses.DATA}"}],
         "security": [{SECURITY_SCHEME: []}],
         "tags": _tags(in_order),
@@ -57,12 +65,20 @@ def _document(surface: Surface, root: str, subject: str, resources: Iterable[Res
 
 
 def information(surface: Surface, subject: str, description: str) -> dict[str, str]:
-    """The `info` of a document. It mentions HEAD, which has no operations: generators would make a method of each."""
+    """The `info` of a document of few operations."""
+    return _titled(surface, subject, f"{description} {_HEAD}")
+
+
+def _titled(surface: Surface, subject: str, description: str) -> dict[str, str]:
     return {
         "title": f"Ed-Fi API: {subject}",
         "version": surface.core_project.version,
-        "description": f"{description} {_HEAD}",
+        "description": description,
     }
+
+
+def _described(surface: Surface, subject: str) -> str:
+    return f"The {subject} of {_and(project.name for project in surface.projects)}."
 
 
 def _tags(resources: Iterable[Resource]) -> list[dict[str, str]]:

@@ -20,13 +20,17 @@ from edfi_api.model.surface.resource import Resource
 Operation = dict[str, Any]
 PathItem = dict[str, Any]
 
+# In the example of a PUT, for the one of the URL.
+_ANY_ID = "00000000-0000-0000-0000-000000000000"
 _READING = (400, 401, 403, 404, 500, 503)
 _WRITING = (400, 401, 403, 409, 412, 413, 415, 500, 503)
 
 
-def path_items(resource: Resource, names: ComponentNames, core_project: str) -> dict[str, PathItem]:
-    """The path items of one resource, relative to the URL of the data."""
-    operations = _Operations(resource, names, core_project)
+def path_items(
+    resource: Resource, names: ComponentNames, core_project: str, example: dict[str, Any]
+) -> dict[str, PathItem]:
+    """The path items of one resource, relative to the URL of the data. `example` is the body of a POST."""
+    operations = _Operations(resource, names, core_project, example)
     domains = {"x-Ed-Fi-domains": list(resource.domains)} if resource.domains else {}
     return {
         resource.url_path: {"get": operations.find(), "post": operations.create(), **domains},
@@ -45,8 +49,9 @@ def path_items(resource: Resource, names: ComponentNames, core_project: str) -> 
 class _Operations:
     """The operations of one resource."""
 
-    def __init__(self, resource: Resource, names: ComponentNames, core_project: str) -> None:
+    def __init__(self, resource: Resource, names: ComponentNames, core_project: str, example: dict[str, Any]) -> None:
         self._resource = resource
+        self._example = example
         self._component = names.of_resource(resource.name)
         self._tracked = TrackedNames(names, resource)
         self._one = resource.name.resource
@@ -90,7 +95,7 @@ class _Operations:
             f"post{self._project}{self._one}",
             "Creates an item, or replaces the one that has the same identity.",
             parameters=[parameter_reference("IfMatch"), parameter_reference("IfNoneMatch")],
-            requestBody=self._body(),
+            requestBody=self._body(self._example),
             responses={
                 "200": responses.response_reference("Replaced"),
                 "201": responses.response_reference("Created"),
@@ -112,7 +117,7 @@ class _Operations:
             f"put{self._project}{self._one}",
             "Replaces an item; the body has its id.",
             parameters=[parameter_reference("id"), parameter_reference("IfMatch"), parameter_reference("IfNoneMatch")],
-            requestBody=self._body(),
+            requestBody=self._body({"id": _ANY_ID, **self._example}),
             responses={"204": responses.response_reference("Updated"), **_refusals((404, *_WRITING))},
             **may_change_identity,
         )
@@ -137,9 +142,9 @@ class _Operations:
             **resource_deprecation(self._resource.deprecated),
         }
 
-    def _body(self) -> dict[str, Any]:
-        schema = schema_reference(self._component)
-        return {"required": True, "x-bodyName": self._one, "content": {"application/json": {"schema": schema}}}
+    def _body(self, example: dict[str, Any]) -> dict[str, Any]:
+        content = {"schema": schema_reference(self._component), "example": example}
+        return {"required": True, "x-bodyName": self._one, "content": {"application/json": content}}
 
 
 def _refusals(statuses: tuple[int, ...]) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """The routes of all metadata, including those of the older official server, on which client generators depend."""
 
+from functools import partial
+from pathlib import Path
+
 from django.urls import URLPattern
 
 from edfi_api import addresses
@@ -21,14 +24,18 @@ from edfi_api.api.metadata.views import (
     unknown_section,
 )
 from edfi_api.api.metadata.xsd import XsdDocuments, xsd_projects
+from edfi_api.conf import api_settings
 from edfi_api.startup import Compilation, current_compilation
 
 _OLDER = "metadata/data/v3"
 
 
-def metadata_routes(compilation: Compilation) -> list[URLPattern]:
-    """The routes of all metadata about a surface and its XML schemas."""
+def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern]:
+    """The routes of all metadata about a surface and its XML schemas. `standard` is where its descriptor values are."""
     surface = compilation.surface
+    resources, descriptors = (
+        partial(document, standard=standard) for document in (resources_document, descriptors_document)
+    )
     publications = Publications(surface)
     xsd_documents = XsdDocuments(surface, compilation.schema_files)
     xsd_lists = {name: publications.of(document) for name, document in xsd_documents.lists().items()}
@@ -47,13 +54,13 @@ def metadata_routes(compilation: Compilation) -> list[URLPattern]:
         published(f"{addresses.METADATA}/", specifications, "older-specifications"),
         published(addresses.METADATA, metadata_index, "metadata"),
         published(addresses.SPECIFICATIONS, specifications, "specifications"),
-        published(addresses.RESOURCES_SPECIFICATION, resources_document, "resources-specification"),
-        published(addresses.DESCRIPTORS_SPECIFICATION, descriptors_document, "descriptors-specification"),
+        published(addresses.RESOURCES_SPECIFICATION, resources, "resources-specification"),
+        published(addresses.DESCRIPTORS_SPECIFICATION, descriptors, "descriptors-specification"),
         published(addresses.CHANGE_QUERIES_SPECIFICATION, change_queries_openapi, "change-queries-specification"),
         published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
         published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
-        published(f"{_OLDER}/resources/swagger.json", resources_document, "older-resources-specification"),
-        published(f"{_OLDER}/descriptors/swagger.json", descriptors_document, "older-descriptors-specification"),
+        published(f"{_OLDER}/resources/swagger.json", resources, "older-resources-specification"),
+        published(f"{_OLDER}/descriptors/swagger.json", descriptors, "older-descriptors-specification"),
         fixed_path(addresses.DEPENDENCIES, dependencies, "dependencies"),
         fixed_path(f"{_OLDER}/dependencies", dependencies, "older-dependencies"),
         published(addresses.XSD, xsd_projects, "xsd"),
@@ -63,4 +70,4 @@ def metadata_routes(compilation: Compilation) -> list[URLPattern]:
     ]
 
 
-urlpatterns = metadata_routes(current_compilation())
+urlpatterns = metadata_routes(current_compilation(), api_settings.data_standard)

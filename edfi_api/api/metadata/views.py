@@ -16,7 +16,10 @@ from edfi_api.api.metadata.publication import respond
 from edfi_api.api.metadata.publications import GRAPHML, Publish
 from edfi_api.api.metadata.xsd import XsdDocuments
 from edfi_api.api.viewsets.open_view import OpenView
-from edfi_api.model.surface.resource import Surface
+from edfi_api.conf import api_settings
+from edfi_api.model.surface.resource import ProjectFacts, Surface
+
+_HTML = "text/html"
 
 
 class PublishedView(OpenView):
@@ -38,20 +41,42 @@ class PublishedView(OpenView):
 
 
 class DiscoveryView(PublishedView):
-    """The discovery document, or for browsers a page with links."""
+    """The discovery document, or for people a page with links: the type that the client prefers, JSON if it has no
+    preference."""
 
     surface: Surface = None  # type: ignore[assignment]  # Given by the route.
 
     def get(self, request: Request, **kwargs: str) -> HttpResponse:
-        if "text/html" not in request.headers.get("Accept", ""):
-            return super().get(request)
-        root = root_of(request._request)
+        response = self._home() if self._prefers_a_page() else super().get(request)
+        patch_vary_headers(response, ["Accept"])
+        return response
+
+    def _prefers_a_page(self) -> bool:
+        return self.request._request.get_preferred_type(["application/json", _HTML]) == _HTML
+
+    def _home(self) -> HttpResponse:
+        request = self.request._request
+        root = root_of(request)
         context = {
-            "projects": self.surface.projects,
+            "projects": [
+                {
+                    "project": project,
+                    "resources": self._count(project, False),
+                    "descriptors": self._count(project, True),
+                }
+                for project in self.surface.projects
+            ],
+            "specifications": specifications(self.surface, root),
             "token_url": f"{root}/{addresses.OAUTH}",
             "data_url": f"{root}/{addresses.DATA}",
+            "has_metrics": api_settings.METRICS,
         }
-        return _page(request._request, "edfi_api/home.html", context)
+        return _page(request, "edfi_api/home.html", context)
+
+    def _counted(self, project: ProjectFacts) -> dict[str, Any]:
+        resources = [each for each in self.surface.resources if each.name.project == project.name]
+        descriptors = sum(each.is_descriptor for each in resources)
+        return {"project": project, "resources": len(resources) - descriptors, "descriptors": descriptors}
 
 
 class DocsView(OpenView):

@@ -1,13 +1,12 @@
 """An example of each resource. Examples refer only to each other, so that a server accepts them in loading order."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from edfi_api.model.examples.completion import Bodies, Body, Scope
 from edfi_api.model.examples.origins import Origin
-from edfi_api.model.surface.resource import Resource, ResourceName
-
-# Each type of organization needs an id of its own: they share the identity of their superclass.
-_FIRST_ORGANIZATION = 1001
+from edfi_api.model.examples.values import numbered
+from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 
 
 class Examples:
@@ -39,16 +38,26 @@ class Examples:
 
 
 def _superclass_keys(bodies: Bodies) -> Scope:
-    """A number for each renamed member of a superclass's identity (schoolId), and for the superclass the one of its
-    representative."""
-    found: dict[Origin, int] = {}
-    surface = bodies.surface
-    for abstract in surface.abstract_resources:
-        for number, name in enumerate(abstract.subclasses, start=_FIRST_ORGANIZATION):
-            superclass = surface.by_name[name].superclass
-            for pair in superclass.identity if superclass else ():
-                if pair.here != pair.there:
-                    found[Origin(name, pair.here)] = number
-                    if name == bodies.origins.representatives[abstract.name].name:
-                        found[Origin(abstract.name, pair.there)] = number
+    """Different values for the subclasses of one superclass, which share its identity: of an organization its id
+    (schoolId), of another subclass its own members of the identity. A renamed member of the representative stands for
+    the one of the superclass, too."""
+    found: dict[Origin, Any] = {}
+    for abstract in bodies.surface.abstract_resources:
+        representative = bodies.origins.representatives[abstract.name]
+        for number, name in enumerate(abstract.subclasses, start=1):
+            resource = bodies.surface.by_name[name]
+            for here, there in _own_members(bodies, resource):
+                value = numbered(resource.json_schema["properties"][here.steps[0]], number)
+                found[Origin(name, here)] = value
+                if resource is representative and here != there:
+                    found[Origin(abstract.name, there)] = value
     return found
+
+
+def _own_members(bodies: Bodies, subclass: Resource) -> Iterator[tuple[JsonPath, JsonPath]]:
+    """Of the identity that it has as its superclass; neither references nor descriptors."""
+    descriptors = {descriptor.path for descriptor in subclass.descriptors}
+    for pair in subclass.superclass.identity if subclass.superclass else ():
+        is_own = bodies.origins.of(subclass, pair.here) == Origin(subclass.name, pair.here)
+        if is_own and pair.here not in descriptors:
+            yield pair.here, pair.there

@@ -11,6 +11,8 @@ _DATE = "2025-08-18"
 _LATER_DATE = "2026-06-05"
 _LATER = ("end", "exit", "expiration")
 _TEXT = "Example"
+# Far from the ids of real organizations.
+_FIRST_ID = 1000
 # By the name of the member, in whichever resource it is.
 _BY_NAME: dict[str, Any] = {
     "birthDate": "2010-02-03",
@@ -47,6 +49,13 @@ def scalar(schema: dict[str, Any], path: JsonPath) -> Any:
         case "number":
             return 0.5  # Also in range where a decimal has no digits before its point.
     return True
+
+
+def numbered(schema: dict[str, Any], number: int) -> Any:
+    """A value of its own for each number from 1 to 28; a date is one of February."""
+    if schema["type"] == "integer":
+        return _FIRST_ID + number
+    return f"2026-02-{number:02}" if schema.get("format") == "date" else f"{_TEXT} {number}"
 
 
 def _string(schema: dict[str, Any], name: str) -> str:
