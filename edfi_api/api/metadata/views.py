@@ -58,14 +58,7 @@ class DiscoveryView(PublishedView):
         request = self.request._request
         root = root_of(request)
         context = {
-            "projects": [
-                {
-                    "project": project,
-                    "resources": self._count(project, False),
-                    "descriptors": self._count(project, True),
-                }
-                for project in self.surface.projects
-            ],
+            "projects": [self._counted(project) for project in self.surface.projects],
             "specifications": specifications(self.surface, root),
             "token_url": f"{root}/{addresses.OAUTH}",
             "data_url": f"{root}/{addresses.DATA}",
