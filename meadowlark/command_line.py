@@ -80,3 +80,7 @@ def _reason(error: BaseException) -> str | None:
         case LookupError() if type(error) is LookupError:
             reason = str(error)  # An unknown app label. Bugs raise the subclasses KeyError and IndexError.
     return reason.strip() if reason else None
+
+
+if __name__ == "__main__":
+    main()

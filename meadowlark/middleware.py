@@ -15,12 +15,15 @@ from django.http.response import HttpResponseBase
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.gzip import GZipMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, get_resolver
+from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
 
 from edfi_api import addresses
+from edfi_api.api.metadata.publication import accepts_gzip
 from edfi_api.api.viewsets.responses import FixedHeaders
 
 # With an empty ADMIN_PATH there is no admin, and no view at this path.
@@ -79,6 +82,26 @@ def _data_pattern(urlconf: str) -> URLPattern | None:
 
 
 _WITHOUT_LENGTH = (204, 304)
+
+
+class DataGZipMiddleware(GZipMiddleware):
+    """Compresses the answers of data requests for clients that accept it; stands before `DataRoutesMiddleware`.
+
+    ETags stay strong: they are versions of documents, which clients send back in If-Match, where a weak one never
+    matches (RFC 9110 §13.1.1).
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if not hasattr(request, "data_view"):
+            return response
+        patch_vary_headers(response, ["Accept-Encoding"])
+        if not accepts_gzip(request):
+            return response
+        etag = response.headers.get("ETag")
+        response = super().process_response(request, response)
+        if etag is not None:
+            response.headers["ETag"] = etag
+        return response
 
 
 class HostAndLengthMiddleware(CommonMiddleware):

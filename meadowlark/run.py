@@ -13,6 +13,7 @@ that signals of the terminal reach only this process.
 import argparse
 import contextlib
 import json
+import math
 import os
 import secrets
 import signal
@@ -22,7 +23,6 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -30,13 +30,14 @@ from typing import NoReturn
 from meadowlark.child_process import end_session, ending_with_us
 from meadowlark.embedded_postgres import EmbeddedPostgres, default_home, for_owner_only
 from meadowlark.postgres_programs import EmbeddedPostgresError
+from meadowlark.welcome import DEMO_CLAIM_SET, Administrator, Credentials, DemoClient, credentials_text, welcome
 
 ADDRESS = "127.0.0.1"
 DEMO_CLIENT = "demo"
-DEMO_CLAIM_SET = "EdFiSandbox"
 DEMO_ADMINISTRATOR = "admin"
 DEMO_HOME = ".demo"
 DEMO_STUDENTS = "2000"
+_MOST_HOURS = 24 * 7
 _STOP_SECONDS = 30  # More than gunicorn's graceful_timeout.
 
 
@@ -46,31 +47,6 @@ class Refused(Exception):
 
 class Stopped(BaseException):
     """A signal requested the shutdown. Not an `Exception`, so that no handler of errors catches it."""
-
-
-@dataclass(frozen=True)
-class DemoClient:
-    """The client to try the API with. The secret is known only in the run that created the client."""
-
-    name: str
-    key: str
-    secret: str | None
-
-
-@dataclass(frozen=True)
-class Administrator:
-    """The user of the admin that a demonstration has. The password is known only in the run that created the user."""
-
-    name: str
-    password: str | None
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """What the database was prepared with."""
-
-    client: DemoClient
-    administrator: Administrator | None = None
 
 
 def main() -> int:
@@ -95,6 +71,25 @@ def main() -> int:
     return 1
 
 
+class Housekeeping:
+    """Runs `manage.py housekeeping` every so many hours, beginning after the first of them; 0 never."""
+
+    def __init__(self, running: ExitStack, environment: Mapping[str, str], hours: float) -> None:
+        self._running = running
+        self._environment = environment
+        self._seconds = hours * 3600
+        self._due = time.monotonic() + self._seconds
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start_if_due(self) -> None:
+        """Once the last run has ended, since a long one may take longer than the pause."""
+        if not self._seconds or time.monotonic() < self._due:
+            return
+        if self._process is None or self._process.poll() is not None:
+            self._process = _start(self._running, ["meadowlark.command_line", "housekeeping"], self._environment)
+            self._due = time.monotonic() + self._seconds
+
+
 def _choose_demo_home() -> None:
     """The made-up district must not get among the data of anybody."""
     if os.environ.get("DATABASE_URL", "").strip():
@@ -105,7 +100,7 @@ def _choose_demo_home() -> None:
 
 def serve(home: Path, demo_students: str | None = None) -> NoReturn:
     """Never returns: raises Stopped, Refused, EmbeddedPostgresError or OSError, after stopping the servers."""
-    port = _port()
+    port, hours = _port(), _housekeeping_hours()
     with ExitStack() as running:
         postgres = None
         if not os.environ.get("DATABASE_URL", "").strip():
@@ -116,10 +111,11 @@ def serve(home: Path, demo_students: str | None = None) -> NoReturn:
         demo = ["--demo-district", demo_students, "--demo-administrator", DEMO_ADMINISTRATOR] if demo_students else []
         credentials = _prepare(environment, postgres, demo)
         # Before anything else can fail: the secret of a new client cannot be read again.
-        _print(_credentials(credentials))
+        _print(credentials_text(credentials))
         gunicorn = _start_gunicorn(running, port, environment)
-        _print(_welcome(f"http://{ADDRESS}:{port}", credentials))
-        _watch(gunicorn, postgres)
+        housekeeping = Housekeeping(running, environment, hours)
+        _print(welcome(f"http://{ADDRESS}:{port}", credentials))
+        _watch(gunicorn, postgres, housekeeping)
 
 
 def _stop(*_: int | FrameType | None) -> None:
@@ -138,6 +134,17 @@ def _port() -> int:
     if not text.isdecimal() or not 0 < int(text) < 65536:
         raise Refused(f"MEADOWLARK_PORT is {text!r}; it must be a port number, 1 to 65535.")
     return int(text)
+
+
+def _housekeeping_hours() -> float:
+    text = os.environ.get("MEADOWLARK_HOUSEKEEPING_HOURS") or "24"
+    try:
+        hours = float(text)
+    except ValueError:
+        hours = math.nan
+    if not 0 <= hours <= _MOST_HOURS:
+        raise Refused(f"MEADOWLARK_HOUSEKEEPING_HOURS is {text!r}; it must be a number from 0 to {_MOST_HOURS}.")
+    return hours
 
 
 def _ensure_free(port: int) -> None:
@@ -210,9 +217,12 @@ def _is_answering(port: int) -> bool:
         return probe.connect_ex((ADDRESS, port)) == 0
 
 
-def _watch(gunicorn: subprocess.Popen[bytes], postgres: EmbeddedPostgres | None) -> NoReturn:
+def _watch(
+    gunicorn: subprocess.Popen[bytes], postgres: EmbeddedPostgres | None, housekeeping: Housekeeping
+) -> NoReturn:
     while True:
         _ensure_alive(gunicorn)
+        housekeeping.start_if_due()
         if postgres and not postgres.is_running():
             raise Refused(f"PostgreSQL ended by itself: {postgres.exit_reason()}")
         time.sleep(0.5)
@@ -221,56 +231,6 @@ def _watch(gunicorn: subprocess.Popen[bytes], postgres: EmbeddedPostgres | None)
 def _ensure_alive(gunicorn: subprocess.Popen[bytes]) -> None:
     if gunicorn.poll() is not None:
         raise Refused(f"The web server ended by itself with status {gunicorn.returncode}; the reason stands above.")
-
-
-def _welcome(address: str, credentials: Credentials) -> str:
-    client = credentials.client
-    return f"""
-Meadowlark is at {address} (Ctrl-C stops it).
-{_what_to_see(address) if credentials.administrator else ""}
-A first request:
-  TOKEN=$(curl -s -u {client.key}:{client.secret or "SECRET"} -d grant_type=client_credentials {address}/oauth/token \\
-    | python3 -c 'import json, sys; print(json.load(sys.stdin)["access_token"])')
-  curl -i -H "Authorization: Bearer $TOKEN" '{address}/data/ed-fi/schoolYearTypes?limit=2'
-"""
-
-
-def _what_to_see(address: str) -> str:
-    return f"""
-  {address}/docs   every resource, with examples that can be sent
-  {address}/admin/  the documents, and who wrote them
-
-Commands find this database with MEADOWLARK_HOME={os.environ["MEADOWLARK_HOME"]} in front of them.
-"""
-
-
-def _credentials(credentials: Credentials) -> str:
-    administrator = credentials.administrator
-    return _client_credentials(credentials.client) + (_administrator(administrator) if administrator else "")
-
-
-def _client_credentials(client: DemoClient) -> str:
-    if client.secret:
-        return f"""
-The demo client; its secret is shown this once:
-  key     {client.key}
-  secret  {client.secret}"""
-    return f"""
-The secret of the demo client was shown at the first start. A new one:
-  .venv/bin/python manage.py create_api_client {client.name} --claim-set {DEMO_CLAIM_SET} --if-exists new-secret"""
-
-
-def _administrator(administrator: Administrator) -> str:
-    if administrator.password:
-        return f"""
-
-The administrator; the password is shown this once:
-  user      {administrator.name}
-  password  {administrator.password}"""
-    return f"""
-
-The password of the administrator {administrator.name} was shown at the first start. A new one:
-  .venv/bin/python manage.py changepassword {administrator.name}"""
 
 
 if __name__ == "__main__":

@@ -31,6 +31,11 @@ HOME = Path(
 ).resolve()
 # Read by the programs that start the server, before the settings are loaded.
 env.declare("MEADOWLARK_PORT", 8000, "port of `make run`")
+env.declare(
+    "MEADOWLARK_HOUSEKEEPING_HOURS",
+    24,
+    "how often `make run` starts `manage.py housekeeping`; `0` never. Other servers leave it to cron and the like",
+)
 # Read again by `serving.gunicorn_conf`; checked here so that every program refuses a wrong value, in one line.
 env.choice(
     "MEADOWLARK_WORKER",
@@ -149,6 +154,13 @@ MIDDLEWARE = [
     "meadowlark.middleware.AdminAuthenticationMiddleware",
     "meadowlark.middleware.AdminMessageMiddleware",
 ]
+if env.bool(
+    "MEADOWLARK_GZIP",
+    default=False,
+    meaning="answers with data are compressed for clients that accept gzip; a proxy in front can do so instead",
+):
+    # After the middleware that handles every request, which sees the size of the answer.
+    MIDDLEWARE.insert(2, "meadowlark.middleware.DataGZipMiddleware")
 # Only listed origins are allowed; without any, the middleware is not installed.
 CORS_ALLOWED_ORIGINS = env.list(
     "MEADOWLARK_CORS_ORIGINS", default=[], meaning="origins whose browsers may call the API"

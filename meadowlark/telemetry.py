@@ -4,20 +4,31 @@ Needs the optional requirements/telemetry.txt. The libraries read their own vari
 the service and the sampling rate.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.instrumentation.wsgi import OpenTelemetryMiddleware
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+from edfi_api.conf import api_settings
+from edfi_api.storage.driver import execution
+
+CORRELATION_ID = "meadowlark.correlation_id"
+
 _WHOLE = "meadowlark.environ"
+# Whole statements of pages with many filters are long; their beginning says what they are.
+_LONGEST_STATEMENT = 2000
 
 
 def traced(application: WSGIApplication, provider: trace.TracerProvider | None = None) -> WSGIApplication:
-    """The application with a span for each request, which continues the client's trace.
+    """The application with a span for each request, which continues the client's trace and has the correlation id.
 
     The instrumentation gets no query string, since queries contain names and birth dates. So no span can contain one,
     whatever attribute a version of OpenTelemetry's conventions uses for it.
@@ -26,15 +37,63 @@ def traced(application: WSGIApplication, provider: trace.TracerProvider | None =
     def with_query(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return application(environ[_WHOLE], start_response)
 
-    instrumented = OpenTelemetryMiddleware(with_query, tracer_provider=provider)
+    instrumented = OpenTelemetryMiddleware(with_query, response_hook=_add_correlation_id, tracer_provider=provider)
 
     def without_query(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         seen = environ | {"QUERY_STRING": "", "RAW_URI": path, "REQUEST_URI": path, _WHOLE: environ}
-        chunks: Iterable[bytes] = instrumented(seen, start_response)
-        return chunks
+        answer: Iterable[bytes] = instrumented(seen, start_response)
+        return answer
 
     return without_query
+
+
+def _add_correlation_id(
+    span: trace.Span, environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]
+) -> None:
+    """The middleware has put it into the headers of the answer."""
+    for name, value in headers:
+        if name.lower() == api_settings.CORRELATION_HEADER.lower():
+            span.set_attribute(CORRELATION_ID, value)
+
+
+def trace_statements(provider: trace.TracerProvider | None = None) -> None:
+    """From now on, each statement of a request is a span, with its text but without the values of its parameters.
+
+    Most statements bypass Django's cursors, so those of the driver are wrapped as well.
+    """
+    tracer = trace.get_tracer(__name__, tracer_provider=provider)
+
+    def around_driver(run: Callable[..., Any]) -> Callable[..., Any]:
+        def traced_run(statement: str, parameters: Mapping[str, Any], connection: Any) -> Any:
+            with _statement_span(tracer, statement):
+                return run(statement, parameters, connection)
+
+        return traced_run
+
+    def around_cursor(execute: Callable[..., Any], statement: Any, *arguments: Any) -> Any:
+        with _statement_span(tracer, str(statement)):
+            return execute(statement, *arguments)
+
+    def around_connection(connection: BaseDatabaseWrapper, **_: object) -> None:
+        if around_cursor not in connection.execute_wrappers:
+            connection.execute_wrappers.append(around_cursor)
+
+    for name in ("run", "run_unprepared"):
+        setattr(execution, name, around_driver(getattr(execution, name)))
+    connection_created.connect(around_connection, weak=False)
+    for connection in connections.all(initialized_only=True):
+        around_connection(connection)
+
+
+def _statement_span(tracer: trace.Tracer, statement: str) -> Any:
+    text = statement.strip()
+    return tracer.start_as_current_span(
+        text.partition(" ")[0].partition("\n")[0].upper() or "SQL",
+        kind=trace.SpanKind.CLIENT,
+        attributes={"db.system.name": "postgresql", "db.query.text": text[:_LONGEST_STATEMENT]},
+        record_exception=False,  # Its text may quote values.
+    )
 
 
 def export_spans() -> None:
@@ -42,3 +101,4 @@ def export_spans() -> None:
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
+    trace_statements()

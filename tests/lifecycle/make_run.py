@@ -46,8 +46,11 @@ class Run:
         return master
 
     def wait_until_served(self) -> None:
+        self.wait_until_told("A first request")
+
+    def wait_until_told(self, text: str) -> None:
         deadline = time.monotonic() + 120
-        while "A first request" not in self.told:
+        while text not in self.told:
             assert self.process.poll() is None and time.monotonic() < deadline, self.told
             time.sleep(0.05)
 

@@ -175,3 +175,18 @@ def test_an_impossible_port_is_refused(tmp_path: Path) -> None:
 
     assert run.process.wait(60) == 1
     assert run.told == "MEADOWLARK_PORT is '0'; it must be a port number, 1 to 65535.\n"
+
+
+def test_housekeeping_is_done_while_it_serves(tmp_path: Path) -> None:
+    run = Run(tmp_path / "home", free_port(), MEADOWLARK_HOUSEKEEPING_HOURS="0.0005")
+    run.wait_until_told("clearsessions: done")
+
+    assert run.stop(signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("hours", ["daily", "-1", "nan", "1000"])
+def test_impossible_hours_of_housekeeping_are_refused(tmp_path: Path, hours: str) -> None:
+    run = Run(tmp_path / "home", free_port(), MEADOWLARK_HOUSEKEEPING_HOURS=hours)
+
+    assert run.process.wait(60) == 1
+    assert run.told == f"MEADOWLARK_HOUSEKEEPING_HOURS is '{hours}'; it must be a number from 0 to 168.\n"

@@ -9,6 +9,8 @@ from pathlib import Path
 from django.db import OperationalError, connection
 from django.test import Client
 
+from edfi_api.operation.observability.client_label import client_label
+from edfi_api.security.models import ApiClient
 from tests.conftest import ApiTestClient
 
 TOP = Path(__file__).parents[2]
@@ -98,3 +100,55 @@ def test_the_counts_of_all_processes_are_added_up(tmp_path: Path) -> None:
     told = subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     assert 'meadowlark_requests_total{method="GET",route="/ed-fi/students",status="200"} 2.0' in told
+
+
+def samples(metric: str) -> dict[str, float]:
+    """The values of a metric by their labels, as they are written."""
+    text = Client().get("/metrics").content.decode()
+    found = re.findall(rf"^{metric}\{{(.*)\}} (\S+)$", text, re.MULTILINE)
+    return {labels: float(value) for labels, value in found}
+
+
+def test_refusals_are_counted_by_the_type_of_their_problem(api: ApiTestClient) -> None:
+    invalid = 'problem="bad-request:data-validation-failed"'
+    missing = 'problem="not-found"'
+    before = samples("meadowlark_problems_total")
+
+    api.post("/students", {"studentUniqueId": "1"})
+    api.get("/students/0198c2a4-0000-7000-8000-000000000000")
+    form = {"grant_type": "client_credentials", "client_id": "no", "client_secret": "no"}
+    assert Client().post("/oauth/token", form, content_type="application/json").status_code == 401
+
+    after = samples("meadowlark_problems_total")
+    assert after[invalid] == before.get(invalid, 0) + 1
+    assert after[missing] == before.get(missing, 0) + 1
+    assert after['problem="invalid_client"'] == before.get('problem="invalid_client"', 0) + 1
+
+
+def test_requests_are_counted_by_client_and_outcome(api: ApiTestClient) -> None:
+    key = ApiClient.objects.get(name="tests").client_id
+
+    api.get("/students")
+    api.get("/students")
+    api.post("/students", {"studentUniqueId": 1})
+
+    found = samples("meadowlark_client_requests_total")
+    assert found[f'client="{key}",outcome="answered"'] == 2
+    assert found[f'client="{key}",outcome="refused"'] == 1
+
+
+def test_clients_beyond_a_number_share_a_label() -> None:
+    labels = {client_label(f"key-{number}") for number in range(10_000)}
+
+    assert len(labels) <= 101
+    assert "other" in labels
+    assert client_label("key-9999") == "other"
+
+
+def test_no_label_is_chosen_by_those_without_a_token(db: None) -> None:
+    before = samples("meadowlark_client_requests_total")
+
+    Client().get("/data/ed-fi/students", headers={"Authorization": "Bearer made-up"})
+    Client().get("/health")
+
+    assert samples("meadowlark_client_requests_total") == before

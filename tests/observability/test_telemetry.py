@@ -14,7 +14,7 @@ from threading import Thread
 import httpx
 import pytest
 
-from tests.lifecycle.make_run import Run
+from tests.lifecycle.make_run import Client, Run
 from tests.ports import free_port
 
 pytest.importorskip("opentelemetry.instrumentation.wsgi", reason="needs requirements/telemetry.txt")
@@ -43,6 +43,15 @@ def received() -> Iterator[tuple[str, Queue[tuple[str, bytes]]]]:
     server.shutdown()
 
 
+def sent_until(messages: Queue[tuple[str, bytes]], text: bytes) -> tuple[str, bytes]:
+    """The path of the last message, and all that were sent until one had this text."""
+    sent = b""
+    while text not in sent:
+        path, message = messages.get(timeout=30)
+        sent += message
+    return path, sent
+
+
 def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path) -> None:
     address, messages = received
     told = {
@@ -55,8 +64,11 @@ def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path
     try:
         run.wait_until_served()
         trace = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"}
-        httpx.get(f"{run.address}/health?lastSurname=Zebulon", headers=trace)
-        path, span = messages.get(timeout=30)
+        httpx.get(f"{run.address}/health?lastSurname=Zebulon", headers=trace | {"correlationid": "mine-17"})
+        path, span = sent_until(messages, b"meadowlark.correlation_id")
+        client = Client(run.address, *run.credentials())
+        assert client.get("students", lastSurname="Zebulon") == []
+        _, statements = sent_until(messages, b"FROM document")
     finally:
         run.stop(SIGTERM)
 
@@ -64,7 +76,12 @@ def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path
     assert bytes.fromhex(TRACE_ID) in span
     assert b"meadowlark-under-test" in span
     assert b"/health" in span
+    assert b"meadowlark.correlation_id" in span and b"mine-17" in span
     assert b"Zebulon" not in span
+    # The statement of a page, which bypasses Django's cursors, and the check of the database, which does not.
+    assert b"db.query.text" in statements and b"postgresql" in statements
+    assert b"SELECT 1" in span
+    assert b"Zebulon" not in statements
 
 
 QUERY = "firstName=Zebulon&birthDate=2010-02-03"

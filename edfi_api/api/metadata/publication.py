@@ -71,12 +71,17 @@ def _deflated(data: bytes) -> bytes:
     return compressor.compress(data) + compressor.flush(zlib.Z_FULL_FLUSH)
 
 
+def accepts_gzip(request: HttpRequest) -> bool:
+    """Whether the client takes gzip, which it may also exclude."""
+    return bool(_ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")))
+
+
 def respond(request: HttpRequest, published: Published, address: str) -> HttpResponse:
     """The document for a server with the URL `address`, or 304 if `If-None-Match` has its tag. The tags are strong, so
     those of the two codings differ."""
     wanted = address.encode()
     headers = {"Cache-Control": "no-cache"}
-    if _ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")):
+    if accepts_gzip(request):
         etag, content = f'"{published.tag(wanted)}-gzip"', published.compressed(wanted)
         headers["Content-Encoding"] = "gzip"
     else:

@@ -26,6 +26,11 @@ SECONDS = Histogram(
     ["method", "view"],
     buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
+# By type: a URN without its prefix, or a code of OAuth at the token endpoint. Routes would multiply them.
+PROBLEMS = Counter("meadowlark_problems", "Requests refused or failed, by the type of the problem.", ["problem"])
+CLIENT_REQUESTS = Counter(
+    "meadowlark_client_requests", "Requests of API clients with a valid token.", ["client", "outcome"]
+)
 
 _CONNECTIONS = """
     SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity

@@ -7,13 +7,15 @@ from functools import cache
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Histogram
 
-from edfi_api.operation.observability.metrics import REQUESTS, SECONDS
+from edfi_api.operation.observability.client_label import client_label
+from edfi_api.operation.observability.metrics import CLIENT_REQUESTS, PROBLEMS, REQUESTS, SECONDS
 from edfi_api.operation.observability.request_log import log_request
 
 # Clients choose methods and paths; unknown ones share a label, since any number of labels would fill the memory.
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})
 _OTHER = "other"
 _DATA_VIEW = "data"
+_PROBLEM_PREFIX = "urn:ed-fi:api:"
 
 
 class ObservabilityMiddleware:
@@ -30,6 +32,7 @@ class ObservabilityMiddleware:
         seconds = time.perf_counter() - start
         _timer(method, view).observe(seconds)
         _counter(method, route, response.status_code).inc()
+        _count_problem_and_client(request, response)
         log_request(request, response, method, route, seconds)
         return response
 
@@ -43,6 +46,18 @@ def _view_and_route(request: HttpRequest) -> tuple[str, str]:
     return name, name
 
 
+def _count_problem_and_client(request: HttpRequest, response: HttpResponse) -> None:
+    """The attributes are set where the problem and the client are known."""
+    problem = getattr(response, "problem_type", None)
+    if problem is not None:
+        _problem_counter(problem).inc()
+    client = getattr(request, "client_key", None)
+    if client is not None:
+        status = response.status_code
+        outcome = "answered" if status < 400 else "refused" if status < 500 else "failed"
+        _client_counter(client_label(client), outcome).inc()
+
+
 # prometheus_client would look these up under a lock for each request.
 @cache
 def _timer(method: str, view: str) -> Histogram:
@@ -52,3 +67,13 @@ def _timer(method: str, view: str) -> Histogram:
 @cache
 def _counter(method: str, route: str, status: int) -> Counter:
     return REQUESTS.labels(method, route, status)
+
+
+@cache
+def _problem_counter(problem: str) -> Counter:
+    return PROBLEMS.labels(problem.removeprefix(_PROBLEM_PREFIX))
+
+
+@cache
+def _client_counter(label: str, outcome: str) -> Counter:
+    return CLIENT_REQUESTS.labels(label, outcome)

@@ -1,0 +1,38 @@
+"""`manage.py housekeeping`: what has to be done once a day."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, InterfaceError
+
+
+class Command(BaseCommand):
+    help = (
+        "Removes what is no longer needed: old versions and the bodies of documents deleted long ago (purge_changes), "
+        "expired tokens (cleartokens), and expired sessions of the admin (clearsessions). To be run once a day, by a "
+        "systemd timer or a CronJob; make run and docker/compose.yaml do so themselves. Several may run at a time. The "
+        "exit status is 1 if a step failed, after the others were tried."
+    )
+    # System checks load the URLconf, which takes longer than most runs.
+    requires_system_checks = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        steps: dict[str, Callable[[], object]] = {
+            "purge_changes": lambda: call_command("purge_changes", stdout=self.stdout),
+            "cleartokens": lambda: call_command("cleartokens"),
+            "clearsessions": lambda: call_command("clearsessions"),
+        }
+        failed = [name for name, step in steps.items() if not self._succeeds(name, step)]
+        if failed:
+            raise CommandError(f"housekeeping failed: {', '.join(failed)}")
+
+    def _succeeds(self, name: str, step: Callable[[], object]) -> bool:
+        try:
+            step()
+        except (CommandError, DatabaseError, InterfaceError) as error:
+            self.stderr.write(f"{name}: {' '.join(str(error).split())}")
+            return False
+        self.stdout.write(f"{name}: done")
+        return True

@@ -1,0 +1,64 @@
+"""`manage.py housekeeping`: everything that has to be done once a day, in one command."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
+from django.core.management import call_command
+from django.utils import timezone
+from oauth2_provider.models import get_access_token_model
+
+from edfi_api.changes.change_queries.models import DeletedDocument
+from tests.commands.conftest import Run
+from tests.conftest import ApiTestClient
+
+YEAR = {"schoolYear": 2031, "currentSchoolYear": False, "schoolYearDescription": "2030-2031"}
+
+
+def leave_something_old(api: ApiTestClient) -> None:
+    """An expired token, an expired session, and the body of a document that was deleted a year ago."""
+    long_ago = timezone.now() - timedelta(days=365)
+    location = api.post("/schoolYearTypes", YEAR)["Location"].removeprefix("http://testserver")
+    assert api.delete(location).status_code == 204
+    DeletedDocument.objects.update(deleted_at=long_ago)
+    get_access_token_model().objects.update(expires=long_ago)
+    session = SessionStore()
+    session.create()
+    Session.objects.update(expire_date=long_ago)
+
+
+def test_what_has_expired_is_removed(api_without_check: ApiTestClient) -> None:
+    leave_something_old(api_without_check)
+    told = StringIO()
+
+    call_command("housekeeping", stdout=told)  # As a command line it would close the connection of the test.
+
+    assert told.getvalue().splitlines() == [
+        "0 superseded version(s) and the bodies of 1 deleted document(s) purged",
+        "purge_changes: done",
+        "cleartokens: done",
+        "clearsessions: done",
+    ]
+    assert not get_access_token_model().objects.exists()
+    assert not Session.objects.exists()
+
+
+def test_a_step_that_fails_does_not_stop_the_others(run: Run, settings, api_without_check: ApiTestClient) -> None:
+    leave_something_old(api_without_check)
+    settings.EDFI_API = settings.EDFI_API | {"CHANGE_RETENTION_DAYS": 10**9}
+
+    outcome = run("housekeeping")
+
+    assert "purge_changes: " in outcome.failure and "is not between 0 and 36500" in outcome.failure
+    assert outcome.failure.endswith("housekeeping failed: purge_changes")
+    assert "cleartokens: done" in outcome.told and "clearsessions: done" in outcome.told
+
+
+@pytest.mark.django_db
+def test_nothing_to_do_is_no_failure(run: Run) -> None:
+    outcome = run("housekeeping")
+
+    assert "failed" not in outcome.failure
+    assert "0 superseded version(s)" in outcome.told
