@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-clients check bench bench-data lock
+.PHONY: help run demo test pictures test-clients check bench bench-data lock
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
 	@echo 'make test-clients  the programs of others that speak to Ed-Fi APIs, against a server'
 	@echo 'make check  lint, format and types alone'
+	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
 	@echo 'make audit  ask the vulnerability service about every pinned library; needs the network'
@@ -33,6 +34,9 @@ test: check
 
 test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
 	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/clients
+
+pictures: $(VENV)/ready-for-tests
+	$(BIN)/python -m tests.browser.pictures
 
 check: $(VENV)/ready-for-tests
 	$(BIN)/python -m ruff check

@@ -16,12 +16,13 @@ from tempfile import TemporaryDirectory
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
-from tests.browser.conftest import chromium
-from tests.browser.windows import DESKTOP, click, shown
+from tests.browser.windows import DESKTOP, chromium, click, log_in, shown
 from tests.lifecycle.make_run import Run
-from tests.ports import free_port
 
 FOLDER = Path(__file__).parents[2] / "meadowlark/docs/pictures"
+# The same at each run, since the pages show it.
+_PORT = 28_000
+_STUDENT = "77400010"
 
 
 def main() -> int:
@@ -31,11 +32,12 @@ def main() -> int:
         sys.stderr.write("needs the programs chromium and chromedriver\n")
         return 1
     with TemporaryDirectory() as folder:
-        run = Run(Path(folder) / "home", free_port(), "--demo")
+        run = Run(Path(folder) / "home", _PORT, "--demo")
         try:
             run.wait_until_served()
             FOLDER.mkdir(exist_ok=True)
-            _log_in(window, run)
+            [password] = re.findall(r"^  password +(\S+)$", run.told, re.MULTILINE)
+            log_in(window, run.address, "admin", password)
             for name, show in PICTURES.items():
                 show(window, run)
                 window.save_screenshot(FOLDER / f"{name}.png")
@@ -43,15 +45,6 @@ def main() -> int:
             window.quit()
             run.stop(SIGTERM)
     return 0
-
-
-def _log_in(window: WebDriver, run: Run) -> None:
-    [password] = re.findall(r"^  password +(\S+)$", run.told, re.MULTILINE)
-    window.get(f"{run.address}/admin/")
-    shown(window, "#id_username").send_keys("admin")
-    shown(window, "#id_password").send_keys(password)
-    click(window, "[type=submit]")
-    shown(window, "#user-tools")
 
 
 def _home(window: WebDriver, run: Run) -> None:
@@ -73,16 +66,18 @@ def _admin(window: WebDriver, run: Run) -> None:
 
 
 def _document(window: WebDriver, run: Run) -> None:
-    """A student, whom many documents refer to."""
-    window.get(f"{run.address}/admin/edfi_api/document/?q=77400010")
-    click(window, "#result_list th a")
+    """A student, found by one of the documents that refer to it."""
+    window.get(f"{run.address}/admin/edfi_api/document/?q={_STUDENT}")
+    click(window, "#result_list tbody a")
+    shown(window, ".readonly")
+    window.find_element(By.LINK_TEXT, f"studentUniqueId={_STUDENT}").click()
     shown(window, ".readonly")
 
 
 def _client(window: WebDriver, run: Run) -> None:
     window.get(f"{run.address}/admin/security/apiclient/")
-    window.get(window.find_element(By.CSS_SELECTOR, "#result_list th a").get_attribute("href") or "")
-    shown(window, ".readonly")
+    click(window, "#result_list tbody a")
+    shown(window, "#apiclient_form")
 
 
 PICTURES: dict[str, Callable[[WebDriver, Run], None]] = {

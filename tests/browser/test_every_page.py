@@ -10,7 +10,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.api.test_links_of_the_admin import kind_of, something_everywhere  # noqa: F401  A fixture.
 from tests.browser.conftest import Browse
-from tests.browser.test_pages import DESKTOP, click, complaints, shown
+from tests.browser.windows import DESKTOP, complaints, log_in
 
 # Logs the user out, or is no page.
 _NOT_FOLLOWED = ("/admin/logout/", "/static/")
@@ -23,11 +23,7 @@ def test_no_page_fails_or_makes_the_browser_complain(
 ) -> None:
     User.objects.create_superuser("operator", password="correct horse battery")
     window = browser(*DESKTOP)
-    window.get(f"{live_server.url}/admin/")
-    shown(window, "#id_username").send_keys("operator")
-    shown(window, "#id_password").send_keys("correct horse battery")
-    click(window, "[type=submit]")
-    shown(window, "#user-tools")
+    log_in(window, live_server.url, "operator", "correct horse battery")
 
     visited, wrong = _walk(window, live_server.url)
 

@@ -1,46 +1,21 @@
-"""The pages for people, as a browser shows them."""
+"""The pages for people, as a browser shows them on a desktop and on a phone."""
 
 from typing import Any
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
 
 from edfi_api.models import Document
 from edfi_api.security.clients import Credentials, create_client
-from edfi_api.security.models import Grant
+from edfi_api.security.models import ApiClient, Grant
+from tests.api.test_links_of_the_admin import something_everywhere  # noqa: F401  A fixture.
 from tests.browser.conftest import Browse
+from tests.browser.windows import DESKTOP, PHONE, click, complaints, log_in, overhang, shown, type_over
 
-DESKTOP, NARROW = (1280, 900), (500, 900)
-
-
-def shown(window: WebDriver, selector: str) -> WebElement:
-    """The element, as soon as it can be seen."""
-
-    def found(window: WebDriver) -> WebElement | None:
-        return next((each for each in window.find_elements(By.CSS_SELECTOR, selector) if each.is_displayed()), None)
-
-    return WebDriverWait(window, 60).until(found)
-
-
-def overhang(window: WebDriver) -> int:
-    """By how many pixels the page is wider than the window."""
-    return int(window.execute_script("return document.documentElement.scrollWidth - window.innerWidth"))
-
-
-def complaints(window: WebDriver) -> list[str]:
-    """What the browser has written to its console since the last call."""
-    return [entry["message"] for entry in window.get_log("browser")]
-
-
-def click(window: WebDriver, selector: str) -> None:
-    element = shown(window, selector)
-    window.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", element)
+SIZES = (DESKTOP, PHONE)
 
 
 @pytest.fixture
@@ -58,12 +33,7 @@ def sent(window: WebDriver, path: str, operation: str) -> WebElement:
     return shown(window, ".live-responses-table tr.response")
 
 
-def type_over(field: WebElement, text: str) -> None:
-    field.send_keys(Keys.CONTROL + "a")
-    field.send_keys(text)
-
-
-@pytest.mark.parametrize("size", [DESKTOP, NARROW], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
 def test_a_newcomer_comes_from_the_first_page_to_an_accepted_post(
     browser: Browse, live_server: Any, credentials: Credentials, size: tuple[int, int]
 ) -> None:
@@ -105,39 +75,31 @@ def test_every_specification_can_be_chosen(browser: Browse, live_server: Any) ->
     assert options[:2] == ["Resources", "Descriptors"]
 
 
-def test_the_admin_lets_staff_in_and_fits_a_narrow_screen(browser: Browse, live_server: Any, db: None) -> None:
+@pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
+def test_the_pages_of_the_admin_fit_and_make_the_browser_complain_of_nothing(
+    browser: Browse,
+    live_server: Any,
+    something_everywhere: None,  # noqa: F811
+    size: tuple[int, int],
+) -> None:
     """A login takes what a browser sends and a test client does not: the origin of the form."""
     User.objects.create_superuser("staff", password="a long password")
-    window = browser(*NARROW)
-    window.get(f"{live_server.url}/admin/")
-    shown(window, "[name=username]").send_keys("staff")
-    shown(window, "[name=password]").send_keys("a long password")
-    click(window, "[type=submit]")
-
+    student = Document.objects.get(resource_type__name="Student")
+    client = ApiClient.objects.get(name="tests")
+    claim_set = Grant.objects.filter(claim_set__name="SISVendor").first()
+    assert claim_set
+    window = browser(*size)
+    log_in(window, live_server.url, "staff", "a long password")
     assert shown(window, "#counts caption").text.lower() == "documents by resource"
-    assert overhang(window) <= 0
 
-
-def test_the_content_security_policy_forbids_nothing_that_pages_need(
-    browser: Browse, live_server: Any, credentials: Credentials
-) -> None:
-    get_user_model().objects.create_superuser("operator", password="correct horse battery")
-    grant = Grant.objects.filter(claim_set__name="SISVendor").first()
-    window = browser(*DESKTOP)
-    window.get(f"{live_server.url}/docs")
-    shown(window, ".opblock-tag-section")
-    window.get(f"{live_server.url}/")
-    window.get(f"{live_server.url}/admin/")
-    shown(window, "#id_username").send_keys("operator")
-    shown(window, "#id_password").send_keys("correct horse battery")
-    click(window, "[type=submit]")
-    shown(window, "#user-tools")
     for page in (
         "",
         "edfi_api/document/",
-        f"security/claimset/{grant.claim_set_id}/change/",
+        f"edfi_api/document/{student.pk}/change/",
+        f"security/apiclient/{client.pk}/change/",
         "security/apiclient/add/",
+        f"security/claimset/{claim_set.claim_set_id}/change/",
     ):
         window.get(f"{live_server.url}/admin/{page}")
-
-    assert complaints(window) == []
+        shown(window, "#user-tools")
+        assert (page, overhang(window), complaints(window)) == (page, 0, [])

@@ -1,23 +1,19 @@
-"""Districts of both bundled standards, small ones."""
+"""Districts of both bundled standards, small ones, and servers that have them."""
 
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from signal import SIGTERM
 
 import pytest
 
-from descriptors.loading.loader import load_bundled
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.documents import json_text
 from edfi_api.loading.demo_district import District, generate
-from edfi_api.loading.interchange.results import Refused
-from edfi_api.loading.json_lines.exporting import into_folder
-from edfi_api.loading.json_lines.loading import load_documents
-from edfi_api.loading.json_lines.sources import sources
 from edfi_api.model.examples import Bodies
 from edfi_api.model.surface.bundled_descriptors import bundled_values
-from edfi_api.storage.stored import Outcome
-from tests.serving import STANDARDS, Served, served
+from tests.lifecycle.make_run import Run
+from tests.ports import free_port
+from tests.serving import STANDARDS, served
 
 STUDENTS = 200
 
@@ -32,18 +28,15 @@ def district_of(standard: str, students: int = STUDENTS, seed: int = 1) -> Distr
     return generate(bodies_of(standard), students, seed)
 
 
-@pytest.fixture(params=STANDARDS)
-def demo_server(request: pytest.FixtureRequest, db: None, tmp_path: Path) -> Iterator[Served]:
-    """A server of each standard with the district, which its own loader has accepted as a whole."""
-    here = served(request.param)
-    district, refusals = district_of(request.param), list[Refused]()
-    with here.instead():
-        load_bundled(here.surface, BUNDLED_STANDARDS / request.param, refusals.append)
-        with into_folder(tmp_path, here.surface.resources) as write:
-            for name, bodies in district.bodies.items():
-                write(here.surface.by_name[name], [[json_text.dumps(body).decode() for body in bodies]])
-        files = sources(here.surface, [str(tmp_path)])
-        result = load_documents(here.surface, files, refusals.append, 100_000, processes=0)
-        assert [str(refusal) for refusal in refusals] == []
-        assert result.total(Outcome.INSERTED) == sum(map(len, district.bodies.values()))
-        yield here
+@pytest.fixture(scope="module", params=STANDARDS)
+def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path, Run]]:
+    """A standard, and what `make demo` serves of it; with its home. A database of its own: the district would leave
+    megabytes of dead rows in that of the other tests."""
+    home = tmp_path_factory.mktemp("demo") / "home"
+    run = Run(home, free_port(), "--demo", str(STUDENTS), MEADOWLARK_DATA_STANDARD=request.param)
+    try:
+        run.wait_until_served()
+        yield request.param, home, run
+    finally:
+        if run.process.poll() is None:
+            run.stop(SIGTERM)

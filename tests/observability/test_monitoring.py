@@ -24,7 +24,7 @@ DASHBOARD = json.loads((FOLDER / "dashboard.json").read_text())
 QUERIES = [
     target["expr"].replace("$__rate_interval", "10s") for panel in DASHBOARD["panels"] for target in panel["targets"]
 ]
-# Of what a server without consumers, or without failures, has nothing to tell.
+# Of what a server without consumers, or without failures, has no samples.
 _EMPTY = re.compile(r"consumer|dead_letters|5\.\.")
 
 
@@ -59,9 +59,9 @@ def test_every_metric_and_label_of_the_queries_is_served(server: Run) -> None:
     declared = set(re.findall(r"^# TYPE (\w+)", samples, re.MULTILINE))
 
     expressions = [*QUERIES, *(rule["expr"] for rule in RULES)]
-    asked = {name for expression in expressions for name in re.findall(r"\bmeadowlark_\w+", expression)}
+    used = {name for expression in expressions for name in re.findall(r"\bmeadowlark_\w+", expression)}
 
-    assert {name for name in asked if name not in declared and name.removesuffix("_bucket") not in declared} == set()
+    assert {name for name in used if name not in declared and name.removesuffix("_bucket") not in declared} == set()
     for expression in expressions:
         for metric, selector in re.findall(r"(meadowlark_\w+)\{([^}]*)\}", expression):
             for label in re.findall(r"(\w+)=", selector):
@@ -81,7 +81,7 @@ def test_promtool_accepts_the_metrics_and_the_rules(server: Run) -> None:
 
 
 @pytest.fixture
-def ask(server: Run, tmp_path: Path) -> Iterator[Callable[[str], list[Any]]]:
+def query(server: Run, tmp_path: Path) -> Iterator[Callable[[str], list[Any]]]:
     """A Prometheus that has scraped the busy server several times."""
     prometheus, port = program("prometheus"), free_port()
     config = yaml.safe_load((FOLDER / "prometheus.yaml").read_text())
@@ -94,26 +94,28 @@ def ask(server: Run, tmp_path: Path) -> Iterator[Callable[[str], list[Any]]]:
         [prometheus, *files, f"--web.listen-address=127.0.0.1:{port}"], stderr=subprocess.DEVNULL
     )
 
-    def query(expression: str) -> list[Any]:
+    def evaluated(expression: str) -> list[Any]:
         answer = httpx.get(f"http://127.0.0.1:{port}/api/v1/query", params={"query": expression}).json()
         assert answer["status"] == "success", (expression, answer)
         return list(answer["data"]["result"])
 
     try:
         deadline = time.monotonic() + 60
-        while not is_answering(port) or not query('rate(meadowlark_client_requests_total{outcome="refused"}[10s]) > 0'):
+        while not is_answering(port) or not evaluated(
+            'rate(meadowlark_client_requests_total{outcome="refused"}[10s]) > 0'
+        ):
             assert time.monotonic() < deadline and process.poll() is None
             busy(server)
-        yield query
+        yield evaluated
     finally:
         process.terminate()
         process.wait(30)
 
 
-def test_every_query_of_the_dashboard_and_the_alerts_has_an_answer(ask: Callable[[str], list[Any]]) -> None:
-    silent = [expression for expression in QUERIES if not ask(expression)]
+def test_every_query_of_the_dashboard_and_the_alerts_has_an_answer(query: Callable[[str], list[Any]]) -> None:
+    silent = [expression for expression in QUERIES if not query(expression)]
 
     assert [expression for expression in silent if not _EMPTY.search(expression)] == []
     for rule in RULES:
-        ask(rule["expr"])
-    assert ask("up") and not ask("ALERTS")
+        query(rule["expr"])
+    assert query("up") and not query("ALERTS")

@@ -1,8 +1,8 @@
 """The table of what the district is made of.
 
-Apart from the drafts that it names, and the mistakes, nothing knows a resource by its name. The names are those of both
-bundled data standards: of the members of a draft, a standard takes those that it has, and its model adds what it
-requires beyond; descriptors are code values, replaced by another one where a standard lacks them.
+This table, the drafts that it names, and the mistakes are the only code with names of resources. They are names of the
+two bundled data standards: members that a standard lacks are left out of a draft, its model adds what it requires, and
+a code value that a standard lacks is replaced by another one of the same descriptor.
 """
 
 from edfi_api.loading.demo_district import schools, students

@@ -49,7 +49,7 @@ class Bodies:
         return {origin: _value_at(body, steps) for origin, steps in self._keys[resource.name]}
 
     def has_values(self, descriptor: ResourceName) -> bool:
-        """Whether the standard brings values of this descriptor along."""
+        """Whether values of this descriptor are bundled with the standard."""
         return descriptor.resource in self._by_descriptor
 
     def descriptor_value(self, descriptor: ResourceName, code_value: str | None = None) -> DescriptorValue:

@@ -6,7 +6,7 @@ const TOKEN = "meadowlark.token";
 const TOKEN_URL = /\/oauth\/token$/;
 const WRONG_SECRET =
   "The key or the secret is wrong, or the client was disabled. Enter both as they were shown when the client was made; " +
-  "whoever runs this server can make a new secret: manage.py rotate_secret NAME.";
+  "the operator of this server can make a new secret: manage.py rotate_secret NAME.";
 
 function remember({ auth, token }) {
   const kept = { name: auth.name, schema: auth.schema, token };
