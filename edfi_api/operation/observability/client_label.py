@@ -7,13 +7,20 @@ clients.
 MOST_CLIENTS = 100
 OTHER = "other"
 
-_known: set[str] = set()
+
+class BoundedLabels:
+    """The first `most` names as they are, `OTHER` for the rest. Concurrent threads may exceed the bound by a few."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: set[str] = set()
+
+    def __call__(self, name: str) -> str:
+        if name not in self._known:
+            if len(self._known) >= self._most:
+                return OTHER
+            self._known.add(name)
+        return name
 
 
-def client_label(key: str) -> str:
-    """The label of a client: its key, or `OTHER` once `MOST_CLIENTS` are known. Threads may exceed that by a few."""
-    if key not in _known:
-        if len(_known) >= MOST_CLIENTS:
-            return OTHER
-        _known.add(key)
-    return key
+client_label = BoundedLabels(MOST_CLIENTS)
