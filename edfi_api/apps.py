@@ -15,6 +15,7 @@ class EdFiApiConfig(AppConfig):
             applied_migrations,
             database,  # noqa: F401
             model,  # noqa: F401
+            sql_views,  # noqa: F401
         )
         from edfi_api.startup import fill_resource_types  # noqa: PLC0415
 

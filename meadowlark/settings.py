@@ -133,6 +133,7 @@ INSTALLED_APPS = [
     "edfi_api.security",
     "edfi_api.changes.change_queries",
     "edfi_api.changes.change_stream",
+    "edfi_api.analysis.sql_views",
     "descriptors",
 ]
 

@@ -22,3 +22,8 @@ def table_name(name: TableName) -> str:
 def schema_name(namespace: str) -> str:
     """`EdFi` → `edfi`."""
     return namespace.lower()
+
+
+def qualified(schema: str, name: str = "") -> str:
+    """The name of an object in SQL. A schema may be called like a reserved word; behind it, every word is a name."""
+    return f'"{schema}".{name}' if name else f'"{schema}"'

@@ -1,0 +1,134 @@
+"""What the database has of the views, and what of others stands in their way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import connections
+
+from edfi_api.analysis.sql_views.definitions import Definition, Kind
+
+_INSTALLED = "SELECT schema, name, kind, digest FROM sql_view WHERE schema <> '' ORDER BY schema, name"
+_PRESENT = """
+SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'v', 'm', 'f', 'p', 'S')
+ UNION ALL
+SELECT n.nspname, p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = ANY (%s)
+ UNION ALL
+SELECT nspname, '' FROM pg_namespace WHERE nspname = ANY (%s)
+"""
+# Views and materialized views by their rewrite rules, SQL functions by their own dependencies; all levels.
+_DEPENDENTS = """
+WITH RECURSIVE given (oid) AS (
+    SELECT unnest(%s::text[])::regclass::oid
+), found (classid, objid) AS (
+    SELECT 'pg_class'::regclass::oid, oid FROM given
+     UNION
+    SELECT CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_class'::regclass END, coalesce(r.ev_class, d.objid)
+      FROM found f
+      JOIN pg_depend d ON d.refclassid = f.classid AND d.refobjid = f.objid AND d.deptype = 'n'
+      LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+)
+SELECT pg_describe_object(f.classid, f.objid, 0), coalesce(pg_get_userbyid(coalesce(c.relowner, p.proowner)), '?')
+  FROM found f
+  LEFT JOIN pg_class c ON f.classid = 'pg_class'::regclass AND c.oid = f.objid
+  LEFT JOIN pg_proc p ON f.classid = 'pg_proc'::regclass AND p.oid = f.objid
+ WHERE f.classid IN ('pg_class'::regclass, 'pg_proc'::regclass) AND f.objid NOT IN (SELECT oid FROM given)
+ ORDER BY 1
+"""
+_READERS = """
+SELECT DISTINCT r.rolname FROM pg_namespace n
+ CROSS JOIN LATERAL aclexplode(n.nspacl) a JOIN pg_roles r ON r.oid = a.grantee
+ WHERE n.nspname = %s AND a.privilege_type = 'USAGE' AND a.grantee <> n.nspowner
+ ORDER BY 1
+"""
+_HOLDERS = """
+SELECT format('process %%s of %%s (%%s) holds %%s on %%s: %%s', l.pid, a.usename, a.application_name, l.mode,
+              l.relation::regclass, left(a.query, 100))
+  FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+  JOIN pg_class k ON k.oid = l.relation AND k.relkind IN ('r', 'v')
+ WHERE l.granted AND l.pid <> pg_backend_pid() AND l.database = (
+           SELECT oid FROM pg_database WHERE datname = current_database()
+       )
+   AND l.locktype = 'relation'
+   AND (l.mode = 'AccessExclusiveLock' OR l.relation IN (
+           SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+             JOIN sql_view v ON v.schema = n.nspname AND v.name = c.relname
+       ))
+ ORDER BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Installed:
+    """An object that the command has created."""
+
+    schema: str
+    name: str
+    kind: Kind
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}" if self.name else self.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Dependent:
+    """An object of others that is built on a view: its description, such as `view reports.enrollment`, and owner."""
+
+    description: str
+    owner: str
+
+    def __str__(self) -> str:
+        return f"{self.description} of {self.owner}"
+
+
+def installed(using: str) -> list[Installed]:
+    """What the command has created, and that is still there."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_INSTALLED)
+        rows = [Installed(schema, name, Kind(kind), digest) for schema, name, kind, digest in cursor.fetchall()]
+    there = present(using, sorted({each.schema for each in rows}))
+    return [each for each in rows if (each.schema, each.name) in there]
+
+
+def present(using: str, schemas: Sequence[str]) -> set[tuple[str, str]]:
+    """The relations and functions in these schemas, whoever created them; a schema itself has an empty name."""
+    names = list(schemas)
+    with connections[using].cursor() as cursor:
+        cursor.execute(_PRESENT, [names, names, names])
+        return set(cursor.fetchall())
+
+
+def foreign(using: str, wanted: Sequence[Definition]) -> list[str]:
+    """The objects of others in schemas of which the command has created nothing, and those that have the name of a
+    view."""
+    ours = {(each.schema, each.name) for each in installed(using)}
+    own_schemas = {schema for schema, _ in ours}
+    names = {(each.schema, each.name) for each in wanted if each.kind is not Kind.SCHEMA}
+    others = present(using, sorted({each.schema for each in wanted})) - ours
+    return sorted(
+        f"{schema}.{name}" for schema, name in others if name and (schema not in own_schemas or (schema, name) in names)
+    )
+
+
+def dependents(using: str, views: Sequence[str]) -> list[Dependent]:
+    """What others have built on these views, at any depth."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_DEPENDENTS, [list(views)])
+        return [Dependent(*row) for row in cursor.fetchall()]
+
+
+def readers(using: str, schema: str) -> list[str]:
+    """The roles that may use a schema."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_READERS, [schema])
+        return [role for (role,) in cursor.fetchall()]
+
+
+def holders(using: str) -> list[str]:
+    """Who holds locks that creating the views has to wait for."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_HOLDERS)
+        return [text for (text,) in cursor.fetchall()]

@@ -1,0 +1,51 @@
+"""The views of the configured model, for a database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.core.exceptions import ImproperlyConfigured
+
+from edfi_api.analysis import sql_views
+from edfi_api.analysis.sql_views.definitions import Definition, definitions
+from edfi_api.analysis.sql_views.generation import all_views
+from edfi_api.analysis.sql_views.views import View
+from edfi_api.conf import api_settings
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.cache import CODE_PACKAGES, fingerprint
+from edfi_api.startup import current_surface, is_api_schema
+from edfi_api.storage import resource_types
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentViews:
+    """The views, their definitions, and what identifies the model and the code that they come from."""
+
+    views: list[View]
+    definitions: list[Definition]
+    fingerprint: str
+
+
+def current_views(using: str) -> CurrentViews:
+    """The views of the configured projects.
+
+    Raises ImproperlyConfigured if one of them is an ApiSchema file, LookupError if `migrate` has to be run first, and
+    what compiling raises.
+    """
+    files = [path for path in api_settings.model_sources if is_api_schema(path)]
+    if files:
+        raise ImproperlyConfigured(
+            f"{files[0]} is an ApiSchema file, which has neither the prefixes nor the tables of the ODS: SQL views need"
+            " the MetaEd text of the standard and of all extensions"
+        )
+    surface, numbers = current_surface(), resource_types.numbers(using)
+    missing = sorted(resource.name.resource for resource in surface.resources if resource.name not in numbers)
+    if missing:
+        raise LookupError(f"the database has no resource types for {', '.join(missing[:5])}: run migrate")
+    views = all_views(compile_projects(list(api_settings.model_sources)), surface, numbers)
+    return CurrentViews(views, definitions(views, surface), current_fingerprint())
+
+
+def current_fingerprint() -> str:
+    """A digest of the model's sources and of the code that derives views from them."""
+    return fingerprint(api_settings.model_sources, (*CODE_PACKAGES, sql_views))

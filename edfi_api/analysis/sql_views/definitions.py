@@ -1,0 +1,79 @@
+"""The database objects that make up the views: schemas, views with their comments, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+
+from edfi_api.analysis.sql_views.casts import literal
+from edfi_api.analysis.sql_views.names import qualified
+from edfi_api.analysis.sql_views.views import View
+from edfi_api.model.surface.resource import Surface
+
+UTILITIES = "util"
+# The version of the ODS whose tables the views are shaped like.
+ODS_VERSION = "7.3"
+
+
+class Kind(StrEnum):
+    """The kinds of objects, as DROP names them."""
+
+    SCHEMA = "schema"
+    VIEW = "view"
+    FUNCTION = "function"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """An object: `create` replaces one of the same name where PostgreSQL allows it. A schema has no name of its own."""
+
+    kind: Kind
+    schema: str
+    name: str
+    create: str
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}" if self.name else self.schema
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.create.encode()).hexdigest()
+
+
+def definitions(views: Iterable[View], surface: Surface) -> list[Definition]:
+    """The objects of all schemas, schemas first."""
+    objects = [*map(view_definition, views), *_functions(surface)]
+    return [*map(_schema, sorted({each.schema for each in objects})), *objects]
+
+
+def view_definition(view: View) -> Definition:
+    """A view with its comments: documentation of the model, and the key, since a view has none."""
+    name = qualified(view.schema, view.name)
+    statements = [f"CREATE OR REPLACE VIEW {name} AS\n{view.select}", *_comments(view, name)]
+    return Definition(Kind.VIEW, view.schema, view.name, ";\n".join(statements))
+
+
+def _comments(view: View, name: str) -> Iterator[str]:
+    if view.table is None:
+        return
+    key = ", ".join(view.table.primary_key)
+    text = f"{view.table.documentation} Primary key: {key}".strip()
+    yield f"COMMENT ON VIEW {name} IS {literal(text)}"
+    for column in view.table.columns:
+        if column.documentation:
+            yield f"COMMENT ON COLUMN {name}.{column.name} IS {literal(column.documentation)}"
+
+
+def _schema(name: str) -> Definition:
+    return Definition(Kind.SCHEMA, name, "", f"CREATE SCHEMA IF NOT EXISTS {qualified(name)}")
+
+
+def _functions(surface: Surface) -> Iterator[Definition]:
+    standard = ".".join(surface.core_project.version.split(".")[:2])
+    versions = {"getedfistandardversion": standard, "getedfiodsversion": ODS_VERSION}
+    for name, version in versions.items():
+        body = f"RETURNS varchar(50) LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN {literal(version)}"
+        create = f"CREATE OR REPLACE FUNCTION {qualified(UTILITIES, name)}() {body}"
+        yield Definition(Kind.FUNCTION, UTILITIES, name, create)

@@ -1,0 +1,31 @@
+"""`manage.py check_sql_views`"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.analysis.sql_views.checking import view_problems
+from edfi_api.analysis.sql_views.command_errors import as_command_errors
+from edfi_api.analysis.sql_views.current import current_views
+from edfi_api.management.arguments import add_database
+
+
+class Command(BaseCommand):
+    help = (
+        "Compares the columns of each view with the model, and reads all rows of all views, which takes as long as "
+        "reading every document some times."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_database(parser, "the database that has them")
+
+    def handle(self, *args: Any, database: str, **options: Any) -> None:
+        with as_command_errors():
+            views = current_views(database).views
+        problems = list(view_problems(views, database))
+        for problem in problems:
+            self.stderr.write(problem)
+        if problems:
+            raise CommandError(f"{len(problems)} problem(s); create_sql_views brings the views in line with the model")
+        self.stdout.write(f"{len(views)} views are as the model says, and can be read")

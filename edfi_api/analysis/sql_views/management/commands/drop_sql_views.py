@@ -1,0 +1,32 @@
+"""`manage.py drop_sql_views`"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from edfi_api.analysis.sql_views.command_errors import as_command_errors
+from edfi_api.analysis.sql_views.installation import Installation
+from edfi_api.management.arguments import add_database, name
+
+
+class Command(BaseCommand):
+    help = "Drops the views, functions and schemas that create_sql_views has created, and nothing else."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--schema", type=name, action="append", metavar="SCHEMA", help="only this schema; repeatable (default: all)"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="say what would be dropped, and change nothing")
+        parser.add_argument(
+            "--drop-dependents", action="store_true", help="drop what others have built on the views, too"
+        )
+        add_database(parser, "the database that has them")
+
+    def handle(
+        self, *args: Any, database: str, schema: list[str] | None, dry_run: bool, drop_dependents: bool, **options: Any
+    ) -> None:
+        schemas = None if schema is None else frozenset(schema)
+        with as_command_errors():
+            changes = Installation(database, schemas, drops_dependents=drop_dependents).drop(is_dry_run=dry_run)
+        self.stdout.write(f"{len(changes.dropped)} objects {'would be ' if dry_run else ''}dropped")
