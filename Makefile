@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 AUDIT := .venv-audit
 
-.PHONY: help run demo test pictures test-clients check bench bench-data lock
+.PHONY: help run demo test pictures test-clients check bench bench-data bench-sql-views lock
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo 'make check  lint, format and types alone'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
+	@echo 'make bench-sql-views  measure SQL over the views beside the same over plain tables, a million enrollments'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
 	@echo 'make audit  ask the vulnerability service about every pinned library; needs the network'
 	@echo 'make lock   write the lock files after a change of one of the requirements.txt'
@@ -46,6 +47,10 @@ check: $(VENV)/ready-for-tests
 # More arguments: make bench BENCH='--quick --json new.json --baseline old.json'
 bench: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.benchmarks $(BENCH)
+
+# More arguments: make bench-sql-views BENCH='--enrollments 100000'
+bench-sql-views: $(VENV)/ready-for-tests
+	@$(BIN)/python -m tests.benchmarks.sql_views $(BENCH)
 
 SIZE ?= 1000000
 bench-data: $(VENV)/ready-for-tests

@@ -16,7 +16,8 @@ request took in all processes of gunicorn and of PostgreSQL. "Association" is a 
 2 descriptors), a student has 1 descriptor; "again" repeats a document as it is stored, "changed" changes a date.
 Below the table stands what follows: whether the targets were met, and whether the generator was fast enough to tell.
 
-Behind these the section `queries` tells how long each kind of query takes in databases of two sizes; see queries.py.
+Behind these the section `queries` tells how long each kind of query takes in databases of two sizes, and `SQL views`
+how long questions of analysts take; see queries.py and sql_views.py.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.benchmarks import load, queries, report
+from tests.benchmarks import load, queries, report, sql_views
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.database import (
     bare_statement,
@@ -59,10 +60,11 @@ class Plan:
     rounds: int
     seconds: float
     sizes: tuple[int, ...]
+    enrollments: int
 
 
-FULL = Plan(seeded=2000, rounds=3, seconds=2, sizes=(100_000, 1_000_000))
-QUICK = Plan(seeded=300, rounds=1, seconds=1, sizes=(20_000, 60_000))
+FULL = Plan(seeded=2000, rounds=3, seconds=2, sizes=(100_000, 1_000_000), enrollments=100_000)
+QUICK = Plan(seeded=300, rounds=1, seconds=1, sizes=(20_000, 60_000), enrollments=10_000)
 
 
 def main() -> int:
@@ -80,6 +82,7 @@ def main() -> int:
     print(f"{report.conclusions(found, against, load.name())}\n", flush=True)
     asked = queries.measure(plan.sizes, plan.seconds)
     print(f"\nqueries\n{queries.table(asked)}")
+    print(f"\nSQL views\n{sql_views.table(sql_views.measure(plan.enrollments))}")
     if options.json:
         options.json.write_text(report.as_json(found, against, load.name(), asked))
     return 1 if any(row.errors for row in [*found, *asked]) else 0

@@ -41,15 +41,7 @@ class View:
 
     @property
     def select(self) -> str:
-        return self._select(self.columns)
-
-    @property
-    def select_with_document(self) -> str:
-        """The rows with the id of their document in front, as `document_uuid`."""
-        return self._select((("document_uuid", "d.document_uuid"), *self.columns))
-
-    def _select(self, columns: Iterable[tuple[str, str]]) -> str:
-        values = ",\n       ".join(f"{expression} AS {name}" for name, expression in columns)
+        values = ",\n       ".join(f"{expression} AS {name}" for name, expression in self.columns)
         return f"SELECT {self.keyword}{values}\n  {self.source}"
 
 

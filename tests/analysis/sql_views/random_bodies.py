@@ -26,7 +26,7 @@ _PEOPLE = range(1, 5)
 DESCRIPTORS = 3
 _UNIQUE_ID = "UniqueId"
 _COLUMNS = ("document_uuid", "resource_type_id", "natural_key", "body", *COLUMNS)
-_INSERT = f"INSERT INTO document ({', '.join(_COLUMNS)}) VALUES ({', '.join(['%s'] * len(_COLUMNS))})"  # noqa: S608
+_INSERT = f"INSERT INTO document ({', '.join(_COLUMNS)}) VALUES ({', '.join(['%s'] * len(_COLUMNS))})"
 
 
 class RandomBodies:

@@ -159,7 +159,7 @@ def rows_of(view: View, stored: Stored) -> dict[str, list[dict[str, Any]]]:
     """The rows of a view by document, without what is NULL, and with values as JSON has them."""
     found = defaultdict(list)
     with connection.cursor() as cursor:
-        cursor.execute(view.select_with_document)
+        cursor.execute(f"SELECT d.document_uuid, {', '.join(f'{e} AS {n}' for n, e in view.columns)} {view.source}")
         names = [column.name for column in cursor.description]
         for values in cursor.fetchall():
             row = dict(zip(names, values, strict=True))
@@ -188,6 +188,6 @@ def test_no_accepted_document_makes_a_view_fail(db, case: Case, seed: int) -> No
         with connection.cursor() as cursor:
             for view in case.views:
                 # The whole row has every column computed.
-                cursor.execute(f"SELECT count(v) FROM ({view.select}) AS v")  # noqa: S608
+                cursor.execute(f"SELECT count(v) FROM ({view.select}) AS v")
 
     assert len(case.views) > 500

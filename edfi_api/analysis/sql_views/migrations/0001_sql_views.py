@@ -1,4 +1,4 @@
-"""The list of views that the command has created, and indexes and statistics that serve them; see sql/0001_sql_views.sql."""
+"""The list of views that the command has created, and what serves them; see sql/0001_sql_views.sql."""
 
 from pathlib import Path
 

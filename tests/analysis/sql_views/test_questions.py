@@ -1,0 +1,139 @@
+"""The questions of the page for analysts, asked of a school whose documents are known."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.db import connection, transaction
+
+from edfi_api.analysis.sql_views.current import current_views
+from tests.seeding.seed import seed
+
+pytestmark = pytest.mark.django_db
+
+PAGE = Path(__file__).parents[3] / "meadowlark/docs/sql-for-analysts.md"
+QUESTIONS = re.findall(r"^(.+\?)\n\n```sql\n([^`]*)```", PAGE.read_text(), re.MULTILINE)
+GRADES = ["Eleventh grade", "Ninth grade", "Tenth grade", "Twelfth grade"]
+SCHOOL = 770_000_001
+
+
+@pytest.fixture(scope="module")
+def school(django_db_setup, django_db_blocker):
+    """A school with 200 students, each absent on 9 of 80 days, and 20 sections."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        seed(1, processes=0)
+        create_views("student", "school", "session", "section", "staffsection", "grade", "course", "descriptor")
+        yield
+        transaction.set_rollback(True)
+
+
+def create_views(*beginnings: str) -> None:
+    """The views whose names begin so, and those that `educationorganization…` begins, without their comments."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA edfi; CREATE SCHEMA auth")
+        for view in current_views("default").views:
+            if view.name.startswith((*beginnings, "educationorganization")):
+                cursor.execute(f"CREATE VIEW {view} AS {view.select}")
+
+
+def answer(words: str) -> list[tuple]:
+    """The rows of the question with these words."""
+    (statement,) = (statement for question, statement in QUESTIONS if words in question)
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchall()
+
+
+def plan(statement: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")  # In a small table, a scan is the best plan.
+        cursor.execute(f"EXPLAIN (VERBOSE, COSTS OFF) {statement}")
+        return "\n".join(line for (line,) in cursor.fetchall())
+
+
+def test_there_are_five_questions() -> None:
+    assert len(QUESTIONS) == 5
+
+
+def test_enrollment_by_school_and_grade(school) -> None:
+    assert answer("enrolled, by school and grade") == [("School 1", grade, 50) for grade in GRADES]
+
+
+def test_average_daily_attendance(school) -> None:
+    assert [(*row[:3], float(row[3])) for row in answer("average daily attendance")] == [(SCHOOL, "Fall", 200, 177.5)]
+
+
+def test_students_without_demographic_data(school) -> None:
+    rows = answer("no demographic data")
+
+    assert len(rows) == 200
+    assert rows[0] == (f"{SCHOOL}0000", "Last0", "First0", SCHOOL)
+
+
+def test_sections_without_staff(school) -> None:
+    rows = answer("sections have no staff")
+
+    assert len(rows) == 20
+    assert rows[0] == (SCHOOL, "Fall", "C0", "S0")
+
+
+def test_grades_by_course(school) -> None:
+    assert answer("grades were given in each course") == []
+
+
+@pytest.mark.parametrize(
+    ("view", "rows"),
+    [
+        # The school and its agency, each itself and the agency above the school.
+        ("educationorganizationidtoeducationorganizationid", 3),
+        ("educationorganizationidtostudentusi", 400),
+        ("educationorganizationidtocontactusi", 400),
+        ("educationorganizationidtostaffusi", 0),
+        ("educationorganizationidtostudentusithroughresponsibility", 0),
+    ],
+)
+def test_who_is_below_which_organization(school, view: str, rows: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*), count(DISTINCT sourceeducationorganizationid) FROM auth.{view}")
+
+        assert cursor.fetchone() == (rows, 2 if rows else 0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "index"),
+    [
+        ("edfi.student WHERE studentusi = 1", "document_usi"),
+        ("edfi.student WHERE studentuniqueid = '7700000010001'", "document_person"),
+        (f"edfi.school WHERE schoolid = {SCHOOL}", "document_of_organization"),
+        (f"edfi.studentschoolassociation WHERE schoolid = {SCHOOL}", "document_organization"),
+    ],
+)
+def test_lookups_by_key_use_an_index(school, condition: str, index: str) -> None:
+    assert re.search(rf"(Scan using|Scan on) {index}\b", plan(f"SELECT * FROM {condition}"))
+
+
+def test_enrollments_of_a_student_are_found_by_the_student(school) -> None:
+    found = plan("SELECT e.* FROM edfi.studentschoolassociation e WHERE e.studentusi = 7")
+
+    assert "using document_usi" in found
+    assert "using document_student" in found
+
+
+def test_what_is_not_asked_for_is_not_computed(school) -> None:
+    """No column but the one asked for appears in a plan: no expression of it, no descriptors gathered for it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT table_name, array_agg(column_name::text) FROM information_schema.columns"
+            " WHERE table_schema = 'edfi' AND table_name LIKE 'student%%' GROUP BY 1"
+        )
+        views = cursor.fetchall()
+        wasteful = []
+        for view, columns in views:
+            for column in columns:
+                found = plan(f"SELECT {column} FROM edfi.{view}")
+                gathered = found.count("SubPlan") + found.count("InitPlan ")
+                if gathered > 2 or (gathered and not column.endswith("descriptorid")):
+                    wasteful.append((view, column, found))
+
+    assert len(views) > 100
+    assert wasteful == []

@@ -1,0 +1,221 @@
+"""`make bench-sql-views`: how fast questions of analysts are, through the live views and over plain tables.
+
+    python -m tests.benchmarks.sql_views [--enrollments N]
+
+Beside N enrollments there are students, associations with addresses, and attendance events in the proportions of a
+district (0.4, 0.3 and 0.5 of N), cloned from one document each without triggers. `plain` are tables filled from the
+views, with primary keys. Each figure is the least execution time of three runs in one process, without parallel
+workers; `x plain` is the ratio of the two, and should stay below the limit where there is one.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.benchmarks.filling import fill
+from tests.server_processes import meadowlark
+
+_TOP = Path(__file__).parents[2]
+_ENROLLMENTS = 1_000_000
+_RUNS = 3
+_CLONED_SCHOOLS = 1_000
+
+# The names are those of resources, the values shares of the enrollments.
+_SHARES = {
+    "Student": 0.4,
+    "StudentEducationOrganizationAssociation": 0.3,
+    "StudentSchoolAssociation": 1.0,
+    "StudentSchoolAttendanceEvent": 0.5,
+}
+# A student has up to three enrollments, each at another date.
+_CLONE = """
+INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, student, opens_pathway,
+                      is_person, change_version)
+SELECT gen_random_uuid(), m.resource_type_id, m.natural_key || n,
+       CASE WHEN m.is_person THEN m.body || jsonb_build_object('studentUniqueId', unique_id)
+            ELSE jsonb_set(m.body, '{studentReference,studentUniqueId}', to_jsonb(unique_id))
+                 || CASE WHEN m.opens_pathway
+                         THEN jsonb_build_object('entryDate', date '2025-08-20' + (n / %(students)s)::integer)
+                         ELSE '{}' END END,
+       m.organization, unique_id, m.opens_pathway, m.is_person, 1
+  FROM (
+    SELECT d.* FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = %(name)s LIMIT 1
+  ) m
+ CROSS JOIN LATERAL generate_series(1, %(rows)s) AS n
+ CROSS JOIN LATERAL (SELECT 'B' || n %% %(students)s AS unique_id) AS u
+"""
+_CLONE_SCHOOLS = """
+INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, hierarchy, change_version)
+SELECT gen_random_uuid(), m.resource_type_id, m.natural_key || n, m.body || jsonb_build_object('schoolId', i.id),
+       i.id, i.id || m.hierarchy[2:], 1
+  FROM (
+    SELECT d.* FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = 'School' LIMIT 1
+  ) m
+ CROSS JOIN LATERAL generate_series(1, %s) AS n CROSS JOIN LATERAL (SELECT 770000001 + n AS id) AS i
+"""
+_TABLES = {
+    "student": "studentusi",
+    "studentschoolassociation": "entrydate, schoolid, studentusi",
+    "school": "schoolid",
+    "educationorganization": "educationorganizationid",
+    "descriptor": "descriptorid",
+    "studenteducationorganizationassociationaddress": (
+        "studentusi, educationorganizationid, addresstypedescriptorid, city, postalcode, stateabbreviationdescriptorid,"
+        " streetnumbername"
+    ),
+}
+# Question, SQL, and what the ratio should stay below.
+QUESTIONS: tuple[tuple[str, str, float | None], ...] = (
+    ("count of enrollments", "SELECT count(*) FROM {s}.studentschoolassociation", 20),
+    ("distinct students", "SELECT count(DISTINCT studentusi) FROM {s}.studentschoolassociation", 15),
+    (
+        "students with enrollments",
+        "SELECT count(s.lastsurname) FROM {s}.student s JOIN {s}.studentschoolassociation e USING (studentusi)",
+        3,
+    ),
+    (
+        "one school, with names",
+        "SELECT s.firstname, o.nameofinstitution FROM {s}.student s JOIN {s}.studentschoolassociation e"
+        " USING (studentusi) JOIN {s}.educationorganization o ON o.educationorganizationid = e.schoolid"
+        " WHERE e.schoolid = 770000002 AND e.exitwithdrawdate IS NULL",
+        20,
+    ),
+    (
+        "enrollments by school",
+        "SELECT o.nameofinstitution, count(*) FROM {s}.studentschoolassociation e JOIN {s}.educationorganization o"
+        " ON o.educationorganizationid = e.schoolid GROUP BY 1",
+        6,
+    ),
+    (
+        "enrollments of a grade level",
+        "SELECT count(*) FROM {s}.studentschoolassociation e JOIN {s}.descriptor g"
+        " ON g.descriptorid = e.entrygradeleveldescriptorid WHERE g.codevalue = 'Ninth grade'",
+        20,
+    ),
+    ("one student by USI", "SELECT * FROM {s}.student WHERE studentusi = {usi}", None),
+    ("one student by unique id", "SELECT * FROM {s}.student WHERE studentuniqueid = 'B7'", None),
+    (
+        "students without enrollment",
+        "SELECT count(*) FROM {s}.student s WHERE NOT EXISTS (SELECT FROM {s}.studentschoolassociation e"
+        " WHERE e.studentusi = s.studentusi)",
+        3,
+    ),
+    ("all columns of all enrollments", "SELECT * FROM {s}.studentschoolassociation", None),
+    (
+        "addresses by city",
+        "SELECT city, count(*) FROM {s}.studenteducationorganizationassociationaddress GROUP BY 1",
+        35,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A question: milliseconds of planning and execution over the views, and of execution over plain tables."""
+
+    question: str
+    planning: float
+    live: float
+    plain: float
+    limit: float | None
+
+
+def main() -> int:
+    """The command line; see the module's text."""
+    parser = argparse.ArgumentParser(prog="make bench-sql-views", description=__doc__.split("\n")[0])
+    parser.add_argument("--enrollments", type=int, default=_ENROLLMENTS)
+    rows = measure(parser.parse_args().enrollments)
+    print(table(rows))
+    return 0
+
+
+def measure(enrollments: int) -> list[Row]:
+    """All questions in a database with so many enrollments."""
+    with tempfile.TemporaryDirectory(prefix="meadowlark-views-") as folder:
+        home = Path(folder, "home")
+        with meadowlark(home) as server:
+            fill(server.database_url, home, 1)
+            with psycopg.connect(server.database_url, autocommit=True) as connection:
+                _clone(connection, enrollments)
+            print(f"create_sql_views: {_created(server.database_url, home):.1f} s", flush=True)
+            with psycopg.connect(server.database_url, autocommit=True) as connection:
+                _copy(connection)
+                return _ask(connection)
+
+
+def _clone(connection: psycopg.Connection[Any], enrollments: int) -> None:
+    """Without triggers, foreign keys and the index for query by example, which no view uses."""
+    connection.execute("SET session_replication_role = replica")
+    connection.execute("DROP INDEX document_scoped_body")
+    students = max(int(enrollments * _SHARES["Student"]), 1)
+    for name, share in _SHARES.items():
+        connection.execute(_CLONE, {"name": name, "rows": int(enrollments * share), "students": students})
+    connection.execute(_CLONE_SCHOOLS, [_CLONED_SCHOOLS])
+    # The clones belong to many schools.
+    connection.execute(
+        "UPDATE document SET organization = 770000001 + id %% %s WHERE student LIKE 'B%%' AND organization IS NOT NULL",
+        [_CLONED_SCHOOLS],
+    )
+    connection.execute("VACUUM ANALYZE document")
+
+
+def _created(database_url: str, home: Path) -> float:
+    environment = os.environ | {"DATABASE_URL": database_url, "MEADOWLARK_HOME": str(home)}
+    started = time.monotonic()
+    subprocess.run(
+        [sys.executable, "manage.py", "create_sql_views"], cwd=_TOP, env=environment, check=True, capture_output=True
+    )
+    return time.monotonic() - started
+
+
+def _copy(connection: psycopg.Connection[Any]) -> None:
+    connection.execute("CREATE SCHEMA plain")
+    for name, key in _TABLES.items():
+        connection.execute(f"CREATE TABLE plain.{name} AS SELECT * FROM edfi.{name}")
+        connection.execute(f"ALTER TABLE plain.{name} ADD PRIMARY KEY ({key})")
+    connection.execute("CREATE INDEX ON plain.student (studentuniqueid)")
+    for name in _TABLES:
+        connection.execute(f"VACUUM ANALYZE plain.{name}")
+
+
+def _ask(connection: psycopg.Connection[Any]) -> list[Row]:
+    connection.execute("SET max_parallel_workers_per_gather = 0")
+    (usi,) = connection.execute("SELECT studentusi FROM edfi.student WHERE studentuniqueid = 'B7'").fetchone() or (0,)
+    rows = []
+    for question, statement, limit in QUESTIONS:
+        live = [_times(connection, statement.format(s="edfi", usi=usi)) for _ in range(_RUNS)]
+        plain = [_times(connection, statement.format(s="plain", usi=usi)) for _ in range(_RUNS)]
+        planning, execution = min(times[0] for times in live), min(times[1] for times in live)
+        rows.append(Row(question, planning, execution, min(times[1] for times in plain), limit))
+        print(_line(rows[-1]), flush=True)
+    return rows
+
+
+def _times(connection: psycopg.Connection[Any], statement: str) -> tuple[float, float]:
+    """Milliseconds of planning and of execution."""
+    (plans,) = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {statement}").fetchone() or ([],)
+    return plans[0]["Planning Time"], plans[0]["Execution Time"]
+
+
+def table(rows: Sequence[Row]) -> str:
+    """For a person: a line for each question."""
+    return "\n".join([f"{'':32}{'plan ms':>9}{'live ms':>11}{'plain ms':>11}{'x plain':>9}", *map(_line, rows)])
+
+
+def _line(row: Row) -> str:
+    ratio = row.live / max(row.plain, 0.001)
+    limit = "" if row.limit is None else f"  limit {row.limit:g}" + ("  EXCEEDED" if ratio > row.limit else "")
+    return f"{row.question:32}{row.planning:>9.2f}{row.live:>11.2f}{row.plain:>11.2f}{ratio:>9.1f}{limit}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
