@@ -44,7 +44,7 @@ SELECT DISTINCT r.rolname FROM pg_namespace n
  ORDER BY 1
 """
 _HOLDERS = """
-SELECT format('process %%s of %%s (%%s) holds %%s on %%s: %%s', l.pid, a.usename, a.application_name, l.mode,
+SELECT format('process %s of %s (%s) holds %s on %s: %s', l.pid, a.usename, a.application_name, l.mode,
               l.relation::regclass, left(a.query, 100))
   FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
   JOIN pg_class k ON k.oid = l.relation AND k.relkind IN ('r', 'v')

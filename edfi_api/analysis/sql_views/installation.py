@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.db import connections, transaction
-from django.db.utils import OperationalError, ProgrammingError
+from django.db.utils import InternalError, OperationalError, ProgrammingError
 from psycopg import errors, sql
 
 from edfi_api.analysis.sql_views import catalog
@@ -83,6 +83,10 @@ class Installation:
                     f"a lock was not free within {LOCK_TIMEOUT}", *catalog.holders(self.using)
                 ) from error
             raise
+        except InternalError as error:
+            if isinstance(error.__cause__, errors.ReadOnlySqlTransaction):
+                raise ViewsNotInstalled("the database is read-only: views reach a replica from its primary") from error
+            raise
         return changes
 
     def _install(self, changes: Changes, wanted: Sequence[Definition], fingerprint: str) -> None:
@@ -98,10 +102,10 @@ class Installation:
         for each in wanted:
             self._bring_in_line(changes, each, there.get(str(each)))
         self._grant(changes, wanted, readers)
-        if changes.statements:
+        if self.schemas is None:
             self._run("DELETE FROM sql_view WHERE schema = ''")
-        if changes.statements and fingerprint:
-            self._run(_RECORD, ["", "", "model", fingerprint])
+            if fingerprint:
+                self._run(_RECORD, ["", "", "model", fingerprint])
 
     def _bring_in_line(self, changes: Changes, wanted: Definition, present: Installed | None) -> None:
         if present is not None and present.digest == wanted.digest:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.checks import CheckMessage, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
 from edfi_api.analysis.sql_views.current import current_fingerprint
@@ -22,7 +23,10 @@ def _is_stale(using: str) -> bool:
             return False
         cursor.execute("SELECT digest FROM sql_view WHERE schema = ''")
         row = cursor.fetchone()
-    return row is not None and row[0] != current_fingerprint()
+    try:
+        return row is not None and row[0] != current_fingerprint()
+    except ImproperlyConfigured:  # Another check reports it.
+        return False
 
 
 def _warning(using: str) -> CheckMessage:

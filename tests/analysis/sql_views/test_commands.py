@@ -234,6 +234,23 @@ def test_a_run_that_ends_in_the_middle_leaves_the_old_views(views) -> None:
     assert query("SELECT oid, xmin FROM pg_class WHERE relkind = 'v' ORDER BY 1") == before
 
 
+def test_a_read_only_database_is_refused(views) -> None:
+    with transaction.atomic(), pytest.raises(CommandError, match="views reach a replica from its primary"):
+        query("SET TRANSACTION READ ONLY")
+        run("drop_sql_views", "--schema", "auth")
+
+
+def test_views_that_another_version_creates_alike_are_up_to_date_again(views) -> None:
+    query("UPDATE sql_view SET digest = 'of another version' WHERE schema = ''")
+    assert len(sql_views_are_up_to_date(["default"])) == 1
+
+    run("create_sql_views", "--schema", "auth")
+    assert len(sql_views_are_up_to_date(["default"])) == 1
+
+    run("create_sql_views")
+    assert sql_views_are_up_to_date(["default"]) == []
+
+
 def test_the_system_check_finds_views_of_another_model(views) -> None:
     assert sql_views_are_up_to_date(["default"]) == []
 

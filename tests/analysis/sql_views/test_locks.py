@@ -4,21 +4,22 @@ import pytest
 from django.db import connections
 
 from edfi_api.analysis.sql_views import installation
-from edfi_api.analysis.sql_views.definitions import view_definition
+from edfi_api.analysis.sql_views.definitions import Definition, Kind, view_definition
 from edfi_api.analysis.sql_views.installation import Installation, ViewsNotInstalled
 from edfi_api.analysis.sql_views.views import View
 
 
 def test_a_lock_that_is_not_free_is_reported_with_its_holder(transactional_db, monkeypatch) -> None:
     monkeypatch.setattr(installation, "LOCK_TIMEOUT", "50 ms")
-    view = view_definition(View("public", "of_a_test", (("id", "d.id"),), "FROM public.document d"))
+    schema = Definition(Kind.SCHEMA, "of_a_test", "", "CREATE SCHEMA of_a_test")
+    view = view_definition(View("of_a_test", "documents", (("id", "d.id"),), "FROM public.document d"))
     other = connections.create_connection("default")
     try:
         with other.cursor() as cursor:
             cursor.execute("BEGIN; LOCK TABLE document IN ACCESS EXCLUSIVE MODE")
 
             with pytest.raises(ViewsNotInstalled) as refused:
-                Installation("default").install([view], "none")
+                Installation("default").install([schema, view], "none")
     finally:
         other.close()
 
