@@ -42,6 +42,7 @@ OWNERS = {
     "security_overridingstrategies": SECURITY,
     "security_resourceclaim": SECURITY,
     "security_vendor": SECURITY,
+    "sql_view": "edfi_api.analysis.sql_views",
     "staff_path": STORAGE,
     "student_path": STORAGE,
     "superseded_document": HISTORY,

@@ -50,7 +50,7 @@ def tables_of(text: str) -> tuple[SqlTable, ...]:
         return sql_tables(compile_projects([write_project(Path(folder) / "core", "Ed-Fi", text)]))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=models())
 def test_names_fit_and_differ_or_are_refused(text: str) -> None:
     try:
