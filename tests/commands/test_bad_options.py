@@ -28,6 +28,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "disable_api_client": {"client": ["client"]},
     "export_api_schema": {"output": ["--output", "ApiSchema.json"]},
     "export_documents": {"output": ["--output", "exported"]},
+    "generate_demo_district": {"output": ["--output", "district"], "students": ["--students", "200"]},
     "list_api_clients": {},
     "load_claim_sets": {"files": ["claims.json"]},
     "load_descriptors": {"paths": ["Descriptors.xml"]},
@@ -75,6 +76,13 @@ BAD = [
 ]
 # What the client of an application may do is said there.
 CONTRADICTIONS = {("create_api_client", "application"): {"claim_set"}}
+# Good values, with each of which a district would be generated.
+NOT_BAD = {
+    ("generate_demo_district", "output"): set(BAD) - {"", " ", "/dev/null/file", ".", "\udcff", "\x1b[2J", "x" * 5000},
+    ("generate_demo_district", "students"): {"9999"},
+}
+# An export reads one snapshot, for which its transaction must be the outermost.
+TRANSACTIONS_OF_THEIR_OWN = {"export_documents"}
 # Says for each id what keeps it from being restored, in lines of its own.
 REPORTS_BY_ID = "restore_document"
 
@@ -109,13 +117,24 @@ def ended(tmp_path, monkeypatch, capfd):
 
 
 @pytest.mark.parametrize(
-    ("command", "option"), [pytest.param(*each, id=f"{each[0]} {each[1].dest}") for each in options()]
+    ("command", "option"),
+    [
+        pytest.param(
+            command,
+            option,
+            id=f"{command} {option.dest}",
+            marks=pytest.mark.django_db(transaction=command in TRANSACTIONS_OF_THEIR_OWN),
+        )
+        for command, option in options()
+    ],
 )
-def test_a_bad_value_ends_in_one_line(transactional_db, ended, command: str, option: argparse.Action) -> None:
+def test_a_bad_value_ends_in_one_line(ended, command: str, option: argparse.Action) -> None:
     left_out = {option.dest} | CONTRADICTIONS.get((command, option.dest), set())
     others = [part for name, parts in NEEDED[command].items() if name not in left_out for part in parts]
 
     for number, value in enumerate(BAD):
+        if value in NOT_BAD.get((command, option.dest), ()):
+            continue
         tried = [f"{option.option_strings[0]}={value}"] if option.option_strings else ["--", value]
         status, err = ended(command, *(part.format(number=number) for part in others), *tried)
 
@@ -143,7 +162,10 @@ def test_a_bad_value_ends_in_one_line(transactional_db, ended, command: str, opt
         ),
         (["load_documents", ""], "manage.py load_documents: error: argument PATH: it is empty"),
         (["load_documents", os.fsencode("\udcff")], "CommandError: \\udcff does not exist"),
-        (["check_model", os.fsencode("\udcff")], "CommandError: 1 error, 0 warnings"),
+        (
+            ["check_model", os.fsencode("\udcff")],
+            "manage.py check_model: error: argument PATH: '\\udcff': no such folder or file; bundled are: 3.3.1-b, 5.2",
+        ),
         (
             ["migrate", "--database", "foo"],
             "manage.py migrate: error: argument --database: invalid choice: 'foo' (choose from 'default')",
