@@ -4,7 +4,7 @@ Needs the optional requirements/telemetry.txt. The libraries read their own vari
 the service and the sampling rate.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from edfi_api.conf import api_settings
 from edfi_api.storage.driver import execution
+from edfi_api.storage.driver.sql import Sql
 
 CORRELATION_ID = "meadowlark.correlation_id"
 
@@ -65,9 +66,9 @@ def trace_statements(provider: trace.TracerProvider | None = None) -> None:
     tracer = trace.get_tracer(__name__, tracer_provider=provider)
 
     def around_driver(run: Callable[..., Any]) -> Callable[..., Any]:
-        def traced_run(statement: str, parameters: Mapping[str, Any], connection: Any) -> Any:
-            with _statement_span(tracer, statement):
-                return run(statement, parameters, connection)
+        def traced_run(statement: Sql, connection: Any) -> Any:
+            with _statement_span(tracer, statement.text):
+                return run(statement, connection)
 
         return traced_run
 
