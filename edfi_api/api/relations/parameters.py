@@ -17,7 +17,7 @@ from edfi_api.queries.parameters import is_natural_number
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-class Order(StrEnum):
+class CreationOrder(StrEnum):
     """The order of documents, by creation."""
 
     OLDEST = "oldest"
@@ -35,7 +35,7 @@ class RelationsQuery:
     """The parameters of a request for related documents; empty `resources` stands for all resources."""
 
     direction: Direction = Direction.INCOMING
-    order: Order = Order.OLDEST
+    order: CreationOrder = CreationOrder.OLDEST
     resources: frozenset[ResourceName] = frozenset()
     with_bodies: bool = False
     size: int = 0
@@ -43,7 +43,7 @@ class RelationsQuery:
 
     def next_token(self, last_row: int) -> PageToken:
         """The token of the page after `last_row`."""
-        if self.order is Order.OLDEST:
+        if self.order is CreationOrder.OLDEST:
             return PageToken(last_row + 1, self.rows.last)
         return PageToken(self.rows.first, last_row - 1)
 
@@ -63,7 +63,7 @@ class _Reader:
 
     def query(self) -> RelationsQuery:
         direction = self._choice("direction", Direction) or Direction.INCOMING
-        order = self._choice("order", Order) or Order.OLDEST
+        order = self._choice("order", CreationOrder) or CreationOrder.OLDEST
         resources = frozenset(self._resources())
         include = self._choice("include", Include)
         size, rows = self._size(), self._rows()

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.api.relations.parameters import Order, RelationsQuery
+from edfi_api.api.relations.parameters import CreationOrder, RelationsQuery
 from edfi_api.api.relations.related_resources import Direction
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.queries.collection import BYTES_AT_ONCE
@@ -44,7 +44,7 @@ SELECT d.id FROM base JOIN reference r ON r.document_id = base.id
 """,
 }
 _JOINED = {Direction.INCOMING: "JOIN document d ON d.id = r.document_id", Direction.OUTGOING: ""}
-_ORDERS = {Order.OLDEST: "", Order.NEWEST: "DESC"}
+_ORDERS = {CreationOrder.OLDEST: "", CreationOrder.NEWEST: "DESC"}
 
 _BASE = """
 SELECT id FROM document d WHERE document_uuid = %(document_uuid)s AND resource_type_id = %(resource_type)s{allowed}

@@ -114,12 +114,12 @@ class _Delivery:
 
     def work(self, newest: Newest) -> None:
         """Deliver up to the settled version, or up to a change that has to be retried later."""
-        for window in self._reader.windows(self._position, newest):
-            for change in filter(self._handler.wants, window.changes):
+        for batch in self._reader.batches(self._position, newest):
+            for change in filter(self._handler.wants, batch.changes):
                 if not self._deliver(change):
                     return
-            self._consumer.move_to(window.upto)
-            self._position = window.upto
+            self._consumer.move_to(batch.upto)
+            self._position = batch.upto
 
     def _deliver(self, change: Change) -> bool:
         """Whether the change is done: handled, or a dead letter. False if it has to be retried later."""

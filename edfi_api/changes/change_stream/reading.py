@@ -1,7 +1,7 @@
 """Reads changes in the order of their versions, up to the settled one.
 
-Changes are read in windows of versions. Each version is at most one change, so the size of a window bounds memory;
-windows grow where versions are sparse, because their documents have changed again since.
+Changes are read in batches of versions. Each version is at most one change, so the size of a batch bounds memory;
+batches grow where versions are sparse, because their documents have changed again since.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -24,7 +24,7 @@ _SMALLEST_SPAN = 2 * _MANY
 _NEWEST = "SELECT newest_change_version(), coalesce(pg_sequence_last_value('change_version'), 0)"
 
 # One branch per resource type, so that each table is read by an index that starts with the type.
-_WINDOW = """
+_BATCH = """
 SELECT c.change_version, c.operation, c.resource_type_id, c.document_uuid, c.natural_key, c.body::text,
        client.client_id::text, c.changed_at, k.old_key_values::text
   FROM unnest(%(types)s::smallint[]) AS type
@@ -53,8 +53,8 @@ class Newest:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """All changes after the previous window up to the version `upto`."""
+class Batch:
+    """All changes after the previous batch up to the version `upto`."""
 
     changes: Sequence[Change]
     upto: int
@@ -74,21 +74,21 @@ class ChangeReader:
         [row] = self._rows(_NEWEST, {})
         return Newest(*row)
 
-    def windows(self, after: int, newest: Newest) -> Iterator[Window]:
-        """All changes after a version up to the settled one. Empty windows are included: they advance the position."""
+    def batches(self, after: int, newest: Newest) -> Iterator[Batch]:
+        """All changes after a version up to the settled one. Empty batches are included: they advance the position."""
         span = _SMALLEST_SPAN
         while after < newest.settled:
             upto = min(after + span, newest.settled)
-            window = Window(self._changes(after, upto), upto)
-            yield window
+            batch = Batch(self._changes(after, upto), upto)
+            yield batch
             after = upto
-            if len(window.changes) < _FEW:
+            if len(batch.changes) < _FEW:
                 span *= 4
-            elif len(window.changes) > _MANY:
+            elif len(batch.changes) > _MANY:
                 span = max(span // 4, _SMALLEST_SPAN)
 
     def _changes(self, after: int, upto: int) -> list[Change]:
-        rows = self._rows(_WINDOW, {"types": self._types, "after": after, "upto": upto})
+        rows = self._rows(_BATCH, {"types": self._types, "after": after, "upto": upto})
         return [_change(row, self._paths) for row in rows]
 
     def _rows(self, statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:

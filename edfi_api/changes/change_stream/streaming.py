@@ -25,7 +25,7 @@ class Streamed:
 def stream_once(streamed: Streamed, start: int | None = None) -> int:
     """Send all current changes after the consumer's position, or after version `start`. Returns their number.
 
-    Raises ConsumerIsBusy, and SinkFailed; the position is then after the last window that the sink has accepted.
+    Raises ConsumerIsBusy, and SinkFailed; the position is then after the last batch that the sink has accepted.
     """
     with Consumer(streamed.consumer, streamed.using) as consumer:
         stream = _Stream(streamed, consumer, start)
@@ -61,12 +61,12 @@ class _Stream:
         return newest.settled > self._position
 
     def work(self, newest: Newest) -> None:
-        for window in self._reader.windows(self._position, newest):
-            if window.changes:
-                self._sink.send(window.changes)
-            self._consumer.move_to(window.upto)
-            self._position = window.upto
-            self.count += len(window.changes)
+        for batch in self._reader.batches(self._position, newest):
+            if batch.changes:
+                self._sink.send(batch.changes)
+            self._consumer.move_to(batch.upto)
+            self._position = batch.upto
+            self.count += len(batch.changes)
 
     def seconds_to_sleep(self) -> None:
         return None
