@@ -5,14 +5,12 @@ from typing import Any
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
-from edfi_api.queries.collection import Selection
-from edfi_api.queries.parameters import (
-    CHANGE_VERSION_PARAMETERS,
-    PAGING_PARAMETERS,
-    PARTITION_PARAMETERS,
-    read_filters,
-)
-from edfi_api.queries.query_by_example import narrow
+from edfi_api.queries.parameters import CHANGE_VERSION_PARAMETERS, PAGING_PARAMETERS, PARTITION_PARAMETERS
+from edfi_api.queries.selection import Selection
+
+# Parameters that are not filters.
+_OTHER = PAGING_PARAMETERS | CHANGE_VERSION_PARAMETERS
+_OTHER_ON_PARTITIONS = PARTITION_PARAMETERS | CHANGE_VERSION_PARAMETERS
 
 
 class QueryByExampleFilter(BaseFilterBackend):
@@ -20,9 +18,6 @@ class QueryByExampleFilter(BaseFilterBackend):
 
     # The stubs expect a QuerySet; Django REST framework passes on whatever `get_queryset` returns.
     def filter_queryset(self, request: Request, queryset: Selection, view: Any) -> Selection:  # type: ignore[override]
-        beside = PARTITION_PARAMETERS if view.action == "partitions" else PAGING_PARAMETERS
-        return narrow(
-            queryset,
-            view.resource,
-            read_filters(view.resource, request.query_params, beside | CHANGE_VERSION_PARAMETERS),
-        )
+        other = _OTHER_ON_PARTITIONS if view.action == "partitions" else _OTHER
+        narrowed: Selection = view.query_by_example.narrow(queryset, request.query_params, other)
+        return narrowed

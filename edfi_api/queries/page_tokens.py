@@ -9,7 +9,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 
-from edfi_api.queries.collection import LAST_ROW
+from edfi_api.queries.selection import LAST_ROW
 
 _CONTENT = re.compile(rb"(\d{1,19}),(\d{1,19})")
 

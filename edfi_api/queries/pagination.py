@@ -11,11 +11,11 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 
 from edfi_api.conf import api_settings
-from edfi_api.queries.collection import LAST_ROW, Selection
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import is_natural_number, last_values
 from edfi_api.queries.partitions import partition, read_number
+from edfi_api.queries.selection import LAST_ROW, Selection
 
 _BOOLEANS = {"true": True, "false": False}
 
@@ -44,11 +44,11 @@ class EdFiPagination(BasePagination):
     def read(self, request: Request) -> Page:
         """The requested page. Raises ParameterValidationFailed."""
         given = {name: value for name, (_, value) in last_values(request.query_params).items()}
-        return _next_page(given) if "pagetoken" in given or "pagesize" in given else _window(given)
+        return _page_by_token(given) if "pagetoken" in given or "pagesize" in given else _page_by_offset(given)
 
-    def read_window(self, request: Request) -> Page:
+    def read_offset(self, request: Request) -> Page:
         """The requested page of an endpoint without cursor paging. Raises ParameterValidationFailed."""
-        return _window({name: value for name, (_, value) in last_values(request.query_params).items()})
+        return _page_by_offset({name: value for name, (_, value) in last_values(request.query_params).items()})
 
     def read_number(self, request: Request) -> int:
         """The requested number of partitions. Raises ParameterValidationFailed."""
@@ -59,8 +59,8 @@ class EdFiPagination(BasePagination):
         return [str(token) for token in partition(documents, number)]
 
 
-def _window(given: Mapping[str, str]) -> Page:
-    if messages := list(_window_problems(given)):
+def _page_by_offset(given: Mapping[str, str]) -> Page:
+    if messages := list(_offset_problems(given)):
         raise ParameterValidationFailed(messages)
     return Page(
         size=int(given.get("limit", api_settings.DEFAULT_PAGE_SIZE)),
@@ -69,7 +69,7 @@ def _window(given: Mapping[str, str]) -> Page:
     )
 
 
-def _window_problems(given: Mapping[str, str]) -> Iterator[str]:
+def _offset_problems(given: Mapping[str, str]) -> Iterator[str]:
     largest = api_settings.MAX_PAGE_SIZE
     if not is_natural_number(given.get("offset", "0"), LAST_ROW - largest):
         yield "Offset must be a numeric value greater than or equal to 0."
@@ -79,14 +79,14 @@ def _window_problems(given: Mapping[str, str]) -> Iterator[str]:
         yield "TotalCount must be a boolean value."
 
 
-def _next_page(given: Mapping[str, str]) -> Page:
+def _page_by_token(given: Mapping[str, str]) -> Page:
     token = PageToken.parse(given.get("pagetoken", ""))
-    if message := next(_walk_problems(given, token), None):
+    if message := next(_token_problems(given, token), None):
         raise ParameterValidationFailed([message])
     return Page(size=int(given.get("pagesize", api_settings.MAX_PAGE_SIZE)), rows=token)
 
 
-def _walk_problems(given: Mapping[str, str], token: PageToken | None) -> Iterator[str]:
+def _token_problems(given: Mapping[str, str], token: PageToken | None) -> Iterator[str]:
     """In the order in which Ed-Fi's server checks; it reports only the first."""
     largest, total = api_settings.MAX_PAGE_SIZE, given.get("totalcount", "false").lower()
     if "pagetoken" not in given:

@@ -5,12 +5,12 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import coercion
-from edfi_api.model.surface.resource import QueryField, QueryType, Resource
+from edfi_api.logs.once import OncePerProcess
+from edfi_api.model.surface.resource import QueryField, QueryType
 from edfi_api.queries.exceptions import (
     InvalidQueryValue,
     InvalidQueryValues,
@@ -19,9 +19,15 @@ from edfi_api.queries.exceptions import (
 )
 
 _log = logging.getLogger(__name__)
+_log.addFilter(OncePerProcess())
+# Each refusal is logged elsewhere.
+_HINT = (
+    "A query parameter that its resource does not have was refused. For clients of older Ed-Fi servers, which "
+    "ignore such parameters, there is MEADOWLARK_COMPATIBILITY=ods. This is logged once by each process."
+)
 
-_WINDOW_PARAMETERS = frozenset({"limit", "offset", "totalcount"})
-PAGING_PARAMETERS = _WINDOW_PARAMETERS | {"pagesize", "pagetoken"}
+_OFFSET_PARAMETERS = frozenset({"limit", "offset", "totalcount"})
+PAGING_PARAMETERS = _OFFSET_PARAMETERS | {"pagesize", "pagetoken"}
 # Read by change queries; never filters.
 CHANGE_VERSION_PARAMETERS = frozenset({"minchangeversion", "maxchangeversion"})
 # On the partitions endpoint, a query field of the resource named `number` is not available.
@@ -41,24 +47,24 @@ def last_values(query: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     return {name.lower(): (name, query[name]) for name in query}
 
 
-def read_filters(
-    resource: Resource, query: Mapping[str, str], other: Collection[str] = PAGING_PARAMETERS
-) -> list[Filter]:
-    """All filters of a query string; `other` has the lower-cased names of parameters that are not filters.
+def read_filters(fields: Mapping[str, QueryField], query: Mapping[str, str], other: Collection[str]) -> list[Filter]:
+    """All filters of a query string. `fields` has the query fields of the resource by their lower-cased names, `other`
+    the lower-cased names of parameters that are not filters.
 
     Raises UnknownQueryField for the first unknown name, unless IGNORE_UNKNOWN_PARAMETERS is set, and
     InvalidQueryValues with all values that do not parse.
     """
-    fields = {field.name.lower(): field for field in resource.query_fields}
-    asked = {key: given for key, given in last_values(query).items() if key not in other}
-    unknown = [name for key, (name, _) in asked.items() if key not in fields]
-    if unknown and not api_settings.IGNORE_UNKNOWN_PARAMETERS:
-        _log_compatibility()
-        raise UnknownQueryField(unknown[0])
     filters, invalid = [], []
-    for field, (name, text) in [(fields[key], given) for key, given in asked.items() if key in fields]:
-        value = _READERS.get(field.type, str)(text)
-        if _FORMS[field.type](value) and "\0" not in text:
+    for key, (name, text) in last_values(query).items():
+        if key in other:
+            continue
+        field = fields.get(key)
+        if field is None:
+            _refuse_unknown(name)
+            continue
+        value_type = _VALUE_TYPES[field.type]
+        value = value_type.read(text)
+        if value_type.is_valid(value) and "\0" not in text:
             filters.append(Filter(field, value))
         else:
             invalid.append(InvalidQueryValue(str(field.paths[0]), name, text))
@@ -67,19 +73,16 @@ def read_filters(
     return filters
 
 
-@cache
-def _log_compatibility() -> None:
-    """Logs the hint once per process (`cache`); each refusal is logged elsewhere."""
-    _log.info(
-        "A query parameter that its resource does not have was refused. For clients of older Ed-Fi servers, which "
-        "ignore such parameters, there is MEADOWLARK_COMPATIBILITY=ods. This is logged once by each process."
-    )
+def _refuse_unknown(name: str) -> None:
+    if not api_settings.IGNORE_UNKNOWN_PARAMETERS:
+        _log.info(_HINT)
+        raise UnknownQueryField(name)
 
 
 def refuse_filters(query: Mapping[str, str]) -> None:
     """Change queries accept only a window of change versions and limit/offset paging; raises NotForChangeQueries."""
     for key, (name, _) in last_values(query).items():
-        if key not in _WINDOW_PARAMETERS | CHANGE_VERSION_PARAMETERS:
+        if key not in _OFFSET_PARAMETERS | CHANGE_VERSION_PARAMETERS:
             raise NotForChangeQueries(name)
 
 
@@ -92,19 +95,20 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-_READERS: dict[QueryType, Callable[[str], Any]] = {
-    QueryType.NUMBER: coercion.coerce_number,
-    QueryType.BOOLEAN: coercion.coerce_boolean,
-    QueryType.DATE: coercion.coerce_date,
-    QueryType.DATE_TIME: coercion.coerce_date_time,
-    QueryType.TIME: coercion.coerce_time,
-}
-_FORMS: dict[QueryType, Callable[[Any], bool]] = {
-    QueryType.STRING: lambda value: True,
-    QueryType.DESCRIPTOR: lambda value: True,
-    QueryType.NUMBER: _is_number,
-    QueryType.BOOLEAN: lambda value: isinstance(value, bool),
-    QueryType.DATE: coercion.is_date,
-    QueryType.DATE_TIME: coercion.is_date_time,
-    QueryType.TIME: coercion.is_time,
+@dataclass(frozen=True, slots=True)
+class _ValueType:
+    """How a text is read, and whether the result is a value of the type; a text that does not parse stays a text."""
+
+    read: Callable[[str], Any] = str
+    is_valid: Callable[[Any], bool] = lambda value: True
+
+
+_VALUE_TYPES: dict[QueryType, _ValueType] = {
+    QueryType.STRING: _ValueType(),
+    QueryType.DESCRIPTOR: _ValueType(),
+    QueryType.NUMBER: _ValueType(coercion.coerce_number, _is_number),
+    QueryType.BOOLEAN: _ValueType(coercion.coerce_boolean, lambda value: isinstance(value, bool)),
+    QueryType.DATE: _ValueType(coercion.coerce_date, coercion.is_date),
+    QueryType.DATE_TIME: _ValueType(coercion.coerce_date_time, coercion.is_date_time),
+    QueryType.TIME: _ValueType(coercion.coerce_time, coercion.is_time),
 }

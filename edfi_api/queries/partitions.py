@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from edfi_api.conf import api_settings
 from edfi_api.queries import collection
-from edfi_api.queries.collection import Selection
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import PAGING_PARAMETERS, is_natural_number, last_values
+from edfi_api.queries.selection import LAST_ROW, Selection
 
 NUMBER_PARAMETER = "number"
 DEFAULT_NUMBER, LARGEST_NUMBER = 10, 200
@@ -35,5 +35,5 @@ def read_number(query: Mapping[str, str]) -> int:
 def partition(documents: Selection, number: int) -> list[PageToken]:
     """At most `number` tokens that together cover exactly these documents."""
     firsts = collection.partition(documents, number, smallest=_PAGES_IN_A_PART * api_settings.MAX_PAGE_SIZE)
-    lasts = [*(first - 1 for first in firsts[1:]), collection.LAST_ROW]
+    lasts = [*(first - 1 for first in firsts[1:]), LAST_ROW]
     return [PageToken(first, last) for first, last in zip(firsts, lasts, strict=False)]

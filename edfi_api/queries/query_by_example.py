@@ -1,37 +1,77 @@
-"""Filters → conditions on stored bodies: an example document that matching bodies contain.
+"""Filters → predicates. A filter is an example document that matching bodies contain.
 
 Containment (`@>`) is the operator that the GIN index over the bodies supports. It compares exactly, so a descriptor
-filter is first brought into the letter case of the stored descriptor, which stored bodies have too.
+filter is first brought into the case of the stored descriptor, which stored bodies have too. Values that rows have as
+securable columns are compared with these instead (`securable_columns`).
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import descriptor_id
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
-from edfi_api.queries.collection import Selection
-from edfi_api.queries.parameters import Filter
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource, ResourceName
+from edfi_api.queries.parameters import PAGING_PARAMETERS, Filter, read_filters
+from edfi_api.queries.securable_columns import SecurableColumn, securable_column
+from edfi_api.queries.selection import Selection
 from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.driver.sql import Sql, any_of
 from edfi_api.storage.row_policy import Predicate
 
 ID_FIELD = "id"
 
 
-def narrow(selection: Selection, resource: Resource, filters: Iterable[Filter]) -> Selection:
-    """The selection narrowed to documents that match every filter. A field with several paths matches at any."""
-    descriptors = {entry.path: entry.target for entry in (*resource.descriptors, *resource.key_descriptors)}
-    for number, filter_ in enumerate(filters):
-        if filter_.field.name == ID_FIELD:
-            selection = selection.where(_has_id(filter_.value, selection))
-        else:
-            condition = _has_value(filter_, f"filter_{number}", descriptors, selection)
-            finds_few = _rare_paths(resource).issuperset(filter_.field.paths)
-            selection = selection.where(replace(condition, finds_few=finds_few))
-    return selection
+class QueryByExample:
+    """Narrows selections of one resource to the documents that match a query string; compiled once."""
+
+    def __init__(self, resource: Resource) -> None:
+        self._fields = {field.name.lower(): field for field in resource.query_fields}
+        self._descriptors = {entry.path: entry.target for entry in (*resource.descriptors, *resource.key_descriptors)}
+        rare_paths = _rare_paths(resource)
+        self._rare = {field.name for field in resource.query_fields if rare_paths.issuperset(field.paths)}
+        columns = ((field.name, securable_column(field, resource)) for field in resource.query_fields)
+        self._columns: dict[str, SecurableColumn] = {name: column for name, column in columns if column}
+
+    def narrow(
+        self, selection: Selection, query: Mapping[str, str], other: Collection[str] = PAGING_PARAMETERS
+    ) -> Selection:
+        """Only documents that match every filter; a field with several paths matches at any of them.
+
+        `other` has the lower-cased names of parameters that are not filters. Raises what `read_filters` does.
+        """
+        filters = read_filters(self._fields, query, other)
+        return selection.where(*(self._predicate(each, f"filter_{i}", selection) for i, each in enumerate(filters)))
+
+    def _predicate(self, filter_: Filter, parameter: str, selection: Selection) -> Predicate:
+        field, value = filter_.field, filter_.value
+        if field.name == ID_FIELD:
+            return _has_id(value)
+        contained = self._contains(field, value, parameter, selection)
+        column = self._columns.get(field.name)
+        return column.equals(value, parameter, contained) if column else contained
+
+    def _contains(self, field: QueryField, value: Any, name: str, selection: Selection) -> Predicate:
+        """The keys of the index include the resource type, hence a second form of each example."""
+        plain, scoped = [], []
+        for number, path in enumerate(field.paths):
+            body = json_text.dumps(example(path, self._stored_value(path, value, selection.using))).decode()
+            parameter, in_index = f"{name}_{number}", f"{name}_{number}_scoped"
+            plain.append(Sql(f"d.body @> %({parameter})s::jsonb", {parameter: body}))
+            scoped.append(
+                Sql(
+                    f"scoped_body(d.resource_type_id, d.body) @> %({in_index})s::jsonb",
+                    {in_index: f'{{"{selection.resource_type}":{body}}}'},
+                )
+            )
+        return Predicate(any_of(plain), any_of(scoped), finds_few=field.name in self._rare)
+
+    def _stored_value(self, path: JsonPath, value: Any, using: str) -> Any:
+        target: ResourceName | None = self._descriptors.get(path)
+        if target is None:
+            return value
+        id_ = descriptor_id(target, value)
+        return stored_uris([id_], using).get(id_, value)
 
 
 def _rare_paths(resource: Resource) -> frozenset[JsonPath]:
@@ -41,38 +81,12 @@ def _rare_paths(resource: Resource) -> frozenset[JsonPath]:
     return frozenset([*people, *(resource.identity if len(resource.identity) == 1 else ())])
 
 
-def _has_value(
-    filter_: Filter, name: str, descriptors: Mapping[JsonPath, ResourceName], selection: Selection
-) -> Predicate:
-    """Parameters are `filter_0_0`, and `filter_0_0_scoped` for the index, whose keys include the resource type."""
-    plain, indexed = [], []
-    for number, path in enumerate(filter_.field.paths):
-        parameter = f"{name}_{number}"
-        value = _stored_value(path, filter_.value, descriptors, selection.using)
-        scoped = _json({str(selection.resource_type): example(path, value)})
-        plain.append(Sql(f"d.body @> %({parameter})s::jsonb", {parameter: _json(example(path, value))}))
-        indexed.append(
-            Sql(
-                f"scoped_body(d.resource_type_id, d.body) @> %({parameter}_scoped)s::jsonb",
-                {f"{parameter}_scoped": scoped},
-            )
-        )
-    return Predicate("(" + Sql.join(" OR ", plain) + ")", "(" + Sql.join(" OR ", indexed) + ")")
-
-
-def _stored_value(path: JsonPath, value: Any, descriptors: Mapping[JsonPath, ResourceName], using: str) -> Any:
-    if path not in descriptors:
-        return value
-    id_ = descriptor_id(descriptors[path], value)
-    return stored_uris([id_], using).get(id_, value)
-
-
-def _has_id(text: str, selection: Selection) -> Predicate:
+def _has_id(text: str) -> Predicate:
     try:
-        asked: UUID | None = UUID(text)
+        requested: UUID | None = UUID(text)
     except ValueError:
-        asked = None  # equal to nothing
-    has_id = Sql("d.document_uuid = %(id)s::uuid AND d.resource_type_id = %(type)s", {"id": asked})
+        requested = None  # equal to nothing
+    has_id = Sql("d.document_uuid = %(id)s::uuid AND d.resource_type_id = %(type)s", {"id": requested})
     return Predicate(has_id, has_id, finds_few=True)
 
 
@@ -81,7 +95,3 @@ def example(path: JsonPath, value: Any) -> Any:
     for step in reversed(path.steps):
         value = [value] if step == ALL_ITEMS else {step: value}
     return value
-
-
-def _json(value: Any) -> str:
-    return json_text.dumps(value).decode()

@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from django.db import DatabaseError, InterfaceError
 
-from edfi_api.queries.collection import Selection
+from edfi_api.queries.selection import Selection
 from edfi_api.storage.data_store import data_store
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql

@@ -48,6 +48,7 @@ class Predicate:
 
     `for_one_row` is fast for a single row; `for_many_rows` can use an index or is fast for many rows; `alone`, if
     given, is faster when it is the only condition. `finds_few`: `for_many_rows` matches few rows of a resource.
+    `in_row_order`, if given, together with the resource type is answered by an index in the order of row ids.
     """
 
     for_one_row: Sql
@@ -55,6 +56,7 @@ class Predicate:
     alone: Sql | None = None
     access_path: AccessPath | None = None
     finds_few: bool = False
+    in_row_order: Sql | None = None
 
 
 # The results of the tests, and the paths of references that do not resolve → the refusal, or None if all tests pass.

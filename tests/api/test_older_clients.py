@@ -1,11 +1,12 @@
 """Settings for hosts whose clients were written for older Ed-Fi servers. See
 meadowlark/docs/contract.md#older-clients."""
 
-from functools import cache
+import logging
 
 import pytest
 
 from edfi_api.conf import api_settings
+from edfi_api.logs.once import OncePerProcess
 from edfi_api.queries import parameters
 from tests.conftest import item_path
 
@@ -36,7 +37,7 @@ def test_unknown_query_parameters_are_refused_unless_they_shall_be_ignored(api, 
 
 
 def test_the_log_names_the_setting_once(api, caplog, monkeypatch):
-    monkeypatch.setattr(parameters, "_log_compatibility", cache(parameters._log_compatibility.__wrapped__))
+    monkeypatch.setattr(logging.getLogger(parameters.__name__), "filters", [OncePerProcess()])
     caplog.set_level("INFO", "edfi_api.queries")
 
     for colour in ("red", "blue"):

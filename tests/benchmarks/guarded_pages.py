@@ -30,7 +30,7 @@ from tests.seeding import district
 
 if TYPE_CHECKING:
     from edfi_api.model.surface.resource import Resource
-    from edfi_api.queries.collection import Selection
+    from edfi_api.queries.selection import Selection
     from edfi_api.storage.row_policy import RowPolicy
 
 _STRATEGY = "RelationshipsWithEdOrgsAndPeople"
@@ -117,10 +117,11 @@ _OURS = "benchmark of guarded pages"
 def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolicy | None], int]]]":
     """What is asked, by which strategy, and how; the answer is how many documents there were."""
     from edfi_api.queries import collection  # noqa: PLC0415  Django is set up by now
-    from edfi_api.queries.parameters import read_filters  # noqa: PLC0415
-    from edfi_api.queries.query_by_example import narrow  # noqa: PLC0415
+    from edfi_api.queries.query_by_example import QueryByExample  # noqa: PLC0415
+    from edfi_api.queries.selection import Order, Window, all_documents  # noqa: PLC0415
 
-    everything = collection.all_documents(resource)
+    everything = all_documents(resource)
+    query_by_example = QueryByExample(resource)
 
     def page(selection: "Selection", size: int = _PAGE, offset: int = 0) -> "Callable[[RowPolicy | None], int]":
         return lambda policy: len(list(collection.page(selection.restricted_by(policy), size, offset)))
@@ -129,7 +130,7 @@ def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolic
         return lambda policy: collection.count(selection.restricted_by(policy))
 
     def filtered(query: str) -> "Selection":
-        return narrow(everything, resource, read_filters(resource, QueryDict(query), frozenset()))
+        return query_by_example.narrow(everything, QueryDict(query))
 
     newest = _newest()
     pages = {
@@ -137,11 +138,11 @@ def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolic
         "page of 500": page(everything, 500),
         "offset 1000": page(everything, offset=1000),
         **{f"page, {query}": page(filtered(query)) for query in _filters(resource)},
-        "page, all since": page(everything.within(1, collection.LAST_VERSION)),
-        "page, recent since": page(everything.within(newest - _RECENT, collection.LAST_VERSION)),
-        "page, window of all": page(everything.within(1, newest).ordered_by(collection.Order.CHANGE_VERSION)),
+        "page, all since": page(everything.within(Window(1))),
+        "page, recent since": page(everything.within(Window(newest - _RECENT))),
+        "page, window of all": page(everything.within(Window(1, newest)).ordered_by(Order.CHANGE_VERSION)),
         "page, recent window": page(
-            everything.within(newest - _RECENT, newest).ordered_by(collection.Order.CHANGE_VERSION)
+            everything.within(Window(newest - _RECENT, newest)).ordered_by(Order.CHANGE_VERSION)
         ),
         "total": total(everything),
         **{f"total, {query}": total(filtered(query)) for query in _filters(resource)},
@@ -174,7 +175,7 @@ def _changes(resource: "Resource") -> Iterator[Row]:
     from django.db import connection, transaction  # noqa: PLC0415  Django is set up by now
 
     from edfi_api.changes.change_queries.tracked import Tracked  # noqa: PLC0415
-    from edfi_api.changes.change_queries.windows import Window  # noqa: PLC0415
+    from edfi_api.queries.selection import Window  # noqa: PLC0415
     from edfi_api.storage import resource_types  # noqa: PLC0415
 
     strategy = f"{_STRATEGY}IncludingDeletes"

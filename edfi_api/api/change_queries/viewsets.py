@@ -35,7 +35,7 @@ class TrackedResourceViewSet(ResourceViewSet):
         count: Callable[[Tracked], int],
         write: Callable[[Change], str],
     ) -> HttpResponse:
-        page = self.paginator.read_window(request)
+        page = self.paginator.read_offset(request)
         window = read_window(request.query_params)
         refuse_filters(request.query_params)
         policy = self.authorize(request).policy

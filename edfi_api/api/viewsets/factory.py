@@ -6,6 +6,7 @@ from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
+from edfi_api.queries.query_by_example import QueryByExample
 
 
 def viewset_class(
@@ -22,6 +23,7 @@ def viewset_class(
         "fixed_headers": _fixed_headers(project),
         "preparers": preparers,
         "preparer": preparer,
+        "query_by_example": QueryByExample(resource),
         "representation": Representation(preparer.extractor, linker),
     }
     return type(f"{resource.name.resource}ViewSet", (base,), members)

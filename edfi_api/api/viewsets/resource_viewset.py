@@ -32,7 +32,8 @@ from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.queries import collection, replica
-from edfi_api.queries.collection import Order, Selection, all_documents
+from edfi_api.queries.query_by_example import QueryByExample
+from edfi_api.queries.selection import Order, Selection, all_documents
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
@@ -62,6 +63,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     surface: Surface
     preparers: Preparers
     preparer: Preparer
+    query_by_example: QueryByExample
     representation: Representation
     fixed_headers: FixedHeaders
 

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.changes.change_queries.windows import Window
 from edfi_api.model.surface.resource import Resource
+from edfi_api.queries.selection import Window
 from edfi_api.storage import resource_types
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql

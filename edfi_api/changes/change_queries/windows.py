@@ -1,24 +1,10 @@
 """Parses minChangeVersion and maxChangeVersion. See meadowlark/docs/contract.md#change-queries."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from edfi_api.queries.collection import LAST_VERSION
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.parameters import is_natural_number, last_values
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The change versions from `first` to `last`, inclusive."""
-
-    first: int = 0
-    last: int = LAST_VERSION
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether there is an upper bound."""
-        return self.last < LAST_VERSION
+from edfi_api.queries.selection import LAST_VERSION, Window
 
 
 def read_window(query: Mapping[str, str]) -> Window:

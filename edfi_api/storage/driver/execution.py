@@ -59,17 +59,17 @@ def with_retries(attempt: Callable[[], Result]) -> Result:
     raise TooMuchContention
 
 
-def execute(statement: Sql, using: str) -> list[Row]:
+def execute(statement: Sql, using: str, *, hides_values: bool = False) -> list[Row]:
     """The rows of a statement, run in its own transaction, or in a savepoint of the caller's transaction.
 
-    Raises StatementAborted if it can be retried, otherwise Django's database errors.
+    `hides_values` as in `prepared.run`. Raises StatementAborted if it can be retried, otherwise Django's database errors.
     """
     connection = connections[using]
     try:
         if not connection.in_atomic_block:
-            return _run(statement, connection)
+            return _run(statement, connection, hides_values)
         with transaction.atomic(using):
-            return _run(statement, connection)
+            return _run(statement, connection, hides_values)
     except (OperationalError, InterfaceError) as error:
         if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
             raise StatementAborted from error
@@ -94,12 +94,12 @@ def _is_pooled(connection: BaseDatabaseWrapper) -> bool:
     return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
 
 
-def _run(statement: Sql, connection: BaseDatabaseWrapper) -> list[Row]:
+def _run(statement: Sql, connection: BaseDatabaseWrapper, hides_values: bool) -> list[Row]:
     if connection.connection is None:
         connection.ensure_connection()
     runs = run_unprepared if _is_pooled(connection) else run
     with connection.wrap_database_errors:
-        return runs(statement, connection.connection)
+        return runs(statement, connection.connection, hides_values)
 
 
 def _has_lost_its_server(connection: BaseDatabaseWrapper) -> bool:

@@ -29,7 +29,8 @@ Row = tuple[Any, ...]
 _MOST_PREPARED = 200
 _SUCCEEDED = (int(ExecStatus.TUPLES_OK), int(ExecStatus.COMMAND_OK))
 _FATAL_SEVERITIES = (b"FATAL", b"PANIC")
-_NAMED_PARAMETER = re.compile(r"%\((\w+)\)s")
+# `%(name)s`, and the type to which it is cast, if there is one.
+_NAMED_PARAMETER = re.compile(r"%\((\w+)\)s(?:::(\w+(?:\[\])?))?")
 
 # Column number and the function that reads its text, for each column of a result.
 _Readers = list[tuple[int, Callable[[bytes], Any]]]
@@ -55,9 +56,13 @@ class _Prepared:
 _prepared: WeakKeyDictionary[Connection[Any], OrderedDict[bytes, _Prepared]] = WeakKeyDictionary()
 
 
-def run(statement: Sql, connection: Connection[Any]) -> list[Row]:
-    """Execute a prepared statement and return its rows. Raises psycopg's errors; does not manage transactions."""
-    compiled, pgconn = _compiled(statement.text), connection.pgconn
+def run(statement: Sql, connection: Connection[Any], hides_values: bool = False) -> list[Row]:
+    """Execute a prepared statement and return its rows. Raises psycopg's errors; does not manage transactions.
+
+    `hides_values`: PostgreSQL plans the statement without the values of its parameters, once. A parameter of another
+    type than bigint then needs a cast.
+    """
+    compiled, pgconn = _compiled(statement.text, hides_values), connection.pgconn
     prepared = _prepared_on(connection, compiled)
     result = _checked(pgconn.exec_prepared(prepared.name, _values(compiled, statement.parameters)), pgconn)
     if prepared.readers is None:
@@ -65,9 +70,9 @@ def run(statement: Sql, connection: Connection[Any]) -> list[Row]:
     return _rows(result, prepared.readers)
 
 
-def run_unprepared(statement: Sql, connection: Connection[Any]) -> list[Row]:
+def run_unprepared(statement: Sql, connection: Connection[Any], hides_values: bool = False) -> list[Row]:
     """As `run`, for connections behind a pooler in transaction mode, which cannot keep prepared statements."""
-    compiled = _compiled(statement.text)
+    compiled = _compiled(statement.text, hides_values)
     pgconn = connection.pgconn
     result = _checked(pgconn.exec_params(compiled.sql, _values(compiled, statement.parameters)), pgconn)
     return _rows(result, _readers(result))
@@ -79,10 +84,18 @@ def forget(connection: Connection[Any]) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _compiled(statement: str) -> _Statement:
-    names = tuple(dict.fromkeys(_NAMED_PARAMETER.findall(statement)))
-    numbered = _NAMED_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", statement)
-    return _Statement(numbered.encode(), names)
+def _compiled(statement: str, hides_values: bool = False) -> _Statement:
+    names = tuple(dict.fromkeys(found[1] for found in _NAMED_PARAMETER.finditer(statement)))
+
+    def numbered(found: re.Match[str]) -> str:
+        number, type_ = f"${names.index(found[1]) + 1}", found[2]
+        if hides_values:
+            # The planner does not look into a scalar subquery. With the value itself it may plan at each execution.
+            type_ = type_ or "bigint"
+            return f"(SELECT {number}::{type_})::{type_}"
+        return f"{number}::{type_}" if type_ else number
+
+    return _Statement(_NAMED_PARAMETER.sub(numbered, statement).encode(), names)
 
 
 def _values(compiled: _Statement, parameters: Mapping[str, Any]) -> Any:

@@ -43,12 +43,14 @@ class Sql:
 
     def fill(self, **slots: "Sql | str") -> "Sql":
         """The statement with each `{slot}` replaced. Braces of the text itself are doubled, as for `str.format`."""
-        texts = {name: part if isinstance(part, str) else part.text for name, part in slots.items()}
-        parameters = self.parameters
-        for part in slots.values():
-            if not isinstance(part, str):
+        texts, parameters = {}, self.parameters
+        for name, part in slots.items():
+            if isinstance(part, str):
+                texts[name] = part
+            else:
+                texts[name] = part.text
                 parameters = merged(parameters, part.parameters)
-        return Sql(self.text.format(**texts), parameters)
+        return Sql(self.text.format_map(texts), parameters)
 
     @staticmethod
     def join(separator: str, parts: Iterable["Sql"]) -> "Sql":
@@ -76,10 +78,11 @@ def merged(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Mapping[str, A
         return ours
     if not ours:
         return theirs
-    for name in ours.keys() & theirs.keys():
-        one, other = ours[name], theirs[name]
-        if one is not other and one != other:
-            raise ParameterConflict(name)
+    if not ours.keys().isdisjoint(theirs):
+        for name in ours.keys() & theirs.keys():
+            one, other = ours[name], theirs[name]
+            if one is not other and one != other:
+                raise ParameterConflict(name)
     return {**ours, **theirs}
 
 

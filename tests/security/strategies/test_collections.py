@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from edfi_api.changes.change_queries.models import DeletedDocument, KeyField
 from edfi_api.changes.change_queries.tracked import Tracked
-from edfi_api.changes.change_queries.windows import Window
 from edfi_api.models import ResourceType
-from edfi_api.queries import collection
+from edfi_api.queries import collection, plan
+from edfi_api.queries.selection import Window, all_documents
 from edfi_api.security.actions import Action
 from edfi_api.security.policies import relationship_paths
 from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies
@@ -118,7 +118,7 @@ def lies(request, monkeypatch):
     if request.param == "near":
         monkeypatch.setattr(relationship_paths, "_FEW", -1)
     else:
-        monkeypatch.setattr(collection, "_GUARDED_NEAR_ROWS", 0)
+        monkeypatch.setattr(plan, "LIMITS", plan.Limits(near_rows_of_policy=0))
     yield
     data_store.forget()
 
@@ -276,9 +276,7 @@ def test_the_rest_of_a_page_shows_only_what_may_still_be_read(scenario, monkeypa
         paths[student] = scenario.enroll(student, 11)
     sis = client_of_token(scenario.client("SISVendor", 1).token)
     students = scenario.resource("Student")
-    visible = collection.all_documents(students).restricted_by(
-        row_policy(sis, students, Action.READ, scenario.documents.surface)
-    )
+    visible = all_documents(students).restricted_by(row_policy(sis, students, Action.READ, scenario.documents.surface))
 
     page = collection.page(visible, 25, 0)
     shown = [next(page)]
@@ -353,7 +351,7 @@ def test_each_of_several_organizations_of_a_document_must_be_reached(scenario):
     strategy, stranger = policies(is_for_changes=False)
 
     def shown(policy):
-        return len(list(collection.page(collection.all_documents(two).restricted_by(policy), 25, 0)))
+        return len(list(collection.page(all_documents(two).restricted_by(policy), 25, 0)))
 
     assert (shown(strategy), shown(stranger)) == (1, 0)
     assert scenario.api.delete(offered).status_code == 204

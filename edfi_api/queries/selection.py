@@ -1,0 +1,76 @@
+"""What is requested of a collection: `Selection`, the documents of one resource for which all predicates hold."""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.model.surface.resource import Resource
+from edfi_api.storage import resource_types
+from edfi_api.storage.row_policy import Predicate, RowPolicy
+
+LAST_ROW = LAST_VERSION = 2**63 - 1
+
+
+class Order(Enum):
+    """The order of a page; the values are columns of `document`."""
+
+    ROW = "id"
+    CHANGE_VERSION = "change_version"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The change versions from `first` to `last`, inclusive."""
+
+    first: int = 0
+    last: int = LAST_VERSION
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is an upper bound."""
+        return self.last < LAST_VERSION
+
+
+EVERY_VERSION = Window()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Documents of one resource within a range of rows and a window of change versions for which all predicates hold.
+
+    `resource_type` is the number of the resource, `first_row` and `last_row` are row ids, inclusive.
+    """
+
+    resource_type: int
+    predicates: tuple[Predicate, ...] = ()
+    first_row: int = 0
+    last_row: int = LAST_ROW
+    window: Window = EVERY_VERSION
+    order: Order = Order.ROW
+    using: str = DEFAULT_DB_ALIAS
+
+    def where(self, *predicates: Predicate) -> "Selection":
+        return replace(self, predicates=self.predicates + predicates) if predicates else self
+
+    def restricted_by(self, policy: RowPolicy | None) -> "Selection":
+        """Only documents that the policy allows. Raises the policy's refusal if it cannot allow any."""
+        return self if policy is None else self.where(policy.predicate())
+
+    def between(self, first_row: int, last_row: int) -> "Selection":
+        return replace(self, first_row=first_row, last_row=last_row)
+
+    def within(self, window: Window) -> "Selection":
+        return replace(self, window=window)
+
+    def ordered_by(self, order: Order) -> "Selection":
+        return replace(self, order=order)
+
+    @property
+    def is_of_all_versions(self) -> bool:
+        return self.window == EVERY_VERSION
+
+
+def all_documents(resource: Resource, using: str = DEFAULT_DB_ALIAS) -> Selection:
+    """Every document of a resource."""
+    return Selection(resource_types.numbers(using)[resource.name], using=using)
