@@ -76,6 +76,4 @@ def _documents(
 
 
 def _run(statement: Sql, selection: Selection, hides_values: bool = False) -> list[tuple[Any, ...]]:
-    return with_retries(
-        lambda: execute(statement, selection.using, hides_values=hides_values)
-    )
+    return with_retries(lambda: execute(statement, selection.using, hides_values=hides_values))

@@ -54,6 +54,14 @@ def test_a_key_inside_a_reference_is_a_query_field(api, documents, resource_name
     assert len(api.get(f"/studentSchoolAssociations?schoolId={body['schoolReference']['schoolId']}.0").json()) == 1
     assert api.get("/studentSchoolAssociations?schoolId=5").json() == []
     assert len(api.get("/studentSchoolAssociations?studentUniqueId=Value").json()) == 1
+    assert api.get("/studentSchoolAssociations?studentUniqueId=value").json() == []
+
+
+@pytest.mark.parametrize("number", ["-1", "1.5", "9223372036854775807", "99999999999999999999"])
+def test_numbers_that_no_organization_has_match_nothing(api, documents, resource_named, number):
+    documents.store(resource_named("StudentSchoolAssociation"))
+
+    assert api.get(f"/studentSchoolAssociations?schoolId={number}&totalCount=true")["Total-Count"] == "0"
 
 
 def test_an_unknown_field_is_refused_first_with_the_name_as_sent(api):

@@ -68,6 +68,59 @@ def test_the_documents_of_a_person_are_found_without_looking_around(everything, 
     assert cost.rows <= 200 + _ROWS_OF_AN_ANSWER * answers
 
 
+@pytest.mark.parametrize("shape", ["first school", "last school", "page by token of one school"])
+def test_a_page_of_one_school_is_read_from_the_index_of_organizations(everything, api_without_check, shape):
+    """In the order of the page: no other documents of the school are touched."""
+    answers, cost = _asked(api_without_check, pages(everything)[shape])
+
+    assert answers == 25
+    assert cost.rows <= 100 + _ROWS_OF_AN_ANSWER * answers
+    assert cost.searches_of_bodies == 0
+
+
+def test_other_filters_are_compared_with_the_first_documents_of_the_school(everything, api_without_check):
+    answers, cost = _asked(api_without_check, pages(everything)["last school and a third"])
+
+    assert answers == 25
+    assert cost.rows <= 500 + _ROWS_OF_AN_ANSWER * answers
+    assert cost.searches_of_bodies == 0
+
+
+def test_the_total_of_one_school_is_counted_in_the_index_of_organizations(everything, api_without_check):
+    """Of its 2,600 documents none is read."""
+    _, cost = _asked(api_without_check, counts(everything)["total of one school"])
+
+    assert cost.rows <= 2 * 2_600 + 100
+    assert cost.searches_of_bodies == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "answers"),
+    [
+        ("/gradeLevelDescriptors?namespace=uri://ed-fi.org/GradeLevelDescriptor", 4),
+        ("/schools?schoolId=770000003", 1),
+        ("/students?studentUniqueId=7700000020007", 1),
+        ("/contacts?contactUniqueId=7700000020007", 1),
+        ("/studentSchoolAssociations?studentUniqueId=7700000020007", 1),
+        ("/studentContactAssociations?contactUniqueId=7700000020007", 1),
+    ],
+)
+def test_a_value_with_a_column_is_found_by_the_index_of_the_column(everything, api_without_check, path, answers):
+    found, cost = _asked(api_without_check, path)
+
+    assert found == answers
+    assert cost.searches_of_bodies == 0
+    assert cost.rows <= 100 + _ROWS_OF_AN_ANSWER * answers
+
+
+def test_a_student_of_documents_with_an_organization_is_found_in_the_bodies(everything, api_without_check):
+    """The index of students leaves out most of them."""
+    answers, cost = _asked(api_without_check, pages(everything)["one student"])
+
+    assert answers == 13
+    assert cost.searches_of_bodies == 1
+
+
 def test_what_was_written_last_is_not_read_through(everything, api_without_check):
     """An index keeps it in a list of its own for a while, which would grow to 190 blocks here."""
     path = pages(everything)["one student"]

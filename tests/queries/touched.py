@@ -2,7 +2,7 @@
 
 Unlike times these figures are the same on every machine. `rows` are those of tables, read by whatever kind of scan,
 and entries of indexes; `blocks` are those asked for, in memory or not, of tables and indexes; `full_scans` are those of
-whole tables of documents and references.
+whole tables of documents and references; `searches_of_bodies` those of the GIN index over the bodies.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,8 @@ from django.db import connection
 _COUNTED = """
 SELECT coalesce(sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid)), 0),
        coalesce(sum(pg_stat_get_xact_blocks_fetched(oid)), 0),
-       coalesce(sum(pg_stat_get_xact_numscans(oid)) FILTER (WHERE relname IN ('document', 'alias', 'reference')), 0)
+       coalesce(sum(pg_stat_get_xact_numscans(oid)) FILTER (WHERE relname IN ('document', 'alias', 'reference')), 0),
+       coalesce(sum(pg_stat_get_xact_numscans(oid)) FILTER (WHERE relname = 'document_scoped_body'), 0)
   FROM pg_class WHERE relkind IN ('r', 'i', 't') AND relnamespace::regnamespace::text IN ('public', 'pg_toast')
 """
 
@@ -25,6 +26,7 @@ class Touched:
     rows: int
     blocks: int
     full_scans: int
+    searches_of_bodies: int
 
 
 def touched(request: Callable[[], object]) -> Touched:

@@ -62,7 +62,8 @@ def with_retries(attempt: Callable[[], Result]) -> Result:
 def execute(statement: Sql, using: str, *, hides_values: bool = False) -> list[Row]:
     """The rows of a statement, run in its own transaction, or in a savepoint of the caller's transaction.
 
-    `hides_values` as in `prepared.run`. Raises StatementAborted if it can be retried, otherwise Django's database errors.
+    `hides_values` as in `prepared.run`.
+    Raises StatementAborted if it can be retried, otherwise Django's database errors.
     """
     connection = connections[using]
     try:
