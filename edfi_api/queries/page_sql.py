@@ -66,6 +66,9 @@ _WITHOUT_WORKERS = "pg_backend_pid() IS NOT NULL"
 # `id + 0` prevents another scan along the primary key, and a BitmapAnd with it: a generic plan does not know whether
 # the range is narrow.
 _BY_INDEX = Sql("FROM document d WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s AND " + _WITHOUT_WORKERS)
+# Pages in version order have no range of rows. With one, PostgreSQL expects so few rows that it compares each with each
+# person that a policy allows.
+_VERSIONS_BY_INDEX = Sql("FROM document d WHERE {index} AND " + _WITHOUT_WORKERS)
 
 _IN_ORDER = Sql("SELECT d.resource_type_id, d.{column} AS place, d.id {scan}")
 _INDEX = Sql("SELECT d.resource_type_id, d.{column} AS place, d.id {by_index}")
@@ -264,4 +267,5 @@ def _scan(selection: Selection, scanned: Predicate | None = None) -> Sql:
 
 
 def _by_index(selection: Selection) -> Sql:
-    return _BY_INDEX.fill(index=all_of(for_many_rows(selection)))
+    found = _BY_INDEX if selection.order is Order.ROW else _VERSIONS_BY_INDEX
+    return found.fill(index=all_of(for_many_rows(selection)))
