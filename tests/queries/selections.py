@@ -12,9 +12,9 @@ from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.queries.plan import Limits
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.selection import LAST_ROW, LAST_VERSION, Order, Selection, Window, all_documents
-from edfi_api.security.authorization import ClientPolicy, Rules
 from edfi_api.security.exceptions import StrategyNotApplicable
-from edfi_api.security.strategies.strategy import Subject
+from edfi_api.security.policies.combined import ClientPolicy, CombinedStrategies
+from edfi_api.security.policies.strategy import Subject
 from edfi_api.security.tokens import AuthenticatedClient
 from edfi_api.startup import current_surface
 from edfi_api.storage.row_policy import RowPolicy
@@ -157,6 +157,6 @@ def _policy(resource: Resource, names: tuple[str, ...], organizations: tuple[int
         token_expires=datetime.now(UTC),
     )
     with suppress(StrategyNotApplicable):
-        rules = Rules(names, Subject(resource, current_surface(), is_for_changes=False))
-        return ClientPolicy(rules, client, "default") if rules.restrict else None
+        combined = CombinedStrategies(names, Subject(resource, current_surface(), is_for_changes=False))
+        return ClientPolicy(combined, client, "default") if combined.strategies else None
     return None
