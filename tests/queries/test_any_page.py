@@ -84,7 +84,8 @@ def test_any_partitions_are_parts_of_equal_size(rows, data, number):
 @any_selection
 @given(data=st.data(), cut=CUTS, few=FEW)
 def test_any_statement_is_planned_by_indexes_and_without_workers(rows, data, cut, few):
-    """Also where PostgreSQL takes workers for free, as it does in large tables."""
+    """Also where workers cost nothing, as they seem to in large tables. The hierarchy of organizations is small, so
+    the queries of policies may be planned with workers there."""
     with patch.object(relationship_paths, "_FEW", few):
         selection = data.draw(selections(rows)).selection
     chosen = plan.plan(selection)
@@ -96,7 +97,9 @@ def test_any_statement_is_planned_by_indexes_and_without_workers(rows, data, cut
     lines = explained(statement, selection.using, chosen.hides_values)
 
     assert [line for line in lines if "Seq Scan on document" in line] == []
-    assert chosen.way not in (Way.INDEX, Way.NEAR_ROWS) or [line for line in lines if "Gather" in line] == []
+    is_for_filters_alone = all(predicate.alone is None for predicate in selection.predicates)
+    if is_for_filters_alone and chosen.way is not Way.IN_ORDER:
+        assert [line for line in lines if "Gather" in line] == []
 
 
 @any_selection
