@@ -66,9 +66,9 @@ def trace_statements(provider: trace.TracerProvider | None = None) -> None:
     tracer = trace.get_tracer(__name__, tracer_provider=provider)
 
     def around_driver(run: Callable[..., Any]) -> Callable[..., Any]:
-        def traced_run(statement: Sql, connection: Any) -> Any:
+        def traced_run(statement: Sql, *arguments: Any) -> Any:
             with _statement_span(tracer, statement.text):
-                return run(statement, connection)
+                return run(statement, *arguments)
 
         return traced_run
 
