@@ -123,7 +123,7 @@ def _claim_set_lines(name: str, before: ClaimSetValue | None, after: ClaimSetVal
     if before is None:
         yield f"+ claim set {name}"
     elif before.description != after.description:
-        yield f"~ claim set {name}: described anew"
+        yield f"~ claim set {name}: new description"
     granted = before.grants if before else {}
     for claim in sorted(granted.keys() | after.grants.keys()):
         yield from _action_lines(f"{name}: {claim}", granted.get(claim, {}), after.grants.get(claim, {}))
