@@ -16,15 +16,16 @@ application = get_wsgi_application()
 from edfi_api.security.authentication import bearer_token  # noqa: E402  Django is set up by now
 from edfi_api.security.tokens import client_of_token  # noqa: E402
 from edfi_api.storage.driver.execution import execute  # noqa: E402
+from edfi_api.storage.driver.sql import Sql  # noqa: E402
 
-_BODY = "SELECT body FROM document WHERE document_uuid = %(document_uuid)s"
+_BODY = Sql("SELECT body FROM document WHERE document_uuid = %(document_uuid)s")
 
 
 def document(request: HttpRequest, rest: str, document_uuid: UUID) -> HttpResponse:
     """The stored body; 401 without a valid token, 404 if there is no such document."""
     if client_of_token(bearer_token(request.META.get("HTTP_AUTHORIZATION", ""))) is None:
         return HttpResponse(status=401)
-    found = execute(_BODY, {"document_uuid": document_uuid}, DEFAULT_DB_ALIAS)
+    found = execute(_BODY.with_values(document_uuid=document_uuid), DEFAULT_DB_ALIAS)
     if not found:
         return HttpResponse(status=404)
     [[body]] = found

@@ -23,9 +23,13 @@ COMMANDS = {name: app for name, app in get_commands().items() if app.split(".")[
 NEEDED: dict[str, dict[str, list[str]]] = {
     "check_model": {},
     "create_api_client": {"name": ["client {number}"], "claim_set": ["--claim-set", "EdFiSandbox"]},
+    "check_sql_views": {},
     "create_publication": {},
+    "create_sql_views": {},
     "describe_surface": {},
     "disable_api_client": {"client": ["client"]},
+    "drop_sql_views": {},
+    "export_dbt_sources": {"output": ["--output", "sources.yml"]},
     "export_api_schema": {"output": ["--output", "ApiSchema.json"]},
     "export_documents": {"output": ["--output", "exported"]},
     "generate_demo_district": {"output": ["--output", "district"], "students": ["--students", "200"]},

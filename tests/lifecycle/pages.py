@@ -21,7 +21,7 @@ _VARYING = (
     (re.compile(r"\b[0-9a-f]{32}\b"), "ID"),
     (re.compile(r"\d+-l\b"), "ETAG"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
-    (re.compile(r"(?<=Next-Page-Token: )\S+"), "TOKEN"),
+    (re.compile(r"(?<=next-page-token: )\S+"), "TOKEN"),
 )
 _VARYING_MEMBERS = {"access_token", "changeVersion", "newestChangeVersion", "pageTokens"}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from edfi_api.analysis.sql_views import casts
-from edfi_api.analysis.sql_views.bodies import PEOPLE, Body
+from edfi_api.analysis.sql_views.bodies import IS_NUMBERED_PERSON, PEOPLE, Body
 from edfi_api.documents.securables import SecurableKind
 
 
@@ -31,7 +31,7 @@ class Person:
             of_type = f"{alias}.resource_type_id = {self.number}"
             return f"{of_type} AND {casts.text(f'{alias}.body', (self.unique_id,))} = {value}"
         others = (f" AND {alias}.{kind} IS NULL" for kind in PEOPLE[: PEOPLE.index(self.kind)])
-        return f"{alias}.is_person{''.join(others)} AND {alias}.{self.kind} = {value}"
+        return f"{IS_NUMBERED_PERSON.format(alias)}{''.join(others)} AND {alias}.{self.kind} = {value}"
 
 
 @dataclass(slots=True)

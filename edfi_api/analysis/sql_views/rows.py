@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from edfi_api.analysis.sql_views import casts
-from edfi_api.analysis.sql_views.bodies import Body
+from edfi_api.analysis.sql_views.bodies import IS_NUMBERED_PERSON, Body
 from edfi_api.analysis.sql_views.shape import RowKind, SqlTable
 from edfi_api.documents.securables import SecurableKind
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
@@ -82,7 +82,7 @@ class Rows:
 
     def _index_conditions(self) -> list[str]:
         facts = {
-            "d.is_person": lambda body: body.person is not None,
+            IS_NUMBERED_PERSON.format("d"): lambda body: body.person is not None,
             "d.opens_pathway": lambda body: bool(body.resource.authorization_pathways),
             "d.hierarchy IS NOT NULL": lambda body: body.resource.organization is not None,
             "d.organization IS NOT NULL": _has_organization,

@@ -6,6 +6,7 @@ the columns and functions that the migrations create are checked instead.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -23,7 +24,8 @@ Migration = tuple[str, str]
 
 _TOP = Path(__file__).parents[3]
 _TABLE = "migration_digest"
-_CREATED_FUNCTION = re.compile(r"^CREATE (?:OR REPLACE )?FUNCTION (\w+)", re.MULTILINE)
+_CREATED_OR_DROPPED = re.compile(r"^CREATE (?:OR REPLACE )?FUNCTION (\w+)|^DROP FUNCTION ([^;]+);", re.MULTILINE)
+_NAME = re.compile(r"\w+")
 
 _FORGET = """
     DELETE FROM migration_digest AS d
@@ -113,8 +115,8 @@ def _recorded(connection: BaseDatabaseWrapper) -> dict[Migration, str]:
 
 def _functions_of_other_text(connection: BaseDatabaseWrapper, applied: set[Migration]) -> list[str]:
     """Compared literally: PostgreSQL stores the bodies of functions verbatim."""
-    text = "".join(ours.sql for key, ours in _ours().items() if key in applied)
-    names = sorted(set(_CREATED_FUNCTION.findall(text)))
+    texts = [ours.sql for key, ours in sorted(_ours().items()) if key in applied]
+    text, names = "".join(texts), sorted(_present_functions(texts))
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
@@ -123,6 +125,15 @@ def _functions_of_other_text(connection: BaseDatabaseWrapper, applied: set[Migra
         )
         as_written = {name for name, body in cursor.fetchall() if body in text}
     return [f"function {name}" for name in names if name not in as_written]
+
+
+def _present_functions(texts: Iterable[str]) -> set[str]:
+    """The functions that these texts, in the order of their migrations, create and do not drop."""
+    present: set[str] = set()
+    for text in texts:
+        for created, dropped in _CREATED_OR_DROPPED.findall(text):
+            present = present | {created} if created else present.difference(_NAME.findall(dropped))
+    return present
 
 
 def _missing_columns(connection: BaseDatabaseWrapper, applied: set[Migration]) -> list[str]:
