@@ -10,6 +10,7 @@ from django.db.models.fields.json import KT
 from django.http import HttpRequest
 
 from descriptors.models import Descriptor
+from edfi_api.model.metaed.model import DESCRIPTOR_SUFFIX
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 
 _AUTHORITIES_SHOWN = 50
@@ -40,7 +41,9 @@ class TypeFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         types = Descriptor.objects.values_list("resource_type_id", "resource_type__name")
-        return [(str(number), name.removesuffix("Descriptor")) for number, name in types.distinct().order_by(*_BY_TYPE)]
+        return [
+            (str(number), name.removesuffix(DESCRIPTOR_SUFFIX)) for number, name in types.distinct().order_by(*_BY_TYPE)
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Descriptor]) -> QuerySet[Descriptor]:
         number = self.value() or ""
@@ -65,7 +68,7 @@ class DescriptorAdmin(ReadOnlyAdmin):
 
     @admin.display
     def descriptor(self, descriptor: Descriptor) -> str:
-        return descriptor.resource_type.name.removesuffix("Descriptor")
+        return descriptor.resource_type.name.removesuffix(DESCRIPTOR_SUFFIX)
 
     @admin.display
     def code_value(self, descriptor: Descriptor) -> str:

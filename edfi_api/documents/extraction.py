@@ -13,6 +13,7 @@ from edfi_api.documents import violations
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.paths import Indexes, Path, concrete, values_at
 from edfi_api.documents.values import as_text
+from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import DescriptorPath, KeyPair, ReferencePath, Resource, ResourceName, Superclass
 from references.exceptions import MissingTarget
 from references.identity import KeyForm, descriptor_natural_key, referential_id
@@ -195,8 +196,7 @@ class _Identities:
     def __init__(self, name: ResourceName, paths: Sequence[str]) -> None:
         self._name = name
         self._form = KeyForm(paths)
-        # In MetaEd, exactly the members that hold descriptors have names with this ending.
-        self._are_descriptors = [path.endswith("Descriptor") for path in paths]
+        self._are_descriptors = [is_descriptor_name(path) for path in paths]
         self._has_descriptor = any(self._are_descriptors)
 
     def identify(self, values: Sequence[str]) -> tuple[str, UUID]:

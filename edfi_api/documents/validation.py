@@ -15,6 +15,7 @@ from edfi_api.documents.paths import Path, concrete, values_at
 from edfi_api.documents.schema_violations import SchemaPlace, compile_validator
 from edfi_api.documents.values import as_text
 from edfi_api.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
+from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import (
     ALL_ITEMS,
     ArrayUniqueness,
@@ -150,5 +151,5 @@ def _first_repetition(items: list[Any], rule: ArrayUniqueness) -> int | None:
 def _identifying_value(item: Any, steps: Path) -> Any:
     found = values_at(item, steps)
     value = found[0][1] if found else None
-    # Exactly the members that hold descriptors have names with this ending; descriptors compare case-insensitively.
-    return value.lower() if steps[-1].endswith("Descriptor") and isinstance(value, str) else value
+    # Descriptors compare case-insensitively.
+    return value.lower() if isinstance(value, str) and is_descriptor_name(steps[-1]) else value

@@ -101,3 +101,9 @@ def test_targets_stand_before_referrers_unless_the_reference_is_optional(surface
 def test_endpoints_are_found_whatever_their_case(surface: Surface) -> None:
     assert surface.by_endpoint["ed-fi", "studentschoolassociations"].endpoint == "studentSchoolAssociations"
     assert len(surface.by_endpoint) == len(surface.resources)
+    for path in ("ed-fi/studentSchoolAssociations", "/Ed-Fi/studentschoolassociations/"):
+        found = surface.resource_at(path)
+        assert found is not None
+        assert found.name.resource == "StudentSchoolAssociation"
+    assert surface.resource_at("studentSchoolAssociations") is None
+    assert surface.resource_at("ed-fi/studentSchoolAssociations/1") is None

@@ -6,6 +6,7 @@ from edfi_api.model.surface.inflection import plural, singular
 from edfi_api.model.surface.naming import (
     endpoint_name,
     extension_key,
+    is_descriptor_name,
     joined_without_overlap,
     lower_camel,
     url_segment,
@@ -152,3 +153,17 @@ def test_a_prefix_is_not_repeated() -> None:
 )
 def test_query_names_drop_any_overlap(parts: tuple[str, ...], expected: str) -> None:
     assert joined_without_overlap(parts) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("SexDescriptor", True),
+        ("gradeLevelDescriptor", True),
+        ("$.gradeLevels[*].gradeLevelDescriptor", True),
+        ("DescriptorMapping", False),
+        ("descriptor", False),
+    ],
+)
+def test_descriptors_and_members_that_hold_one_are_known_by_their_suffix(name: str, expected: bool) -> None:
+    assert is_descriptor_name(name) is expected

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from edfi_api.changes.change_queries.models import KeyField
+from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.model.surface.resource import Resource
 from edfi_api.startup import current_surface
 from edfi_api.storage import resource_types
@@ -30,9 +31,8 @@ def _facts(field: KeyField) -> tuple[object, ...]:
 
 def _key_fields(resource: Resource, resource_type: int) -> Iterator[KeyField]:
     for field, path in resource.key_fields:
-        # In MetaEd, exactly the members that hold descriptors have names with this ending; a descriptor's own key
-        # compares case-insensitively, as its URI.
-        ignores_case = resource.is_descriptor or path.steps[-1].endswith("Descriptor")
+        # A descriptor's own key compares case-insensitively, as its URI.
+        ignores_case = resource.is_descriptor or is_descriptor_name(path.steps[-1])
         yield KeyField(
             resource_type_id=resource_type, name=field.name, path=list(path.steps), ignores_case=ignores_case
         )

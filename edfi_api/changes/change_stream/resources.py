@@ -17,8 +17,7 @@ class UnknownResource(Exception):
 
 def resource_at(path: str, surface: Surface) -> Resource:
     """The resource with this path, case-insensitively. Raises UnknownResource."""
-    project, _, endpoint = path.strip("/").lower().partition("/")
-    resource = surface.by_endpoint.get((project, endpoint))
+    resource = surface.resource_at(path)
     if resource is None:
         raise UnknownResource(path)
     return resource

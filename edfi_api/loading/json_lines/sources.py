@@ -72,7 +72,7 @@ def resource_called(surface: Surface, name: str) -> Resource:
     project, _, endpoint = name.strip("/").replace("/", ".").rpartition(".")
     projects = [project] if project else [facts.endpoint for facts in _core_first(surface)]
     for candidate in projects:
-        if found := surface.by_endpoint.get((candidate.lower(), endpoint.lower())):
+        if found := surface.resource_at(f"{candidate}/{endpoint}"):
             return found
     raise UnknownResource(name)
 

@@ -13,6 +13,8 @@ from decimal import Decimal
 from enum import StrEnum
 
 CORE_NAMESPACE = "EdFi"
+# Reserved for descriptors, and for the members of documents that hold one.
+DESCRIPTOR_SUFFIX = "Descriptor"
 
 
 @dataclass(frozen=True, slots=True)

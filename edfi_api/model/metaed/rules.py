@@ -17,6 +17,7 @@ from edfi_api.model.metaed.merge_rules import check_merges
 from edfi_api.model.metaed.model import (
     ADDITIONS_KINDS,
     CORE_NAMESPACE,
+    DESCRIPTOR_SUFFIX,
     SHARED_KINDS,
     SUBCLASS_KINDS,
     Cardinality,
@@ -48,7 +49,6 @@ EXTENDING_ENTITY_KINDS = frozenset({EntityKind.DOMAIN_ENTITY_ADDITIONS, EntityKi
 GROUP_TYPES = frozenset({PropertyType.COMMON, PropertyType.INLINE_COMMON, PropertyType.CHOICE})
 LIMITED_TYPES = frozenset({PropertyType.STRING, PropertyType.INTEGER, PropertyType.SHORT, PropertyType.DECIMAL})
 PAGING_NAMES = frozenset({"offset", "limit", "totalcount"})
-DESCRIPTOR_SUFFIX = "Descriptor"
 CIRCLE_SHOWN = 10
 
 

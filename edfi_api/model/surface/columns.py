@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from edfi_api.model.metaed.model import (
     ADDITIONS_KINDS,
     CORE_NAMESPACE,
+    DESCRIPTOR_SUFFIX,
     Entity,
     EntityKind,
     Property,
@@ -19,7 +20,7 @@ from edfi_api.model.metaed.model import (
 )
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.identity import Identities
-from edfi_api.model.surface.naming import DESCRIPTOR_SUFFIX, role_prefix, with_suffix
+from edfi_api.model.surface.naming import role_prefix, with_suffix
 from edfi_api.model.surface.path_table import PropertyPath
 
 # In the databases, the key of a person is not the unique id but a surrogate number, the USI.

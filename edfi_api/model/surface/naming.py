@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from edfi_api.model.metaed.model import Entity, EntityKind, Property, PropertyType
+from edfi_api.model.metaed.model import DESCRIPTOR_SUFFIX, Entity, EntityKind, Property, PropertyType
 from edfi_api.model.surface.inflection import plural, singular
 
-DESCRIPTOR_SUFFIX = "Descriptor"
 REFERENCE_SUFFIX = "Reference"
 SCHOOL_YEAR_RESOURCE = "SchoolYearType"
 
@@ -20,6 +19,14 @@ _LEADING_CAPITALS = re.compile(r"[A-Z]*")
 # An acronym, a single capital before a capitalized word, a word, a single capital with its digits; all else separates.
 _URL_WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z](?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z][0-9]*")
 _TITLE_WORD = re.compile(r"[A-Z]?[^A-Z]*")
+
+
+def is_descriptor_name(name: str) -> bool:
+    """Whether this resource is a descriptor, or this member (or the member that a path ends with) holds one.
+
+    MetaEd reserves the suffix: no other entity and no other property may have a name with it.
+    """
+    return name.endswith(DESCRIPTOR_SUFFIX)
 
 
 @cache

@@ -333,6 +333,11 @@ class Surface:
         """Keyed by lower-cased project segment and endpoint: paths are matched case-insensitively."""
         return {(r.project_endpoint.lower(), r.endpoint.lower()): r for r in self.resources}
 
+    def resource_at(self, path: str) -> Resource | None:
+        """The resource with this path, `ed-fi/students`, in any case; the inverse of `Resource.url_path`."""
+        project, _, endpoint = path.strip("/").lower().partition("/")
+        return self.by_endpoint.get((project, endpoint))
+
     @cached_property
     def core_project(self) -> ProjectFacts:
         return next(project for project in self.projects if not project.is_extension)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from edfi_api.model.metaed.model import EntityKind, Model
-from edfi_api.model.surface.naming import DESCRIPTOR_SUFFIX
+from edfi_api.model.metaed.model import DESCRIPTOR_SUFFIX, EntityKind, Model
 from edfi_api.model.xsd.names import ANNOTATION_FILE
 from edfi_api.model.xsd.schema import Annotation, EnumeratedValue, Schema, SimpleType, TypeGroup
 

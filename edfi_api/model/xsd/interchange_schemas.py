@@ -9,9 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from edfi_api.model.metaed.model import CORE_NAMESPACE, EntityKey, EntityKind, Interchange, Model, Place, Project
+from edfi_api.model.metaed.model import (
+    CORE_NAMESPACE,
+    DESCRIPTOR_SUFFIX,
+    EntityKey,
+    EntityKind,
+    Interchange,
+    Model,
+    Place,
+    Project,
+)
 from edfi_api.model.surface.interchange_names import ROOT_PREFIX, reference_element
-from edfi_api.model.surface.naming import DESCRIPTOR_SUFFIX
 from edfi_api.model.xsd.names import TypeNames, core_file, in_words, interchange_file, namespace
 from edfi_api.model.xsd.schema import Annotation, Element, InterchangeRoot, Schema
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import re
 
-from edfi_api.model.metaed.model import Entity, EntityKey, EntityKind, Model, Project, Property, PropertyType
+from edfi_api.model.metaed.model import (
+    DESCRIPTOR_SUFFIX,
+    Entity,
+    EntityKey,
+    EntityKind,
+    Model,
+    Project,
+    Property,
+    PropertyType,
+)
 from edfi_api.model.surface.interchange_names import ROOT_PREFIX
-from edfi_api.model.surface.naming import DESCRIPTOR_SUFFIX, with_suffix
+from edfi_api.model.surface.naming import with_suffix
 
 COMPLEX_OBJECT_TYPE = "ComplexObjectType"
 DESCRIPTOR_TYPE = "DescriptorType"

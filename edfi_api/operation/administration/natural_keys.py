@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from edfi_api.model.surface.naming import is_descriptor_name
+
 _PREFIX = "NK#"
 # Splits only before `name=`: a descriptor URI also has a `#`, between its namespace and its code value.
 _NEXT_ELEMENT = re.compile(r"#(?=[\w.]+=)")
@@ -39,5 +41,5 @@ def _abridged(element: Element) -> str:
     if element.name is None:
         return element.value
     name = element.name.rpartition(".")[2]
-    value = element.value.rpartition("#")[2] if name.endswith("Descriptor") else element.value
+    value = element.value.rpartition("#")[2] if is_descriptor_name(name) else element.value
     return f"{name}={value}"

@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
+from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.models import Document, ResourceType
 from edfi_api.operation.administration.natural_keys import abridged
 
@@ -62,7 +63,7 @@ class Count:
 
     @property
     def is_descriptor(self) -> bool:
-        return self.resource.endswith("Descriptor")
+        return is_descriptor_name(self.resource)
 
     @property
     def text(self) -> str:
