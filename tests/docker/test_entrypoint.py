@@ -110,7 +110,7 @@ def test_a_database_that_another_process_prepares_is_left_alone(start: Start, em
         other.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
         container = start("patient", empty_database.url)
         container.wait_until(lambda: WAITS_FOR_ANOTHER in container.told)
-        time.sleep(0.5)
+        time.sleep(0.5)  # Long enough for several attempts to take the lock.
         assert not empty_database.has_tables()
 
     container.wait_until(container.is_serving)

@@ -130,7 +130,7 @@ def test_clients_that_do_not_read_do_not_block_others(real_server, page, documen
             deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             deaf.connect(("127.0.0.1", real_server.port))
             deaf.sendall(f"{request}\r\nHost: localhost\r\n\r\n".encode())
-        time.sleep(1)
+        time.sleep(1)  # So that all threads are writing: which client of the nine waits is not known.
         assert all_threads_answer(real_server, timeout=60)
 
 
@@ -143,7 +143,7 @@ def test_a_client_that_reads_slowly_gets_all(real_server, page):
     start = time.monotonic()
     while part := answer.read(1_000_000):
         received += len(part)
-        time.sleep(0.3)
+        time.sleep(0.3)  # A slow client, slower altogether than a request may be.
 
     assert received == int(answer.headers["Content-Length"])
     assert time.monotonic() - start > real_server.REQUEST_SECONDS

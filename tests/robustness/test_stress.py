@@ -212,6 +212,7 @@ def test_no_acknowledged_write_is_lost_when_workers_and_database_are_killed(scho
 
 
 def _let_disasters_happen(server: RealServer, writers: list[Writer], quarter: float) -> None:
+    """Sleeps are the length of the run, which an option sets."""
     time.sleep(quarter)
     server.workers()[0].kill()
     time.sleep(quarter)
