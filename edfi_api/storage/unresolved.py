@@ -8,6 +8,7 @@ from uuid import UUID
 
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.documents.violations import as_many_as_reported
+from edfi_api.model.surface.naming import is_descriptor_name
 from edfi_api.storage import resource_types
 from references import resolution
 from references.exceptions import UnresolvedReference
@@ -39,7 +40,7 @@ def unresolved(
 
 def stored_uris(uris: Set[str], using: str) -> Set[str]:
     """Which of these URIs belong to a stored descriptor of any type; one query."""
-    names = [name for name in resource_types.numbers(using) if name.resource.endswith("Descriptor")]
+    names = [name for name in resource_types.numbers(using) if is_descriptor_name(name.resource)]
     keys = {uri: descriptor_natural_key(uri.lower()) for uri in uris}
     ids = {referential_id(name.project, name.resource, key): uri for uri, key in keys.items() for name in names}
     return {ids[found] for found in resolution.stored(ids, using)}

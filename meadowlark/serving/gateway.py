@@ -9,6 +9,7 @@ from itertools import chain
 from time import perf_counter
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
+from edfi_api.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.problem_details.problem import Problem
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE
@@ -83,7 +84,7 @@ class _Exchange:
             context.run(self._call)
         except Exception:
             _log.exception("The application failed.")
-            return self._refuse(refusals.FAILURE)
+            return self._refuse(SYSTEM_ERROR)
         if self._rest is None:
             return self._end()
         self._gateway.senders.submit(context.run, self._send, self._rest)

@@ -28,7 +28,6 @@ TOO_MANY_BODIES = Problem(
     detail="The server is receiving too many large requests. Retry the request later.",
     headers={"Retry-After": "5"},
 )
-FAILURE = Problem(status=500, type="system", title="System Error", detail="An unexpected problem has occurred.")
 _UNKNOWN_CODING = _refusal(501, "Not Implemented", "The only transfer coding that is supported is 'chunked'.")
 _UNKNOWN_EXPECTATION = _refusal(417, "Expectation Failed", "The only expectation that is supported is '100-continue'.")
 

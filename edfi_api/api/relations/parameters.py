@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from edfi_api.api.relations.related_resources import Direction
 from edfi_api.conf import api_settings
-from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.queries.exceptions import ParameterValidationFailed, UnknownQueryField
 from edfi_api.queries.page_tokens import PageToken
 from edfi_api.queries.parameters import is_natural_number
@@ -86,15 +86,11 @@ class _Reader:
     def _resources(self) -> Iterator[ResourceName]:
         """Written as in paths: `ed-fi/studentSchoolAssociations`."""
         for value in self._given.pop("resource", ("", []))[1]:
-            resource = self._named(value)
+            resource = self._surface.resource_at(value)
             if resource is None:
                 self._problems.append(f"Resource '{value}' is unknown; it must read like ed-fi/students.")
             else:
                 yield resource.name
-
-    def _named(self, path: str) -> Resource | None:
-        project, _, endpoint = path.strip("/").lower().partition("/")
-        return self._surface.by_endpoint.get((project, endpoint))
 
     def _size(self) -> int:
         largest: int = api_settings.MAX_PAGE_SIZE

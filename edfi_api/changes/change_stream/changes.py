@@ -10,8 +10,6 @@ import orjson
 
 from edfi_api.documents import json_text
 
-_LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
-
 
 class Operation(StrEnum):
     """The values are those of the database."""
