@@ -1,0 +1,177 @@
+"""The body that a write under a view stores: what was sent where the view looks, what is stored everywhere else.
+
+Compiled once per view. What is hidden never changes, except with a visible object or item that is removed together with
+all that is in it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from edfi_api.documents.paths import values_at
+from edfi_api.documents.projection import is_visible
+from edfi_api.model.profiles.creatability import hidden_required_members
+from edfi_api.model.profiles.members import Member, Members
+from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
+from edfi_api.model.surface.json_schema import EXTENSIONS
+
+Body = dict[str, Any]
+# Stored value, or None without one, and sent value, or None without one → merged value; None for no value.
+Merge = Callable[[Any, Any], Any]
+_NO_NAMES: frozenset[str] = frozenset()
+
+
+class CannotBeCreated(Exception):
+    """Something that is new lacks required members which the view hides."""
+
+
+class ContradictsHiddenItem(Exception):
+    """A sent item has the identifying values of an item that a filter hides."""
+
+
+def compile_merge(view: ObjectView, members: Members, identity: frozenset[str]) -> Callable[[Body | None, Body], Body]:
+    """The function of the stored body, None for a new document, and the visible part of the sent one.
+
+    It raises CannotBeCreated and ContradictsHiddenItem, and leaves its arguments unchanged.
+    """
+    merge_object = _ObjectMerge(view, members, identity)
+
+    def merge(stored: Body | None, sent: Body) -> Body:
+        merged: Body = merge_object(stored, sent)
+        return merged
+
+    return merge
+
+
+class _ObjectMerge:
+    """Merges an object member by member."""
+
+    def __init__(self, view: ObjectView, members: Members, always: frozenset[str] = _NO_NAMES) -> None:
+        self._view = view
+        self._hidden_required = hidden_required_members(view, members, always)
+        self._narrowed: dict[str, Merge] = {
+            name: _compiled(each, members.by_name[name]) for name, each in view.narrowed.items()
+        }
+        self._extensions = {
+            key: _ObjectMerge(each, members.extensions[key]) for key, each in view.narrowed_extensions.items()
+        }
+
+    def __call__(self, stored: Body | None, sent: Body | None) -> Body | None:
+        if stored is None:
+            return self._created(sent) if sent else None
+        if sent is None and not stored:
+            return stored
+        merged = {**self._visible(stored, sent or {}), **self._hidden(stored)}
+        extensions = self._merged_extensions(stored.get(EXTENSIONS), (sent or {}).get(EXTENSIONS))
+        if extensions:
+            merged[EXTENSIONS] = extensions
+        return merged if merged or sent is not None else None
+
+    def _created(self, sent: Body) -> Body:
+        if self._hidden_required:
+            raise CannotBeCreated
+        created = self._visible({}, sent)
+        if extensions := self._merged_extensions(None, sent.get(EXTENSIONS)):
+            created[EXTENSIONS] = extensions
+        return created
+
+    def _visible(self, stored: Body, sent: Body) -> Body:
+        merged = {name: value for name, value in sent.items() if name in self._view.whole}
+        for name, merge in self._narrowed.items():
+            value = merge(stored.get(name), sent.get(name))
+            if value is not None:
+                merged[name] = value
+        return merged
+
+    def _hidden(self, stored: Body) -> Body:
+        shows = self._view.shows
+        return {name: value for name, value in stored.items() if name != EXTENSIONS and not shows(name)}
+
+    def _merged_extensions(self, stored: Body | None, sent: Body | None) -> Body:
+        stored, sent = stored or {}, sent or {}
+        merged = {key: added for key, added in sent.items() if key in self._view.whole_extensions}
+        for key, merge in self._extensions.items():
+            added = merge(stored.get(key), sent.get(key))
+            if added is not None:
+                merged[key] = added
+        named = self._view.whole_extensions | self._extensions.keys()
+        return {**merged, **{key: added for key, added in stored.items() if key not in named}}
+
+
+def _compiled(view: ObjectView | CollectionView, member: Member) -> Merge:
+    members = member.members or Members({})
+    if isinstance(view, ObjectView):
+        return _ObjectMerge(view, members)
+    items = None if view.items is None else _ObjectMerge(view.items, members)
+    return _CollectionMerge(items, view.filter, [path.steps for path in member.item_key])
+
+
+@dataclass(frozen=True, slots=True)
+class _CollectionMerge:
+    """Merges the items of a collection: by their keys, at the places of the visible stored ones."""
+
+    items: _ObjectMerge | None
+    filter: ItemFilter | None
+    key: Sequence[tuple[str, ...]]
+
+    def __call__(self, stored: list[Any] | None, sent: list[Any] | None) -> list[Any] | None:
+        if not stored and sent is None:
+            return stored
+        kept = stored or []
+        are_visible = [is_visible(item, self.filter) for item in kept]
+        new = self._merged_items(kept, are_visible, sent or [])
+        merged = list(_in_places(kept, are_visible, new))
+        return merged if merged or sent is not None else None
+
+    def _merged_items(self, stored: list[Any], are_visible: list[bool], sent: list[Any]) -> list[Any]:
+        if not self.key:
+            return [self._merged_item(None, item) for item in sent]
+        visible: dict[tuple[Any, ...], Any] = {}
+        hidden = set()
+        for item, is_shown in zip(stored, are_visible, strict=True):
+            if is_shown:
+                visible[self._key_of(item)] = item
+            else:
+                hidden.add(self._key_of(item))
+        keys = [self._key_of(item) for item in sent]
+        if not hidden.isdisjoint(keys):
+            raise ContradictsHiddenItem
+        return [self._merged_item(visible.get(key), item) for key, item in zip(keys, sent, strict=True)]
+
+    def _merged_item(self, stored: Body | None, sent: Body) -> Body:
+        if self.items is None:
+            return sent
+        return self.items(stored, sent) or {}
+
+    def _key_of(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(_key_value(item, steps) for steps in self.key)
+
+
+def _in_places(stored: list[Any], are_visible: list[bool], new: list[Any]) -> Iterator[Any]:
+    """The new items at the places of the visible stored ones, the hidden ones where they are.
+
+    If there are fewer new items than places, the later places close up; further ones follow the last visible place.
+    """
+    last = max((position for position, is_shown in enumerate(are_visible) if is_shown), default=len(stored) - 1)
+    waiting = iter(new)
+    for position, (item, is_shown) in enumerate(zip(stored, are_visible, strict=True)):
+        if is_shown:
+            yield from _next(waiting)
+        else:
+            yield item
+        if position == last:
+            yield from waiting
+    yield from waiting
+
+
+def _next(items: Iterator[Any]) -> Iterator[Any]:
+    for item in items:
+        yield item
+        return
+
+
+def _key_value(item: Mapping[str, Any], steps: tuple[str, ...]) -> Any:
+    found = values_at(dict(item), steps)
+    value = found[0][1] if found else None
+    # Exactly the members that hold descriptors have names with this ending; descriptors compare case-insensitively.
+    return value.lower() if steps[-1].endswith("Descriptor") and isinstance(value, str) else value

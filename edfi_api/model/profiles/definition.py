@@ -1,0 +1,105 @@
+"""The definition of a profile as frozen values, equal for XML and JSON. Lines are those of the file, 0 without one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class MemberSelection(StrEnum):
+    """What a rule says about the members that it does not name."""
+
+    INCLUDE_ONLY = "IncludeOnly"
+    EXCLUDE_ONLY = "ExcludeOnly"
+    INCLUDE_ALL = "IncludeAll"
+
+
+class FilterMode(StrEnum):
+    """Whether the items with one of a filter's values are visible, or hidden."""
+
+    INCLUDE_ONLY = "IncludeOnly"
+    EXCLUDE_ONLY = "ExcludeOnly"
+
+
+class Usage(StrEnum):
+    """What a part of a profile applies to: `readable` to GET, `writable` to POST and PUT."""
+
+    READABLE = "readable"
+    WRITABLE = "writable"
+
+
+class ElementKind(StrEnum):
+    """The kind of a rule element, as it is called in messages and in XML."""
+
+    OBJECT = "Object"
+    COLLECTION = "Collection"
+    EXTENSION = "Extension"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMember:
+    """A member that a rule names as a whole: `<Property name="x"/>`."""
+
+    name: str
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which items of a collection are visible, by the value of one of their members."""
+
+    property_name: str
+    mode: FilterMode
+    values: tuple[str, ...]
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The members of an object that are visible: the body of a resource, or a member that `element` names."""
+
+    selection: MemberSelection
+    properties: tuple[NamedMember, ...] = ()
+    elements: tuple["RuleElement", ...] = ()
+    line: int = field(default=0, compare=False)
+
+    def elements_of(self, kind: ElementKind) -> Iterator["RuleElement"]:
+        """The rule elements of this kind, in their order."""
+        return (element for element in self.elements if element.kind is kind)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleElement:
+    """A member with a rule of its own about what lies below it; only collections have a filter."""
+
+    kind: ElementKind
+    name: str
+    rule: Rule
+    filter: Filter | None = None
+
+    @property
+    def line(self) -> int:
+        return self.rule.line
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceParts:
+    """What a profile says about one resource; `logical_schema` is the project's name, if it is given."""
+
+    name: str
+    logical_schema: str | None = None
+    read: Rule | None = None
+    write: Rule | None = None
+    line: int = field(default=0, compare=False)
+
+    def part(self, usage: Usage) -> Rule | None:
+        """The part for this usage, if there is one."""
+        return self.read if usage is Usage.READABLE else self.write
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileDefinition:
+    """A profile: its name as spelt, and its resources in the order of the file."""
+
+    name: str
+    resources: tuple[ResourceParts, ...]
+    line: int = field(default=0, compare=False)

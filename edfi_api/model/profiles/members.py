@@ -1,0 +1,96 @@
+"""The members of a resource's body as profiles see them: what can be named, and what follows from naming it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
+
+_NO_MEMBERS: Mapping[str, "Member"] = {}
+
+
+class MemberKind(StrEnum):
+    """The kind of a member, as messages call it."""
+
+    SCALAR = "value"
+    REFERENCE = "reference"
+    OBJECT = "object"
+    COLLECTION = "collection"
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The members of an object by their JSON names, and those that projects add below `_ext`, by its keys.
+
+    `required` are the names that the object's schema requires.
+    """
+
+    by_name: Mapping[str, "Member"]
+    extensions: Mapping[str, "Members"] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member. `members` are those of an object or of a collection's items.
+
+    `item_key` are the names of the items' members that identify an item among the others. `is_text` says that the value
+    is a string, `is_descriptor` that it is a descriptor's URI.
+    """
+
+    kind: MemberKind
+    members: Members | None = None
+    item_key: tuple[JsonPath, ...] = ()
+    is_text: bool = False
+    is_descriptor: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceMembers:
+    """The members of a resource's body; `identity` are the root members on the way to an identity value."""
+
+    root: Members
+    identity: frozenset[str]
+
+
+def members_of(resource: Resource) -> ResourceMembers:
+    """The members of the resource, from its schema, references and item keys."""
+    root = _Builder(resource).members(resource.json_schema, ())
+    return ResourceMembers(root, frozenset(path.steps[0] for path in resource.identity))
+
+
+class _Builder:
+    def __init__(self, resource: Resource) -> None:
+        self._references = {reference.path.steps for reference in resource.references}
+        self._descriptors = {descriptor.path.steps for descriptor in resource.descriptors}
+        self._item_keys = {rule.array.steps: rule.item_paths for rule in resource.array_uniqueness}
+
+    def members(self, schema: Mapping[str, Any], steps: tuple[str, ...]) -> Members:
+        properties = schema.get("properties", {})
+        extensions = properties.get(EXTENSIONS, {}).get("properties", {})
+        return Members(
+            {name: self._member(each, (*steps, name)) for name, each in properties.items() if name != EXTENSIONS},
+            {key: self.members(each, (*steps, EXTENSIONS, key)) for key, each in extensions.items()},
+            frozenset(schema.get("required", ())),
+        )
+
+    def _member(self, schema: Mapping[str, Any], steps: tuple[str, ...]) -> Member:
+        if steps in self._references:
+            return Member(MemberKind.REFERENCE)
+        match schema.get("type"):
+            case "object":
+                return Member(MemberKind.OBJECT, self.members(schema, steps))
+            case "array":
+                items = self.members(schema["items"], (*steps, ALL_ITEMS))
+                return Member(MemberKind.COLLECTION, items, self._item_keys.get(steps, ()))
+            case "string":
+                return Member(MemberKind.SCALAR, is_text=True, is_descriptor=steps in self._descriptors)
+            case _:
+                return Member(MemberKind.SCALAR)
+
+
+def names_in_order(names: Iterable[str]) -> str:
+    """Names for a message: `'city', 'nameOfCounty'`."""
+    return ", ".join(f"'{name}'" for name in names)

@@ -1,0 +1,292 @@
+"""Definition and members of a resource → view, with everything that is wrong with the definition.
+
+A part is read once from the top: each rule names members of one object, which are found in any accepted spelling,
+checked, and become the view of that object.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from edfi_api.model.profiles.definition import (
+    ElementKind,
+    Filter,
+    MemberSelection,
+    NamedMember,
+    Rule,
+    RuleElement,
+    Usage,
+)
+from edfi_api.model.profiles.findings import Finding, Severity
+from edfi_api.model.profiles.members import Member, MemberKind, Members, ResourceMembers, names_in_order
+from edfi_api.model.profiles.names import SERVER_MEMBERS
+from edfi_api.model.profiles.spelling import Enclosing, key_named, member_named
+from edfi_api.model.profiles.view import CollectionView, ItemFilter, ObjectView
+
+_FITTING = {ElementKind.OBJECT: MemberKind.OBJECT, ElementKind.COLLECTION: MemberKind.COLLECTION}
+_TYPES = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a rule stands. `container` and `name` are those of the rule element, empty for the body itself."""
+
+    members: Members
+    enclosing: Enclosing
+    identity: frozenset[str] = frozenset()
+    container: str = ""
+    name: str = ""
+    is_extension: bool = False
+
+
+def view_of(
+    part: Rule, resource: str, members: ResourceMembers, usage: Usage
+) -> tuple[ObjectView | None, list[Finding]]:
+    """The view of a part, None if it hides nothing, and the findings about it."""
+    reader = _PartReader(resource, usage)
+    view = reader.object_view(part, _Place(members.root, Enclosing(resource), members.identity))
+    return view, reader.findings
+
+
+@dataclass
+class _PartReader:
+    resource: str
+    usage: Usage
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def _type(self) -> str:
+        return _TYPES[self.usage]
+
+    def object_view(self, rule: Rule, place: _Place) -> ObjectView | None:
+        """The view of an object by its rule; None if nothing of it is hidden."""
+        self._check_repetitions(rule, place)
+        named = self._named(rule, place)
+        narrowed, emptied = self._narrowed(rule, place)
+        extensions = self._extensions(rule, place)
+        whole = _whole(rule.selection, place.members.by_name.keys(), named, narrowed.keys() | emptied, place.identity)
+        listed = {key for key, _ in extensions}
+        unlisted = frozenset(place.members.extensions.keys() - listed)
+        visible = frozenset[str]() if rule.selection is MemberSelection.INCLUDE_ONLY else unlisted
+        view = ObjectView(
+            whole | emptied,
+            narrowed,
+            visible | {key for key, each in extensions if each is None},
+            {key: each for key, each in extensions if each is not None},
+        )
+        return None if _hides_nothing(view, place.members) else view
+
+    def _named(self, rule: Rule, place: _Place) -> set[str]:
+        """The members that the rule names as a whole."""
+        found = set()
+        for named in rule.properties:
+            member = self._member(named, "Property", rule, place)
+            if member is None:
+                continue
+            found.add(member)
+            if rule.selection is MemberSelection.INCLUDE_ALL:
+                self._warn(named.line, f"Property '{named.name}' under IncludeAll says nothing.")
+            if rule.selection is MemberSelection.EXCLUDE_ONLY and member in place.identity:
+                self._warn(
+                    named.line,
+                    f"Property '{named.name}' in {self._type} content type ExcludeOnly is an identity member and "
+                    "cannot be excluded.",
+                )
+        return found
+
+    def _narrowed(self, rule: Rule, place: _Place) -> tuple[dict[str, ObjectView | CollectionView], frozenset[str]]:
+        """The views of the members with a rule of their own, and those members of which the rule hides nothing."""
+        views: dict[str, ObjectView | CollectionView] = {}
+        whole = set()
+        for element in rule.elements:
+            if element.kind is ElementKind.EXTENSION:
+                continue
+            name = self._member(NamedMember(element.name, element.line), element.kind, rule, place)
+            if name is None or not self._fits(element, place.members.by_name[name]):
+                continue
+            view = self._element_view(element, name, place)
+            if view is None or name in place.identity:
+                whole.add(name)
+                if element.filter is None:
+                    self._warn_of_idle_rule(element, rule)
+            else:
+                views[name] = view
+        return views, frozenset(whole)
+
+    def _fits(self, element: RuleElement, member: Member) -> bool:
+        if member.kind is _FITTING[element.kind]:
+            return True
+        self._error(element.line, f"'{element.name}' is a {member.kind}, for which '{element.kind}' does not fit.")
+        return False
+
+    def _element_view(self, element: RuleElement, name: str, place: _Place) -> ObjectView | CollectionView | None:
+        member = place.members.by_name[name]
+        below = _Place(
+            member.members or Members({}),
+            Enclosing(self.resource, name),
+            container=element.kind.lower(),
+            name=element.name,
+            is_extension=place.is_extension,
+        )
+        items = self.object_view(element.rule, below)
+        if element.kind is ElementKind.OBJECT:
+            return items
+        item_filter = self._filter(element.filter, member, below, items) if element.filter else None
+        view = CollectionView(items, item_filter)
+        if self.usage is Usage.WRITABLE:
+            self._check_item_key(element, member, items)
+        return None if view.items is None and view.filter is None else view
+
+    def _extensions(self, rule: Rule, place: _Place) -> list[tuple[str, ObjectView | None]]:
+        """The extensions that the rule names, each with its view; None is all of it."""
+        found: list[tuple[str, ObjectView | None]] = []
+        for element in rule.elements_of(ElementKind.EXTENSION):
+            if self._is_server_member(NamedMember(element.name, element.line), element.kind):
+                continue
+            key = key_named(element.name, place.members.extensions.keys())
+            if key is None:
+                self._report_unknown_extension(element, rule)
+                continue
+            members = place.members.extensions[key]
+            below = _Place(
+                members, Enclosing(self.resource), container="extension", name=element.name, is_extension=True
+            )
+            view = self.object_view(element.rule, below)
+            if view is None:
+                self._warn_of_idle_rule(element, rule)
+            found.append((key, view))
+        return found
+
+    def _filter(self, definition: Filter, member: Member, place: _Place, items: ObjectView | None) -> ItemFilter | None:
+        named = NamedMember(definition.property_name, definition.line)
+        if self._is_server_member(named, "Collection item filter property"):
+            return None
+        name = member_named(named.name, place.members.by_name.keys(), place.enclosing)
+        filtered = None if name is None else place.members.by_name[name]
+        if name is None or filtered is None or not filtered.is_text:
+            self._error(
+                definition.line,
+                f"The filter of '{place.name}' needs a descriptor or string, which '{named.name}' is not.",
+            )
+            return None
+        if self.usage is Usage.WRITABLE and items is not None and not items.shows(name):
+            self._error(definition.line, f"The filter of '{place.name}' looks at '{name}', which the write part hides.")
+        values = [value.lower() if filtered.is_descriptor else value for value in definition.values]
+        return ItemFilter(name, frozenset(values), definition.mode, filtered.is_descriptor)
+
+    def _check_item_key(self, element: RuleElement, member: Member, items: ObjectView | None) -> None:
+        if items is None:
+            return
+        if not member.item_key:
+            self._error(
+                element.line,
+                f"The items of '{element.name}' have no identifying values by which items that are sent could be "
+                "matched with stored ones, so a write part cannot narrow them.",
+            )
+            return
+        hidden = sorted({path.steps[0] for path in member.item_key if not items.shows(path.steps[0])})
+        if hidden:
+            self._error(
+                element.line,
+                f"The write part hides members that identify the items of '{element.name}': "
+                f"add {names_in_order(hidden)}.",
+            )
+
+    def _member(self, named: NamedMember, kind: str, rule: Rule, place: _Place) -> str | None:
+        """The JSON name of a member; None, and a finding, if there is none of this name."""
+        if self._is_server_member(named, kind):
+            return None
+        found = member_named(named.name, place.members.by_name.keys(), place.enclosing)
+        if found is None:
+            self._report_unknown(named, kind, rule, place)
+        elif found != named.name:
+            self.findings.append(
+                Finding(named.line, Severity.NOTICE, f"'{named.name}' is read as '{found}', its name in JSON.")
+            )
+        return found
+
+    def _is_server_member(self, named: NamedMember, kind: str) -> bool:
+        if named.name not in SERVER_MEMBERS:
+            return False
+        self._error(
+            named.line,
+            f"{kind} '{named.name}' in {self._type} content type is a server-generated field and is not "
+            "profile-addressable.",
+        )
+        return True
+
+    def _report_unknown(self, named: NamedMember, kind: str, rule: Rule, place: _Place) -> None:
+        if place.container:
+            called = "Nested object" if kind == ElementKind.OBJECT else kind
+            where = f"{place.container} '{place.name}' ({self._type} content type)"
+            text = f"{called} '{named.name}' in {where} does not exist."
+        else:
+            text = f"{kind} '{named.name}' in {self._type} content type does not exist in resource '{self.resource}'."
+        if rule.selection is MemberSelection.INCLUDE_ONLY:
+            self._error(named.line, text)
+        else:
+            self.findings.append(Finding(named.line, Severity.WARNING, text, is_unknown_member=True))
+
+    def _report_unknown_extension(self, element: RuleElement, parent: Rule) -> None:
+        text = f"Extension '{element.name}' in {self._type} content type does not exist in resource '{self.resource}'."
+        says_nothing = element.rule.selection is MemberSelection.INCLUDE_ALL
+        if says_nothing and parent.selection is not MemberSelection.INCLUDE_ONLY:
+            self.findings.append(Finding(element.line, Severity.WARNING, text, is_unknown_member=True))
+        else:
+            self._error(element.line, text)
+
+    def _check_repetitions(self, rule: Rule, place: _Place) -> None:
+        members = [
+            *((named, place.members.by_name.keys()) for named in rule.properties),
+            *(
+                (NamedMember(element.name, element.line), place.members.by_name.keys())
+                for element in rule.elements
+                if element.kind is not ElementKind.EXTENSION
+            ),
+        ]
+        self._report_repetitions(
+            [(named, member_named(named.name, names, place.enclosing) or named.name) for named, names in members]
+        )
+        self._report_repetitions(
+            [(NamedMember(each.name, each.line), each.name.lower()) for each in rule.elements_of(ElementKind.EXTENSION)]
+        )
+
+    def _report_repetitions(self, named: Iterable[tuple[NamedMember, str]]) -> None:
+        seen: Counter[str] = Counter()
+        for member, name in named:
+            seen[name] += 1
+            if seen[name] == 2:
+                self._error(member.line, f"'{member.name}' is named twice at one level.")
+
+    def _warn_of_idle_rule(self, element: RuleElement, parent: Rule) -> None:
+        text = f"{element.kind} '{element.name}' in {self._type} content type hides nothing."
+        if parent.selection is MemberSelection.EXCLUDE_ONLY and element.kind is not ElementKind.EXTENSION:
+            text += f' To hide the whole member: <Property name="{element.name}"/>.'
+        self._warn(element.line, text)
+
+    def _warn(self, line: int, text: str) -> None:
+        self.findings.append(Finding(line, Severity.WARNING, text))
+
+    def _error(self, line: int, text: str) -> None:
+        self.findings.append(Finding(line, Severity.ERROR, text))
+
+
+def _whole(
+    selection: MemberSelection,
+    members: Iterable[str],
+    named: set[str],
+    with_rule: Iterable[str],
+    identity: frozenset[str],
+) -> frozenset[str]:
+    """The members that are visible as a whole, by the selection of their object's rule."""
+    choose: Callable[[set[str]], set[str]] = {
+        MemberSelection.INCLUDE_ONLY: lambda all_: all_ & named,
+        MemberSelection.EXCLUDE_ONLY: lambda all_: all_ - named,
+        MemberSelection.INCLUDE_ALL: lambda all_: all_,
+    }[selection]
+    everything = set(members)
+    return frozenset((choose(everything) - set(with_rule)) | (identity & everything))
+
+
+def _hides_nothing(view: ObjectView, members: Members) -> bool:
+    return view.whole == members.by_name.keys() and view.whole_extensions == members.extensions.keys()
