@@ -37,8 +37,7 @@ def compile_merge(view: ObjectView, members: Members, identity: frozenset[str]) 
     merge_object = _ObjectMerge(view, members, identity)
 
     def merge(stored: Body | None, sent: Body) -> Body:
-        merged: Body = merge_object(stored, sent)
-        return merged
+        return merge_object(stored, sent) or {}
 
     return merge
 
