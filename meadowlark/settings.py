@@ -131,6 +131,7 @@ INSTALLED_APPS = [
     "references",
     "edfi_api",
     "edfi_api.security",
+    "edfi_api.profiles",
     "edfi_api.changes.change_queries",
     "edfi_api.changes.change_stream",
     "edfi_api.analysis.sql_views",

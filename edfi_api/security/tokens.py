@@ -11,12 +11,14 @@ from datetime import datetime
 from threading import Lock
 
 from cachetools import TLRUCache, cached
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef
 from django.utils import timezone
 from oauth2_provider.models import AbstractAccessToken, get_access_token_model
 
 from edfi_api.conf import api_settings
 
-from .models import ClaimsVersion
+from .models import Application, ClaimsVersion
 
 # An entry takes about a kilobyte; with more concurrent clients than this, lookups cost queries again.
 _MOST_REMEMBERED_TOKENS = 4096
@@ -39,6 +41,8 @@ class AuthenticatedClient:
     education_organization_ids: tuple[int, ...]
     namespace_prefixes: tuple[str, ...]
     token_expires: datetime
+    # The primary keys of the profiles that the application's clients are bound by.
+    profile_ids: tuple[int, ...] = ()
     # Django REST framework reads this attribute of a request's user.
     is_authenticated: bool = True
 
@@ -67,7 +71,14 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
     found = (
         get_access_token_model()
         .objects.select_related("application__application__claim_set", "application__application__vendor")
-        .annotate(claims_version=ClaimsVersion.objects.values("version"))
+        .annotate(
+            claims_version=ClaimsVersion.objects.values("version"),
+            profile_ids=ArraySubquery(
+                Application.objects.filter(pk=OuterRef("application__application"), profiles__isnull=False)
+                .order_by()
+                .values("profiles__pk")
+            ),
+        )
         .filter(token_checksum=token_checksum(token), expires__gt=now, application__is_active=True)
         .exclude(application__expires_at__lte=now)
         .first()
@@ -88,6 +99,7 @@ def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
         education_organization_ids=_within_scope(application.education_organization_ids, token.scope),
         namespace_prefixes=tuple(application.vendor.namespace_prefixes),
         token_expires=min(token.expires, client.expires_at or token.expires),
+        profile_ids=tuple(token.profile_ids),
     )
 
 

@@ -1,0 +1,12 @@
+"""The Django app of API profiles."""
+
+from django.apps import AppConfig
+
+
+class ProfilesConfig(AppConfig):
+    """Label `profiles`."""
+
+    name = "edfi_api.profiles"
+    label = "profiles"
+    verbose_name = "API profiles"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,153 @@
+"""The stored profiles as one process serves them: read once per version of the claims, compiled at first use.
+
+A definition that does not fit the served standard any more is a misfit: nothing can be requested by it, and the
+resources that it names are closed to clients that have no other profile for them.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+
+from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
+from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
+from edfi_api.model.profiles.findings import UnreadableDefinition
+from edfi_api.model.profiles.json_files import canonical_rule, read_canonical_json
+from edfi_api.model.profiles.view import ObjectView
+from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.profiles.models import Profile
+from edfi_api.security.models import ClaimsVersion
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePart:
+    """The part of a profile that a request is under; `view` is None if the part hides nothing.
+
+    `tag` distinguishes the entity tags of what is read through the profile: it is that of the read part, whichever part
+    this is.
+    """
+
+    profile: str
+    resource: Resource
+    usage: Usage
+    view: ObjectView | None
+    tag: str
+
+
+class StoredProfile:
+    """A stored profile, checked against the surface at first use."""
+
+    def __init__(self, row_id: int, name: str, definition: str, checker: ProfileChecker) -> None:
+        self.row_id = row_id
+        self.name = name
+        self._text = definition
+        self._checker = checker
+
+    def is_the_same(self, name: str, definition: str) -> bool:
+        """Whether it has this name and definition."""
+        return (self.name, self._text) == (name, definition)
+
+    @property
+    def is_misfit(self) -> bool:
+        """Whether the definition does not fit the served standard."""
+        return self._checked is None
+
+    def names(self, resource: Resource) -> bool:
+        """Whether the definition names the resource, for any usage; of a misfit by name alone."""
+        return resource.name in self._parts or (self.is_misfit and self._names_by_text(resource))
+
+    def part(self, resource: Resource, usage: Usage) -> ProfilePart | None:
+        """The part for a resource and usage; None without one, and of a misfit."""
+        if self._checked is None or (resource.name, usage) not in self._checked.views:
+            return None
+        view = self._checked.views[resource.name, usage]
+        return ProfilePart(self.name, resource, usage, view, self._tags[resource.name])
+
+    def usages(self, resource: Resource) -> list[Usage]:
+        """The usages for which the profile has a part of the resource."""
+        return [usage for usage in Usage if self.part(resource, usage) is not None]
+
+    @cached_property
+    def definition(self) -> ProfileDefinition | None:
+        """The definition; None if the stored text cannot be read."""
+        try:
+            return read_canonical_json(self._text.encode())
+        except UnreadableDefinition:
+            return None
+
+    @cached_property
+    def _checked(self) -> CheckedProfile | None:
+        checked = None if self.definition is None else self._checker.check(self.definition)
+        return None if checked is None or checked.has_errors else checked
+
+    @cached_property
+    def _parts(self) -> Mapping[ResourceName, ResourceParts]:
+        if self._checked is None or self.definition is None:
+            return {}
+        found = ((self._checker.resource(parts), parts) for parts in self.definition.resources)
+        return {resource.name: parts for resource, parts in found if resource is not None}
+
+    @cached_property
+    def _tags(self) -> Mapping[ResourceName, str]:
+        """Eight hex digits of what is read through the profile, equal on all servers."""
+        return {name: _tag(self.name, parts) for name, parts in self._parts.items()}
+
+    def _names_by_text(self, resource: Resource) -> bool:
+        """Of a text that cannot be read nothing is known, so it closes every resource."""
+        if self.definition is None:
+            return True
+        return any(parts.name.lower() == resource.name.resource.lower() for parts in self.definition.resources)
+
+
+def _tag(profile: str, parts: ResourceParts) -> str:
+    rule = b"" if parts.read is None else canonical_rule(parts.read)
+    return hashlib.sha256(profile.encode() + b"\n" + rule).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class ProfileCatalog:
+    """All stored profiles at one version of the claims."""
+
+    version: int
+    by_id: Mapping[int, StoredProfile]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, StoredProfile]:
+        """By name in lower case."""
+        return {profile.name.lower(): profile for profile in self.by_id.values()}
+
+    def assigned(self, ids: Iterable[int]) -> list[StoredProfile]:
+        """The profiles with these ids, by name. One that was removed since is left out."""
+        found = (self.by_id[each] for each in ids if each in self.by_id)
+        return sorted(found, key=lambda profile: profile.name.lower())
+
+
+class ProfileCatalogs:
+    """The catalog of a surface, read again when the claims have changed."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._checker = ProfileChecker(surface)
+        self._current = ProfileCatalog(0, {})
+        self._lock = Lock()
+
+    def at(self, version: int) -> ProfileCatalog:
+        """The catalog of this version of the claims, or of a later one."""
+        if self._current.version < version:
+            with self._lock:
+                if self._current.version < version:
+                    self._current = self._read()
+        return self._current
+
+    def _read(self) -> ProfileCatalog:
+        # The version is read first: a change after this read leads to another reading, never to a missed change.
+        version = ClaimsVersion.objects.values_list("version", flat=True).get()
+        known = self._current.by_id
+        rows = Profile.objects.order_by("pk").values_list("pk", "name", "definition")
+        return ProfileCatalog(version, {row_id: self._stored(known.get(row_id), row_id, *row) for row_id, *row in rows})
+
+    def _stored(self, known: StoredProfile | None, row_id: int, name: str, definition: str) -> StoredProfile:
+        """The profile that is known already if nothing about it has changed, so that it is not compiled again."""
+        if known is not None and known.is_the_same(name, definition):
+            return known
+        return StoredProfile(row_id, name, definition, self._checker)

@@ -1,0 +1,149 @@
+"""Loads, removes and assigns profiles; every change is one transaction and one line of the audit log."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models.functions import Lower
+
+from edfi_api.logs import audit
+from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
+from edfi_api.model.profiles.definition import ProfileDefinition, Usage
+from edfi_api.model.profiles.findings import Finding, Severity
+from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, read_json
+from edfi_api.model.profiles.xml_files import read_xml
+from edfi_api.profiles.models import Profile, ProfileAssignment
+from edfi_api.security.models import Application
+
+_PARTS = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
+
+
+class StillAssigned(Exception):
+    """A profile cannot be removed because `applications` are bound by it."""
+
+    def __init__(self, applications: list[str]) -> None:
+        super().__init__(", ".join(applications))
+        self.applications = applications
+
+
+class NoSuchProfiles(Exception):
+    """No profiles are stored under these `names`."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(", ".join(names))
+        self.names = names
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileChange:
+    """One profile that was, or would be, added (`+`) or replaced (`~`), with the parts that changed."""
+
+    sign: str
+    name: str
+    parts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.sign} profile {self.name}" + (f": {', '.join(self.parts)}" if self.parts else "")
+
+
+def read_definitions(text: bytes) -> list[ProfileDefinition]:
+    """The definitions of a file in XML, whose first character is `<`, or JSON. Raises UnreadableDefinition."""
+    is_xml = text.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+    return read_xml(text) if is_xml else read_json(text)
+
+
+def refuses(checked: CheckedProfile, *, accept_warnings: bool) -> bool:
+    """Whether the profile is not stored: for its errors, and for unknown members unless warnings are accepted."""
+    return any(_is_fatal(finding, accept_warnings) for finding in checked.findings)
+
+
+@transaction.atomic
+def store_profiles(
+    definitions: Iterable[ProfileDefinition], *, by: str, is_rehearsal: bool = False
+) -> list[ProfileChange]:
+    """Add or replace profiles by name in any case; profiles that are stored with the same definition do not change."""
+    changes = []
+    for definition in definitions:
+        text = canonical_json(definition).decode()
+        stored = Profile.objects.select_for_update().filter(name__iexact=definition.name).first()
+        if stored is not None and (stored.name, stored.definition) == (definition.name, text):
+            continue
+        change = _change(stored, definition)
+        changes.append(change)
+        if is_rehearsal:
+            continue
+        if stored is None:
+            Profile.objects.create(name=definition.name, definition=text)
+        else:
+            stored.name, stored.definition = definition.name, text
+            stored.save(update_fields=["name", "definition", "modified_at"])
+        audit.administered("profile loaded", profile=definition.name, by=by)
+    return changes
+
+
+@transaction.atomic
+def remove_profile(name: str, *, by: str) -> None:
+    """Remove a profile. Raises NoSuchProfiles, and StillAssigned with the applications that are bound by it."""
+    (profile,) = profiles_named([name])
+    applications = [str(application) for application in profile.applications.all()]
+    if applications:
+        raise StillAssigned(applications)
+    profile.delete()
+    audit.administered("profile removed", profile=profile.name, by=by)
+
+
+@transaction.atomic
+def assign_profiles(application: Application, names: Sequence[str], *, by: str) -> list[Profile]:
+    """Bind the application's clients by exactly these profiles. Raises NoSuchProfiles."""
+    profiles = profiles_named(names)
+    assignments = ProfileAssignment.objects.filter(application=application)
+    assignments.exclude(profile__in=profiles).delete()
+    ProfileAssignment.objects.bulk_create(
+        [ProfileAssignment(application=application, profile=profile) for profile in profiles], ignore_conflicts=True
+    )
+    names_for_log = ",".join(profile.name for profile in profiles) or "none"
+    audit.administered("profiles assigned", application=application.name, profiles=names_for_log, by=by)
+    return profiles
+
+
+def profiles_named(names: Sequence[str]) -> list[Profile]:
+    """The stored profiles with these names, in any case, each once. Raises NoSuchProfiles."""
+    lowered = list(dict.fromkeys(name.lower() for name in names))
+    found = {
+        profile.name.lower(): profile
+        for profile in Profile.objects.annotate(lowered=Lower("name")).filter(lowered__in=lowered).select_for_update()
+    }
+    missing = [name for name in names if name.lower() not in found]
+    if missing:
+        raise NoSuchProfiles(missing)
+    return [found[name] for name in lowered]
+
+
+def misfits(checker: ProfileChecker) -> list[tuple[str, list[str]]]:
+    """The stored profiles that do not fit the served standard, each with its errors."""
+    found = []
+    for name, text in Profile.objects.order_by("name").values_list("name", "definition"):
+        checked = checker.check(read_canonical_json(text.encode()))
+        if checked.has_errors:
+            errors = [finding.text for finding in checked.findings if finding.severity is Severity.ERROR]
+            found.append((name, errors))
+    return found
+
+
+def _is_fatal(finding: Finding, accept_warnings: bool) -> bool:
+    return finding.severity is Severity.ERROR or (finding.is_unknown_member and not accept_warnings)
+
+
+def _change(stored: Profile | None, definition: ProfileDefinition) -> ProfileChange:
+    if stored is None:
+        return ProfileChange("+", definition.name)
+    before = {parts.name: parts for parts in read_canonical_json(stored.definition.encode()).resources}
+    after = {parts.name: parts for parts in definition.resources}
+    changed = [
+        f"{name} {_PARTS[usage]}"
+        for name in dict.fromkeys([*before, *after])
+        for usage in Usage
+        if (before[name].part(usage) if name in before else None)
+        != (after[name].part(usage) if name in after else None)
+    ]
+    return ProfileChange("~", definition.name, tuple(changed))

@@ -1,0 +1,55 @@
+"""`list_profiles [NAME…]`: list API profiles with their resources and applications, or print their definitions."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.management.arguments import text
+from edfi_api.model.profiles.definition import ResourceParts, Usage
+from edfi_api.model.profiles.json_files import read_canonical_json, write_json
+from edfi_api.model.profiles.xml_files import write_xml
+from edfi_api.profiles.loading import NoSuchProfiles, profiles_named
+from edfi_api.profiles.models import Profile
+
+_WRITERS = {"xml": write_xml, "json": write_json}
+_PARTS = {Usage.READABLE: "read", Usage.WRITABLE: "write"}
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "List API profiles; --format xml and json print definitions that load_profiles reads."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("names", nargs="*", type=text, metavar="NAME")
+        parser.add_argument("--format", choices=["text", *_WRITERS], default="text")
+
+    def handle(self, *, names: list[str], **options: Any) -> None:
+        profiles = _profiles(names)
+        if writer := _WRITERS.get(options["format"]):
+            self.stdout.write(writer([read_canonical_json(each.definition.encode()) for each in profiles]).decode())
+            return
+        for profile in profiles:
+            applications = ", ".join(str(application) for application in profile.applications.all()) or "-"
+            self.stdout.write(f"{profile.name}\n  resources     {_resources(profile)}\n  applications  {applications}")
+        if not profiles:
+            self.stdout.write("There are no profiles.")
+
+
+def _profiles(names: list[str]) -> list[Profile]:
+    if not names:
+        return list(Profile.objects.prefetch_related("applications"))
+    try:
+        return profiles_named(names)
+    except NoSuchProfiles as error:
+        raise CommandError(f"There are no profiles {error}.") from error
+
+
+def _resources(profile: Profile) -> str:
+    definition = read_canonical_json(profile.definition.encode())
+    return ", ".join(f"{parts.name} ({_parts(parts)})" for parts in definition.resources)
+
+
+def _parts(parts: ResourceParts) -> str:
+    return ", ".join(_PARTS[usage] for usage in Usage if parts.part(usage) is not None) or "none"

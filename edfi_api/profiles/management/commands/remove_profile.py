@@ -1,0 +1,28 @@
+"""`remove_profile NAME`: remove an API profile that no application is bound by."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from edfi_api.management.arguments import text
+from edfi_api.profiles.loading import NoSuchProfiles, StillAssigned, remove_profile
+from edfi_api.security.clients import COMMAND
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "Remove an API profile."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", type=text)
+
+    def handle(self, *, name: str, **options: Any) -> None:
+        try:
+            remove_profile(name, by=COMMAND)
+        except NoSuchProfiles as error:
+            raise CommandError(f"There is no profile {error}.") from error
+        except StillAssigned as error:
+            raise CommandError(f"{name} is assigned to {error}; assign_profiles takes it away from them.") from error
+        self.stdout.write(f"Removed {name}.")

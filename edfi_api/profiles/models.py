@@ -1,0 +1,48 @@
+"""Profiles and their assignment to applications.
+
+Triggers count up `claims_version` with any change of these tables, so that processes notice it as they notice changed
+claim sets.
+"""
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models.functions import Lower
+
+from edfi_api.model.profiles.names import LONGEST_NAME
+
+_name_of_a_profile = RegexValidator(
+    r"\A[A-Za-z][A-Za-z0-9_-]*\Z", "A name begins with a letter and goes on with letters, digits, '_' and '-'."
+)
+
+
+class Profile(models.Model):
+    """A stored profile; `definition` is its canonical JSON."""
+
+    name = models.CharField(max_length=LONGEST_NAME, validators=[_name_of_a_profile])
+    definition = models.TextField()
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    modified_at = models.DateTimeField(auto_now=True)
+    applications = models.ManyToManyField(
+        "security.Application", through="ProfileAssignment", related_name="profiles", blank=True
+    )
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(Lower("name"), name="profile_once_in_any_case")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ProfileAssignment(models.Model):
+    """A profile that an application's clients are bound by. An assigned profile cannot be removed."""
+
+    application = models.ForeignKey("security.Application", on_delete=models.CASCADE)
+    profile = models.ForeignKey(Profile, on_delete=models.PROTECT)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["application", "profile"], name="profile_assigned_once")]
+
+    def __str__(self) -> str:
+        return f"{self.application}: {self.profile}"

@@ -1,0 +1,2 @@
+DROP TRIGGER claims_version ON profiles_profileassignment;
+DROP TRIGGER claims_version ON profiles_profile;
