@@ -27,18 +27,6 @@ class UnsupportedMediaType(Exception):
     """The media type of the body is not JSON."""
 
 
-class MalformedProfileMediaType(Exception):
-    """A media type starts like those of API profiles but is malformed, or `Accept` lists several of them."""
-
-
-@dataclass
-class UnknownProfile(Exception):
-    """A media type contains the name of an API profile that does not exist; `header` is the header with it."""
-
-    profile: str
-    header: str
-
-
 @dataclass
 class BodyTooLarge(Exception):
     """The body exceeds `limit` bytes."""

@@ -10,17 +10,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.documents.projection import Projection, compile_projection
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
 from edfi_api.model.profiles.findings import UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_rule, read_canonical_json
 from edfi_api.model.profiles.view import ObjectView
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.profiles.media_types import media_type
 from edfi_api.profiles.models import Profile
 from edfi_api.security.models import ClaimsVersion
+from edfi_api.storage.data_store import data_store
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class ProfilePart:
     """The part of a profile that a request is under; `view` is None if the part hides nothing.
 
@@ -34,6 +39,16 @@ class ProfilePart:
     view: ObjectView | None
     tag: str
 
+    @property
+    def media_type(self) -> str:
+        """The media type of what is read or written through the part."""
+        return media_type(self.resource.name.resource, self.profile, self.usage)
+
+    @cached_property
+    def projection(self) -> Projection | None:
+        """The function from a body to its visible part; None if nothing is hidden."""
+        return None if self.view is None else compile_projection(self.view)
+
 
 class StoredProfile:
     """A stored profile, checked against the surface at first use."""
@@ -43,6 +58,7 @@ class StoredProfile:
         self.name = name
         self._text = definition
         self._checker = checker
+        self._compiled: dict[tuple[ResourceName, Usage], ProfilePart] = {}
 
     def is_the_same(self, name: str, definition: str) -> bool:
         """Whether it has this name and definition."""
@@ -58,11 +74,15 @@ class StoredProfile:
         return resource.name in self._parts or (self.is_misfit and self._names_by_text(resource))
 
     def part(self, resource: Resource, usage: Usage) -> ProfilePart | None:
-        """The part for a resource and usage; None without one, and of a misfit."""
+        """The part for a resource and usage, the same object each time; None without one, and of a misfit."""
         if self._checked is None or (resource.name, usage) not in self._checked.views:
             return None
-        view = self._checked.views[resource.name, usage]
-        return ProfilePart(self.name, resource, usage, view, self._tags[resource.name])
+        known = self._compiled.get((resource.name, usage))
+        if known is None:
+            view = self._checked.views[resource.name, usage]
+            part = ProfilePart(self.name, resource, usage, view, self._tags[resource.name])
+            known = self._compiled.setdefault((resource.name, usage), part)
+        return known
 
     def usages(self, resource: Resource) -> list[Usage]:
         """The usages for which the profile has a part of the resource."""
@@ -123,27 +143,33 @@ class ProfileCatalog:
         return sorted(found, key=lambda profile: profile.name.lower())
 
 
+class _Kept:
+    """The catalog of a database, as this process has read it."""
+
+    def __init__(self, using: str) -> None:
+        self.catalog = ProfileCatalog(0, {})
+        self.lock = Lock()
+
+
 class ProfileCatalogs:
-    """The catalog of a surface, read again when the claims have changed."""
+    """The catalogs of a surface, read again when the claims have changed."""
 
     def __init__(self, surface: Surface) -> None:
         self._checker = ProfileChecker(surface)
-        self._current = ProfileCatalog(0, {})
-        self._lock = Lock()
 
-    def at(self, version: int) -> ProfileCatalog:
+    def at(self, version: int, using: str = DEFAULT_DB_ALIAS) -> ProfileCatalog:
         """The catalog of this version of the claims, or of a later one."""
-        if self._current.version < version:
-            with self._lock:
-                if self._current.version < version:
-                    self._current = self._read()
-        return self._current
+        kept = data_store(using).state(_Kept)
+        if kept.catalog.version < version:
+            with kept.lock:
+                if kept.catalog.version < version:
+                    kept.catalog = self._read(kept.catalog.by_id, using)
+        return kept.catalog
 
-    def _read(self) -> ProfileCatalog:
+    def _read(self, known: Mapping[int, StoredProfile], using: str) -> ProfileCatalog:
         # The version is read first: a change after this read leads to another reading, never to a missed change.
-        version = ClaimsVersion.objects.values_list("version", flat=True).get()
-        known = self._current.by_id
-        rows = Profile.objects.order_by("pk").values_list("pk", "name", "definition")
+        version = ClaimsVersion.objects.using(using).values_list("version", flat=True).get()
+        rows = Profile.objects.using(using).order_by("pk").values_list("pk", "name", "definition")
         return ProfileCatalog(version, {row_id: self._stored(known.get(row_id), row_id, *row) for row_id, *row in rows})
 
     def _stored(self, known: StoredProfile | None, row_id: int, name: str, definition: str) -> StoredProfile:

@@ -28,15 +28,15 @@ def media_type(resource: str, profile: str, usage: Usage) -> str:
     return f"application/vnd.ed-fi.{resource}.{profile}.{usage.value}+json".lower()
 
 
-def names_a_profile(header: str) -> bool:
-    """Whether a header has the media type of a profile, or something that begins like one."""
-    return _BEGINNING in header.lower()
+def is_of_a_profile(declared: str) -> bool:
+    """Whether a media type begins like those of profiles."""
+    return declared.lower().startswith(_BEGINNING)
 
 
 def in_content_type(header: str) -> ProfileMediaType | None:
     """The media type of a profile in `Content-Type`; None for any other. Raises MalformedProfileMediaType."""
     declared = header.partition(";")[0].strip()
-    return _parsed(declared) if _begins_as_profile(declared) else None
+    return _parsed(declared) if is_of_a_profile(declared) else None
 
 
 def in_accept(header: str) -> ProfileMediaType | None:
@@ -44,17 +44,13 @@ def in_accept(header: str) -> ProfileMediaType | None:
 
     Raises MalformedProfileMediaType, also for several different ones.
     """
-    if not names_a_profile(header):
+    if _BEGINNING not in header.lower():
         return None
     listed = [each.partition(";")[0].strip() for each in header.split(",")]
-    found = {each.lower(): each for each in listed if _begins_as_profile(each)}
+    found = {each.lower(): each for each in listed if is_of_a_profile(each)}
     if len(found) > 1:
         raise MalformedProfileMediaType
     return next((_parsed(each) for each in found.values()), None)
-
-
-def _begins_as_profile(declared: str) -> bool:
-    return declared.lower().startswith(_BEGINNING)
 
 
 def _parsed(declared: str) -> ProfileMediaType:

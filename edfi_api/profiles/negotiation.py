@@ -14,7 +14,7 @@ from edfi_api.profiles.exceptions import (
     UnknownProfile,
     WrongProfileUsage,
 )
-from edfi_api.profiles.media_types import ProfileMediaType, media_type
+from edfi_api.profiles.media_types import ProfileMediaType
 
 _HEADERS = {Usage.READABLE: "Accept", Usage.WRITABLE: "Content-Type"}
 _METHODS = {Usage.READABLE: ["GET"], Usage.WRITABLE: ["POST", "PUT"]}
@@ -92,4 +92,4 @@ def _only(own: list[ProfilePart]) -> ProfilePart | None:
 
 
 def _required(own: list[ProfilePart]) -> ProfileRequired:
-    return ProfileRequired([media_type(part.resource.name.resource, part.profile, part.usage) for part in own])
+    return ProfileRequired([part.media_type for part in own])

@@ -83,6 +83,7 @@ NARROW = {
         "edfi_api.conf",
         "edfi_api.documents",
         "edfi_api.logs",
+        "edfi_api.profiles.exceptions",
         "edfi_api.queries.exceptions",
         "edfi_api.security.exceptions",
         "edfi_api.storage.exceptions",

@@ -6,25 +6,35 @@ from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
+from edfi_api.profiles.catalog import ProfileCatalogs
 from edfi_api.queries.query_by_example import QueryByExample
 
 
-def viewset_class(
-    resource: Resource, surface: Surface, preparers: Preparers, linker: Linker, base: type[ResourceViewSet]
-) -> type[ResourceViewSet]:
+class ServedSurface:
+    """What the viewsets of all resources of a surface share."""
+
+    def __init__(self, surface: Surface) -> None:
+        self.surface = surface
+        self.preparers = Preparers(surface)
+        self.linker = Linker(surface)
+        self.profiles = ProfileCatalogs(surface)
+
+
+def viewset_class(resource: Resource, served: ServedSurface, base: type[ResourceViewSet]) -> type[ResourceViewSet]:
     """A subclass of `base`, `StudentViewSet` for the resource Student, with everything compiled for its requests."""
-    preparer = preparers[resource.name]
-    project = next(project for project in surface.projects if project.name == resource.name.project)
+    preparer = served.preparers[resource.name]
+    project = next(project for project in served.surface.projects if project.name == resource.name.project)
     members = {
         "__doc__": resource.documentation,
         "resource": resource,
         "project": project,
-        "surface": surface,
+        "surface": served.surface,
         "fixed_headers": _fixed_headers(project),
-        "preparers": preparers,
+        "preparers": served.preparers,
         "preparer": preparer,
+        "profiles": served.profiles,
         "query_by_example": QueryByExample(resource),
-        "representation": Representation(preparer.extractor, linker),
+        "representation": Representation(preparer.extractor, served.linker),
     }
     return type(f"{resource.name.resource}ViewSet", (base,), members)
 

@@ -13,18 +13,21 @@ from edfi_api.storage.stored import StoredDocument, Written
 _TAG = re.compile(r'(?P<weak>W/)?(?P<quote>"?)(?P<value>[^",\s]*)(?P=quote)')
 
 
-def etag_header(document: StoredDocument | Written) -> dict[str, str]:
+def etag_header(document: StoredDocument | Written, profile_tag: str = "") -> dict[str, str]:
     """The strong `ETag` of a document."""
-    return {"ETag": f'"{etag(document)}"'}
+    return {"ETag": f'"{etag(document, profile_tag)}"'}
 
 
 def written_document_headers(
-    request: HttpRequest, prefix: str, resource: Resource, document: Written
+    request: HttpRequest, prefix: str, resource: Resource, document: Written, profile_tag: str = ""
 ) -> dict[str, str]:
     """`Location`, with the path prefix that the client used, and `ETag`."""
     # Not `build_absolute_uri`, which parses the path first to check whether it is relative.
     start = f"{request.scheme}://{request.get_host()}{iri_to_uri(request.META.get('SCRIPT_NAME', ''))}"
-    return {"Location": f"{start}/{prefix}{resource.url_path}/{document.document_uuid}", **etag_header(document)}
+    return {
+        "Location": f"{start}/{prefix}{resource.url_path}/{document.document_uuid}",
+        **etag_header(document, profile_tag),
+    }
 
 
 def write_condition(request: HttpRequest) -> WriteCondition:
@@ -35,10 +38,15 @@ def write_condition(request: HttpRequest) -> WriteCondition:
     )
 
 
-def is_not_modified(request: HttpRequest, document: StoredDocument) -> bool:
-    """Whether `If-None-Match` has the current version of the document (RFC 9110 §13.1.2)."""
-    versions = _versions(request.META.get("HTTP_IF_NONE_MATCH"), weak_counts=True)
-    return versions is AnyVersion.ANY or (versions is not None and document.change_version in versions)
+def is_not_modified(request: HttpRequest, document: StoredDocument, profile_tag: str = "") -> bool:
+    """Whether `If-None-Match` has the tag of what would be served (RFC 9110 §13.1.2).
+
+    The whole tag counts: what was served with links, or through a profile, is another representation.
+    """
+    header = request.META.get("HTTP_IF_NONE_MATCH")
+    if header is None:
+        return False
+    return header.strip() == "*" or any(tag["value"] == etag(document, profile_tag) for tag in _tags(header))
 
 
 def _versions(header: str | None, weak_counts: bool) -> Versions | None:
@@ -47,8 +55,12 @@ def _versions(header: str | None, weak_counts: bool) -> Versions | None:
         return None
     if header.strip() == "*":
         return AnyVersion.ANY
-    tags = [_TAG.fullmatch(part.strip()) for part in header.split(",")]
-    return frozenset(_version(tag["value"]) for tag in tags if tag and (weak_counts or not tag["weak"]))
+    return frozenset(_version(tag["value"]) for tag in _tags(header) if weak_counts or not tag["weak"])
+
+
+def _tags(header: str) -> list[re.Match[str]]:
+    """The well-formed tags of a list; others match no document."""
+    return [tag for part in header.split(",") if (tag := _TAG.fullmatch(part.strip()))]
 
 
 def _version(tag: str) -> int:

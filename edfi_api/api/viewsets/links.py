@@ -4,6 +4,7 @@ The targets of reference objects are stored with the document, so this needs no 
 """
 
 from functools import cached_property
+from typing import Any
 
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
@@ -23,13 +24,19 @@ class Linker:
         if document.linked_types is None or document.linked_ids is None:
             return document.text
         body = json_text.loads(document.text)
+        self.add_links(body, document, extractor)
+        return json_text.dumps(body)
+
+    def add_links(self, body: dict[str, Any], document: StoredDocument, extractor: Extractor) -> None:
+        """Add a link, in place, to every reference object of the parsed body of a document."""
+        if document.linked_types is None or document.linked_ids is None:
+            return
         types, ids = _items(document.linked_types), _items(document.linked_ids)
         for reference, type_, id_ in zip(extractor.reference_objects(body), types, ids, strict=True):
             # The database may have documents of resources that the surface no longer has.
             if type_ in self._starts:
                 rel, start = self._starts[type_]
                 reference["link"] = {"rel": rel, "href": start + id_}
-        return json_text.dumps(body)
 
     @cached_property
     def _starts(self) -> dict[str, tuple[str, str]]:

@@ -5,11 +5,11 @@ from typing import Any
 from django.http import HttpRequest
 from rest_framework.parsers import BaseParser
 
-from edfi_api.api.viewsets import profile_media_types
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_object
 from edfi_api.documents.exceptions import MalformedJson
 from edfi_api.problem_details.http_exceptions import BodyTooLarge, UnsupportedMediaType
+from edfi_api.profiles.media_types import is_of_a_profile
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -24,16 +24,11 @@ class EdFiJsonParser(BaseParser):
     def parse(  # type: ignore[override]  # The whole request in place of its stream.
         self, stream: HttpRequest, media_type: str | None = None, parser_context: Any = None
     ) -> dict[str, Any]:
-        """The body as a JSON object. Raises UnsupportedMediaType, MalformedProfileMediaType, UnknownProfile,
-        BodyTooLarge, and what `json_object.parse` raises."""
+        """The body as a JSON object. Raises UnsupportedMediaType, BodyTooLarge, and what `json_object.parse` raises."""
         declared = stream.META.get("CONTENT_TYPE", "").partition(";")[0].strip()
-        is_json = declared.lower() in _MEDIA_TYPES
-        if not is_json and not profile_media_types.names_a_profile(declared):
+        if declared.lower() not in _MEDIA_TYPES and not is_of_a_profile(declared):
             raise UnsupportedMediaType
-        body = json_object.parse(_read(stream).removeprefix(_BYTE_ORDER_MARK))
-        if not is_json:
-            profile_media_types.refuse(declared, "Content-Type")
-        return body
+        return json_object.parse(_read(stream).removeprefix(_BYTE_ORDER_MARK))
 
 
 def _read(request: HttpRequest) -> bytes:

@@ -1,6 +1,6 @@
 """Stored document → JSON for clients: `id` before, `_etag` and `_lastModifiedDate` after the members of the body.
 
-The body's JSON text is spliced without parsing, unless links are added to it. See
+The body's JSON text is spliced without parsing, unless links are added to it or a profile narrows it. See
 meadowlark/docs/contract.md#members-of-the-server.
 """
 
@@ -11,31 +11,52 @@ from tempfile import SpooledTemporaryFile
 from edfi_api.api.viewsets.links import Linker
 from edfi_api.api.viewsets.responses import JsonArray
 from edfi_api.conf import api_settings
+from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
+from edfi_api.documents.projection import Projection
+from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.storage.stored import StoredDocument, Written
 
 
-def etag(document: StoredDocument | Written) -> str:
+def etag(document: StoredDocument | Written, profile_tag: str = "") -> str:
     """The unquoted value: the change version, which changes exactly when the body changes.
 
-    The letter distinguishes representations with links from those without.
+    The letter distinguishes representations with links from those without, `profile_tag` those of a profile.
     """
-    return f"{document.change_version}-{'l' if api_settings.LINKS else 'n'}"
+    tag = f"{document.change_version}-{'l' if api_settings.LINKS else 'n'}"
+    return f"{tag}.{profile_tag}" if profile_tag else tag
 
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """Writes the documents of one resource as JSON."""
+    """Writes the documents of one resource as JSON; `projection` and `profile_tag` are those of a profile."""
 
     extractor: Extractor
     linker: Linker
+    projection: Projection | None = None
+    profile_tag: str = ""
+
+    def under(self, part: ProfilePart | None) -> "Representation":
+        """The representation through this part of a profile; the same without one."""
+        if part is None:
+            return self
+        return Representation(self.extractor, self.linker, part.projection, part.tag)
 
     def document(self, document: StoredDocument) -> bytes:
         """One document; its stored text is a non-empty object, since every resource has an identity."""
-        text = self.linker.linked_text(document, self.extractor) if api_settings.LINKS else document.text
+        text = self._text(document)
         front = f'{{"id":"{document.document_uuid}",'
-        behind = f',"_etag":"{etag(document)}","_lastModifiedDate":"{document.last_modified}"}}'
+        behind = f',"_etag":"{etag(document, self.profile_tag)}","_lastModifiedDate":"{document.last_modified}"}}'
         return b"%b%b%b" % (front.encode(), text[1:-1], behind.encode())
+
+    def _text(self, document: StoredDocument) -> bytes:
+        if self.projection is None:
+            return self.linker.linked_text(document, self.extractor) if api_settings.LINKS else document.text
+        body = json_text.loads(document.text)
+        if api_settings.LINKS:
+            # Stored links are in the order of all reference objects, so they are added before any of these is hidden.
+            self.linker.add_links(body, document, self.extractor)
+        return json_text.dumps(self.projection(body))
 
     def collection(self, documents: Iterable[StoredDocument]) -> "CollectionText":
         """A JSON array of documents."""

@@ -20,17 +20,19 @@ from rest_framework.status import (
 )
 from rest_framework.viewsets import ViewSetMixin
 
-from edfi_api.api.viewsets import profile_media_types
 from edfi_api.api.viewsets.authorized_view import AuthorizedView
 from edfi_api.api.viewsets.document_id import document_uuid
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
+from edfi_api.api.viewsets.profiled import profiled_headers, requested_profile
 from edfi_api.api.viewsets.representation import CollectionText, Representation
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.profiles.catalog import ProfileCatalogs, ProfilePart
+from edfi_api.profiles.negotiation import Negotiation
 from edfi_api.queries import collection, replica
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.selection import Order, Selection, all_documents
@@ -63,6 +65,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     surface: Surface
     preparers: Preparers
     preparer: Preparer
+    profiles: ProfileCatalogs
     query_by_example: QueryByExample
     representation: Representation
     fixed_headers: FixedHeaders
@@ -103,24 +106,26 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def list(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
         """A page of documents; filters are the resource's query fields."""
-        self.check_accept(request)
+        part = self.profile_part(request)
         page = self.paginator.read(request)
         documents = self.selection().restricted_by(self.authorize(request).policy)
 
         def query(documents: Selection) -> tuple[int | None, CollectionText]:
             total = collection.count(documents) if page.wants_total else None
             found = collection.page(page.rows_of(documents), page.size, page.offset)
-            return total, self.representation.collection(found)
+            return total, self.representation.under(part).collection(found)
 
         total, text = self.read(request, documents, query)
-        headers = {} if total is None else {"Total-Count": str(total)}
+        headers = profiled_headers(part)
+        if total is not None:
+            headers["Total-Count"] = str(total)
         if text.last_row is not None and documents.order is Order.ROW:
             headers["Next-Page-Token"] = str(page.next_token(text.last_row))
         return json_file_response(text.file, headers)
 
     def partitions(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Page tokens with which several clients can read the collection in parallel."""
-        self.check_accept(request)
+        self.profile_part(request)
         documents = self.selection()
         number = self.paginator.read_number(request)
         documents = documents.restricted_by(self.authorize(request).policy)
@@ -137,6 +142,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def create(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         body = self.parse_body(request)
+        self.profile_part(request)
         incoming = self.preparer.prepare_new(body, stored_uris)
         allowed = self.authorize(request)
         written = store.upsert(WriteRequest(incoming, request.user.row_id, write_condition(request), allowed.policy))
@@ -146,17 +152,20 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """The document; 304 if the client has its current version."""
-        self.check_accept(request)
+        part = self.profile_part(request)
         document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy)
         if document is None:
             raise ResourceNotFound
-        if is_not_modified(request, document):
-            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document))
-        return JsonTextResponse(self.representation.document(document), headers=etag_header(document))
+        tag = part.tag if part else ""
+        if is_not_modified(request, document, tag):
+            return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document, tag))
+        text = self.representation.under(part).document(document)
+        return JsonTextResponse(text, headers=profiled_headers(part) | etag_header(document, tag))
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
         body = self.parse_body(request)
+        self.profile_part(request)
         if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
             body = body | {"id": str(self.document_uuid)}
         incoming = self.preparer.prepare_replacement(body, self.document_uuid, stored_uris)
@@ -182,9 +191,20 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             raise ResourceNotFound
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
 
-    def check_accept(self, request: EdFiRequest) -> None:
-        """Refuse media types of profiles; otherwise `Accept` is ignored."""
-        profile_media_types.refuse_in_accept(request.META.get("HTTP_ACCEPT", ""))
+    def profile_part(self, request: EdFiRequest) -> ProfilePart | None:
+        """The part of an API profile that the request is under; raises what `Negotiation.part` does."""
+        requested = requested_profile(request)
+        client = request.user
+        if requested is None and not client.profile_ids:
+            return None
+        catalog = self.profiles.at(client.claims_version)
+        method = "GET" if request.method == "HEAD" else str(request.method)
+        return Negotiation(catalog, client.profile_ids, self.resource, method, self.route_methods).part(requested)
+
+    @property
+    def route_methods(self) -> tuple[str, ...]:
+        """The methods of the route, as `Allow` lists them."""
+        return tuple(method for method in self.allowed_methods if method not in ("HEAD", "OPTIONS"))
 
     def parse_body(self, request: EdFiRequest) -> dict[str, Any]:
         """The body, read by the parser of the settings directly from Django's request."""

@@ -9,10 +9,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
-from edfi_api.api.viewsets.factory import viewset_class
-from edfi_api.api.viewsets.links import Linker
+from edfi_api.api.viewsets.factory import ServedSurface, viewset_class
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet, View
-from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Surface
 
 _COLLECTION = {"get": "list", "post": "create"}
@@ -24,13 +22,13 @@ class DataRouter:
 
     def __init__(self, surface: Surface, base: type[ResourceViewSet]) -> None:
         """Creates a viewset for each resource, as subclasses of `base`."""
-        preparers, linker = Preparers(surface), Linker(surface)
+        served = ServedSurface(surface)
         self._unknown = UnknownResourceView.as_view()
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}
         self._beside: dict[str, dict[tuple[str, str], View]] = {segment: {} for segment in base.segments}
         for key, resource in surface.by_endpoint.items():
-            viewset = viewset_class(resource, surface, preparers, linker, base)
+            viewset = viewset_class(resource, served, base)
             self._collections[key] = viewset.as_view(_COLLECTION, detail=False)
             self._items[key] = viewset.as_view(_ITEM, detail=True)
             for segment, action in base.segments.items():

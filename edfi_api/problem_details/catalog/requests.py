@@ -112,28 +112,3 @@ def disallowed_host(error: DisallowedHost) -> Problem:
 @problem_of.register(MultiPartParserError)
 def suspicious_operation(error: Exception) -> Problem:
     return bad_request("The request could not be understood.")
-
-
-@problem_of.register
-def malformed_profile_media_type(error: viewsets.MalformedProfileMediaType) -> Problem:
-    return _invalid_profile_usage(400, "The format of the profile-based content type header was invalid.")
-
-
-@problem_of.register
-def unknown_profile(error: viewsets.UnknownProfile) -> Problem:
-    return _invalid_profile_usage(
-        406 if error.header == "Accept" else 415,
-        f"The profile '{error.profile}' specified by the content type in the '{error.header}' header is not supported "
-        "by this host.",
-    )
-
-
-def _invalid_profile_usage(status: int, message: str) -> Problem:
-    return Problem(
-        status=status,
-        type="profile:invalid-profile-usage",
-        title="Invalid Profile Usage",
-        detail="The request construction was invalid with respect to usage of a data policy.",
-        validation_errors=None,
-        errors=[message],
-    )

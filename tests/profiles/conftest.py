@@ -1,0 +1,40 @@
+"""Stored profiles, and clients that are bound by them."""
+
+from collections.abc import Callable
+
+import pytest
+from django.core.cache import cache
+
+from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
+from edfi_api.security.models import Application
+from tests.conftest import ApiTestClient, new_token
+from tests.profiles.definitions import profile_xml
+
+Store = Callable[..., None]
+ClientOf = Callable[..., ApiTestClient]
+
+
+@pytest.fixture
+def store(db) -> Store:
+    """`store(name, resource, read=…, write=…)` stores a profile of one resource."""
+
+    def store(name: str, resource: str, read: str = "", write: str = "") -> None:
+        store_profiles(read_definitions(profile_xml(resource, read, write, name)), by="tests")
+
+    return store
+
+
+@pytest.fixture
+def client_of(db) -> ClientOf:
+    """`client_of("A", "B")` is a client whose application is bound by these profiles."""
+    cache.clear()
+    made = 0
+
+    def client_of(*profiles: str) -> ApiTestClient:
+        nonlocal made
+        made += 1
+        token = new_token(f"bound-{made}")
+        assign_profiles(Application.objects.get(name=f"bound-{made}"), profiles, by="tests")
+        return ApiTestClient(token)
+
+    return client_of
