@@ -61,21 +61,14 @@ class Preparer:
 
     def prepare_new(self, sent: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
         """A body for an upsert. Raises ClientAssignedId if it has an `id`, and what `prepare` raises."""
-        _refuse_client_assigned_id(sent)
-        return self.prepare(sent, stored_uris)
+        return self.incoming(self.valid_new(sent), stored_uris)
 
     def prepare_replacement(
         self, sent: dict[str, Any], document_uuid: UUID, stored_uris: StoredUris
     ) -> IncomingDocument:
         """A body for an update, which must contain the `id`. Raises IdMismatch if it differs from `document_uuid`, and
         what `prepare` raises."""
-        body = self._coerce(sent)
-        sent_id = sent.get("id")
-        missing = [violations.required("$.id")] if sent_id is None else []
-        self._validate_schema(body, missing)
-        if not isinstance(sent_id, str) or sent_id.lower() != str(document_uuid):
-            raise IdMismatch
-        return self._prepare_values(body, stored_uris)
+        return self.incoming(self.valid_replacement(sent, document_uuid), stored_uris)
 
     def prepare(self, sent: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
         """Coerce, validate, extract. Raises DataValidationFailed with all violations of the first kind of check that
@@ -83,23 +76,49 @@ class Preparer:
 
         Descriptor values get the letter case of the stored descriptors, which `stored_uris` finds by referential id.
         """
-        body = self._coerce(sent)
-        self._validator.validate_schema(body)
-        return self._prepare_values(body, stored_uris)
+        return self.incoming(self._valid(sent), stored_uris)
 
-    def _validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
+    def valid_new(self, sent: dict[str, Any]) -> dict[str, Any]:
+        """The coerced body of an upsert, after every check that needs no other document. Raises what `prepare_new`
+        does."""
+        _refuse_client_assigned_id(sent)
+        return self._valid(sent)
+
+    def valid_replacement(self, sent: dict[str, Any], document_uuid: UUID) -> dict[str, Any]:
+        """As `valid_new`, of an update. Raises what `prepare_replacement` does."""
+        body = self._coerce(sent)
+        sent_id = sent.get("id")
+        self.validate_schema(body, [violations.required("$.id")] if sent_id is None else [])
+        if not isinstance(sent_id, str) or sent_id.lower() != str(document_uuid):
+            raise IdMismatch
+        self._validator.validate_values(body)
+        return body
+
+    def incoming(self, body: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
+        """A valid body with its identity, references and securables. Raises DocumentTooLarge."""
+        references, key_descriptors = self._references(body)
+        normalise_case(body, [*references, *key_descriptors], stored_uris)
+        return self._incoming(body, references, key_descriptors)
+
+    def check(self, body: dict[str, Any]) -> None:
+        """Raise DataValidationFailed if a coerced body breaks a rule of the resource."""
+        self._validator.validate_schema(body)
+        self._validator.validate_values(body)
+
+    def _valid(self, sent: dict[str, Any]) -> dict[str, Any]:
+        body = self._coerce(sent)
+        self.validate_schema(body, [])
+        self._validator.validate_values(body)
+        return body
+
+    def validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
+        """Raise DataValidationFailed with the violations that were found already and those of the schema."""
         try:
             self._validator.validate_schema(body)
         except DataValidationFailed as failed:
             raise DataValidationFailed([*already_found, *failed.violations]) from failed
         if already_found:
             raise DataValidationFailed(already_found)
-
-    def _prepare_values(self, body: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
-        self._validator.validate_values(body)
-        references, key_descriptors = self._references(body)
-        normalise_case(body, [*references, *key_descriptors], stored_uris)
-        return self._incoming(body, references, key_descriptors)
 
     def _references(self, body: dict[str, Any]) -> tuple[list[DocumentReference], list[DocumentReference]]:
         """The references of a client's body, and the descriptors in their keys. Raises DocumentTooLarge.

@@ -1,0 +1,88 @@
+"""The part of a body that a client may write: its schema, and what of a sent body lies outside of it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from edfi_api.documents.projection import is_visible
+from edfi_api.model.profiles.view import CollectionView, ObjectView
+from edfi_api.model.surface.json_schema import EXTENSIONS
+
+Schema = dict[str, Any]
+
+
+def writable_schema(schema: Schema, view: ObjectView) -> Schema:
+    """The JSON schema of the visible part: hidden members are neither properties nor required. A filtered collection is
+    not required either, since its hidden items may be there already."""
+    shown = {}
+    for name, member in schema.get("properties", {}).items():
+        narrowed = view.narrowed.get(name)
+        if name in view.whole:
+            shown[name] = member
+        elif isinstance(narrowed, ObjectView):
+            shown[name] = writable_schema(member, narrowed)
+        elif narrowed is not None:
+            shown[name] = _writable_collection(member, narrowed)
+    if extensions := _writable_extensions(schema, view):
+        shown[EXTENSIONS] = extensions
+    filtered = {name for name, each in view.narrowed.items() if isinstance(each, CollectionView) and each.filter}
+    required = [name for name in schema.get("required", ()) if name in shown and name not in filtered]
+    return {**schema, "properties": shown, "required": required}
+
+
+def hidden_items(body: Mapping[str, Any], view: ObjectView, path: str = "$") -> Iterator[str]:
+    """The concrete paths of items in a valid body that a filter hides: `$.addresses[1]`, nested ones too."""
+    for name, narrowed in view.narrowed.items():
+        if name not in body:
+            continue
+        if isinstance(narrowed, ObjectView):
+            yield from hidden_items(body[name], narrowed, f"{path}.{name}")
+            continue
+        for index, item in enumerate(body[name]):
+            place = f"{path}.{name}[{index}]"
+            if not is_visible(item, narrowed.filter):
+                yield place
+            elif narrowed.items is not None:
+                yield from hidden_items(item, narrowed.items, place)
+    for key, narrowed_extension in view.narrowed_extensions.items():
+        if key in body.get(EXTENSIONS, {}):
+            yield from hidden_items(body[EXTENSIONS][key], narrowed_extension, f"{path}.{EXTENSIONS}.{key}")
+
+
+def is_visible_path(steps: list[str], view: ObjectView) -> bool:
+    """Whether the member at these steps, without indexes, is visible."""
+    if not steps:
+        return True
+    name, *rest = steps
+    if name == EXTENSIONS:
+        return not rest or _is_visible_extension(rest, view)
+    if name in view.whole:
+        return True
+    narrowed = view.narrowed.get(name)
+    if isinstance(narrowed, CollectionView):
+        return narrowed.items is None or is_visible_path(rest, narrowed.items)
+    return narrowed is not None and is_visible_path(rest, narrowed)
+
+
+def _writable_collection(schema: Schema, view: CollectionView) -> Schema:
+    items = schema["items"] if view.items is None else writable_schema(schema["items"], view.items)
+    fewest = {} if view.filter is None else {"minItems": 0}
+    return {**schema, "items": items, **fewest}
+
+
+def _writable_extensions(schema: Schema, view: ObjectView) -> Schema | None:
+    extensions = schema.get("properties", {}).get(EXTENSIONS)
+    if extensions is None:
+        return None
+    shown = {
+        key: writable_schema(members, view.narrowed_extensions[key]) if key in view.narrowed_extensions else members
+        for key, members in extensions["properties"].items()
+        if key in view.whole_extensions or key in view.narrowed_extensions
+    }
+    return {**extensions, "properties": shown} if shown else None
+
+
+def _is_visible_extension(steps: list[str], view: ObjectView) -> bool:
+    key, *rest = steps
+    if key in view.whole_extensions:
+        return True
+    return key in view.narrowed_extensions and is_visible_path(rest, view.narrowed_extensions[key])
