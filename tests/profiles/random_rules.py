@@ -1,0 +1,38 @@
+"""Random parts of profiles for any resource: rules over all kinds of members, modes and depths, seeded."""
+
+from random import Random
+
+from edfi_api.model.profiles.definition import ElementKind, MemberSelection, NamedMember, Rule, RuleElement
+from edfi_api.model.profiles.members import Member, MemberKind, Members
+
+_NARROWABLE = {MemberKind.OBJECT: ElementKind.OBJECT, MemberKind.COLLECTION: ElementKind.COLLECTION}
+
+
+def random_rule(
+    random: Random, members: Members, selection: MemberSelection | None = None, keep: frozenset[str] = frozenset()
+) -> Rule:
+    """A rule about these members; `keep` are members that it does not hide."""
+    selection = selection or random.choice(list(MemberSelection))
+    named: list[NamedMember] = []
+    elements: list[RuleElement] = []
+    for name, member in members.by_name.items():
+        choice = random.random()
+        if member.kind in _NARROWABLE and member.members is not None and choice < 0.4:
+            elements.append(_element(random, name, member))
+        elif name in keep:
+            if selection is MemberSelection.INCLUDE_ONLY:
+                named.append(NamedMember(name))
+        elif choice > 0.6 and selection is not MemberSelection.INCLUDE_ALL:
+            named.append(NamedMember(name))
+    for key, extension in members.extensions.items():
+        if random.random() < 0.5:
+            elements.append(RuleElement(ElementKind.EXTENSION, key, random_rule(random, extension)))
+    order = list(ElementKind)
+    elements.sort(key=lambda element: order.index(element.kind))
+    return Rule(selection, tuple(named), tuple(elements))
+
+
+def _element(random: Random, name: str, member: Member) -> RuleElement:
+    keys = frozenset(path.steps[0] for path in member.item_key)
+    assert member.members is not None
+    return RuleElement(_NARROWABLE[member.kind], name, random_rule(random, member.members, keep=keys))

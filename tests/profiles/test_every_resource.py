@@ -1,0 +1,140 @@
+"""For every resource, parts at random: what is hidden is not shown, and not changed by what is written."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from edfi_api.documents.incoming import Preparer
+from edfi_api.documents.merge_preparation import MergePreparer
+from edfi_api.documents.merging import CannotBeCreated
+from edfi_api.documents.projection import compile_projection
+from edfi_api.documents.visible_part import is_visible_path, writable_schema
+from edfi_api.model.profiles.definition import MemberSelection, Usage
+from edfi_api.model.profiles.members import ResourceMembers, members_of
+from edfi_api.model.profiles.rules import view_of
+from edfi_api.model.profiles.view import ObjectView
+from edfi_api.model.surface.resource import Resource
+from tests.factories import DocumentFactory
+from tests.profiles.random_rules import random_rule
+
+PARTS_EACH = 6
+
+
+def parts(resource: Resource, members: ResourceMembers) -> Iterator[ObjectView]:
+    """Views of random parts, and of each mode alone."""
+    random = Random(str(resource.name))  # noqa: S311  the same parts in each run
+    for selection in [*MemberSelection, *(None for _ in range(PARTS_EACH))]:
+        rule = random_rule(random, members.root, selection)
+        view, findings = view_of(rule, resource.name.resource, members, Usage.WRITABLE)
+        assert [each for each in findings if each.severity == "error"] == []
+        if view is not None:
+            yield view
+
+
+@pytest.fixture(scope="module")
+def factory(surface) -> DocumentFactory:
+    return DocumentFactory(surface)
+
+
+def test_projection_shows_exactly_the_visible_leaves(surface, factory) -> None:
+    for resource in surface.resources:
+        body = factory.full_body(resource)
+        for view in parts(resource, members_of(resource)):
+            shown = set(leaves(compile_projection(view)(body)))
+
+            assert shown == {path for path in leaves(body) if is_visible_path(list(path), view)}, resource.name
+
+
+def test_the_writable_schema_has_exactly_the_visible_members(surface) -> None:
+    for resource in surface.resources:
+        for view in parts(resource, members_of(resource)):
+            writable = set(schema_leaves(writable_schema(resource.json_schema, view)))
+
+            expected = {path for path in schema_leaves(resource.json_schema) if is_visible_path(list(path), view)}
+            assert writable == expected, resource.name
+
+
+def test_what_was_read_is_accepted_and_changes_nothing(surface, factory) -> None:
+    for resource in surface.resources:
+        members, full = members_of(resource), Preparer(resource)
+        stored = full.prepare(factory.full_body(resource), no_uris).body
+        for view in parts(resource, members):
+            preparer = MergePreparer(full, members, view)
+
+            visible = preparer.valid_new(compile_projection(view)(stored))
+
+            assert preparer.merged(stored, visible, no_uris).body == stored, resource.name
+
+
+def test_hidden_members_are_dropped_unseen(surface, factory) -> None:
+    for resource in surface.resources:
+        members, full = members_of(resource), Preparer(resource)
+        stored = full.prepare(factory.full_body(resource), no_uris).body
+        for view in parts(resource, members):
+            preparer = MergePreparer(full, members, view)
+            spoilt = {
+                name: value if view.shows(name) or name == "_ext" else [{"any": "thing"}, 1.5, None]
+                for name, value in stored.items()
+            }
+
+            visible = preparer.valid_new(spoilt)
+
+            assert preparer.merged(stored, visible, no_uris).body == stored, resource.name
+
+
+def test_creation_needs_every_required_member(surface, factory) -> None:
+    """What the merge creates is valid; what it refuses to create lacks a required member."""
+    created = refused = 0
+    for resource in surface.resources:
+        members, full = members_of(resource), Preparer(resource)
+        body = full.prepare(factory.full_body(resource), no_uris).body
+        for view in parts(resource, members):
+            preparer = MergePreparer(full, members, view)
+            visible = preparer.valid_new(body)
+            try:
+                full.check(preparer.merged(None, visible, no_uris).body)
+                created += 1
+            except CannotBeCreated:
+                assert lacks_required_members(resource.json_schema, visible), resource.name
+                refused += 1
+    assert created > 100
+    assert refused > 100
+
+
+def no_uris(ids: Any) -> dict[Any, str]:
+    return {}
+
+
+def lacks_required_members(schema: dict[str, Any], value: Any) -> bool:
+    if schema["type"] == "object":
+        missing = set(schema.get("required", ())) - value.keys()
+        below = (lacks_required_members(schema["properties"][name], each) for name, each in value.items())
+        return bool(missing) or any(below)
+    if schema["type"] == "array":
+        return any(lacks_required_members(schema["items"], item) for item in value)
+    return False
+
+
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of all scalars, without array indexes."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from leaves(each, (*path, name))
+    elif isinstance(value, list):
+        for each in value:
+            yield from leaves(each, path)
+    else:
+        yield path
+
+
+def schema_leaves(schema: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    match schema["type"]:
+        case "object":
+            for name, each in schema["properties"].items():
+                yield from schema_leaves(each, (*path, name))
+        case "array":
+            yield from schema_leaves(schema["items"], path)
+        case _:
+            yield path
