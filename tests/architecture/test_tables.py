@@ -12,6 +12,7 @@ from django.db import connection
 from tests.architecture.test_imports import MODULES, ROOMS, TOP, _floor, _module_name, _position
 
 STORAGE, REFERENCES, SECURITY = "edfi_api.storage", "references", "edfi_api.security"
+PROFILES = "edfi_api.profiles"
 HISTORY, STREAM = "edfi_api.changes.change_queries", "edfi_api.changes.change_stream"
 
 # Table or view → the package that writes it, or whose triggers do.
@@ -29,6 +30,8 @@ OWNERS = {
     "key_field": HISTORY,
     "migration_digest": "edfi_api.operation.checks",
     "organization_closure": STORAGE,
+    "profiles_profile": PROFILES,
+    "profiles_profileassignment": PROFILES,
     "rate_limit": SECURITY,
     "reached_document": STORAGE,
     "recent_writer": STORAGE,

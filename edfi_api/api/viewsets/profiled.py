@@ -4,6 +4,7 @@ from django.http import HttpRequest
 
 from edfi_api.profiles import media_types
 from edfi_api.profiles.catalog import ProfilePart
+from edfi_api.profiles.exceptions import ContradictionPreventedByProfile
 from edfi_api.profiles.media_types import ProfileMediaType
 
 
@@ -20,3 +21,9 @@ def requested_profile(request: HttpRequest) -> ProfileMediaType | None:
 def profiled_headers(part: ProfilePart | None) -> dict[str, str]:
     """`Content-Type` of documents that are served through a profile; without one nothing differs."""
     return {} if part is None else {"Content-Type": part.media_type}
+
+
+def refuse_narrowed(part: ProfilePart | None) -> None:
+    """Refuse a write under a part that hides members: what it stored would replace them."""
+    if part is not None and part.view is not None:
+        raise ContradictionPreventedByProfile(part.profile)

@@ -24,7 +24,7 @@ from edfi_api.api.viewsets.authorized_view import AuthorizedView
 from edfi_api.api.viewsets.document_id import document_uuid
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
-from edfi_api.api.viewsets.profiled import profiled_headers, requested_profile
+from edfi_api.api.viewsets.profiled import profiled_headers, refuse_narrowed, requested_profile
 from edfi_api.api.viewsets.representation import CollectionText, Representation
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
 from edfi_api.conf import api_settings
@@ -142,7 +142,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def create(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         body = self.parse_body(request)
-        self.profile_part(request)
+        refuse_narrowed(self.profile_part(request))
         incoming = self.preparer.prepare_new(body, stored_uris)
         allowed = self.authorize(request)
         written = store.upsert(WriteRequest(incoming, request.user.row_id, write_condition(request), allowed.policy))
@@ -165,7 +165,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
         body = self.parse_body(request)
-        self.profile_part(request)
+        refuse_narrowed(self.profile_part(request))
         if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
             body = body | {"id": str(self.document_uuid)}
         incoming = self.preparer.prepare_replacement(body, self.document_uuid, stored_uris)
