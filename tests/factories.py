@@ -5,6 +5,7 @@ of all resources are each other's targets.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from edfi_api.documents.incoming import Preparers
@@ -16,13 +17,18 @@ from edfi_api.storage.requests import WriteRequest
 DATE = "2025-08-20"
 SCHOOL_YEAR = 2026
 
+# The URIs of descriptors in the default database.
+STORED_URIS = partial(stored_uris, using="default")
+
 
 class DocumentFactory:
-    """Bodies of one surface, and the documents they refer to."""
+    """Bodies of one surface, and the documents they refer to, which are stored in the database `using`."""
 
-    def __init__(self, surface: Surface) -> None:
+    def __init__(self, surface: Surface, using: str = "default") -> None:
+        self._using = using
         self.surface = surface
         self._preparers = Preparers(surface)
+        self._stored_uris = partial(stored_uris, using=using)
         self._renamed_ids = _superclass_id_values(surface)
 
     def minimal_body(self, resource: Resource, **changes: Any) -> dict[str, Any]:
@@ -42,7 +48,7 @@ class DocumentFactory:
         self._store(resource, set())
 
     def _store_targets(self, resource: Resource, body: dict[str, Any], stored: set[ResourceName]) -> None:
-        incoming = self._preparers[resource.name].prepare(body, stored_uris)
+        incoming = self._preparers[resource.name].prepare(body, self._stored_uris)
         for target in {reference.target for reference in incoming.references}:
             for concrete in self._concrete(target):
                 if concrete.name not in stored and (concrete.name != resource.name or concrete.is_descriptor):
@@ -53,7 +59,8 @@ class DocumentFactory:
         stored.add(resource.name)
         body = self.minimal_body(resource)
         self._store_targets(resource, body, stored)
-        store.upsert(WriteRequest(self._preparers[resource.name].prepare(body, stored_uris)))
+        incoming = self._preparers[resource.name].prepare(body, self._stored_uris)
+        store.upsert(WriteRequest(incoming, using=self._using))
 
     def _concrete(self, target: ResourceName) -> Iterator[Resource]:
         if target in self.surface.by_name:

@@ -72,15 +72,15 @@ class Served:
     @contextmanager
     def instead(self) -> Iterator[None]:
         """Serve this surface inside, in the transaction of the test."""
-        is_numbered = self.surface.by_name.keys() <= resource_types.numbers().keys()
+        is_numbered = self.surface.by_name.keys() <= resource_types.numbers("default").keys()
         if not is_numbered:
-            resource_types.synchronise(self.surface.resources)
+            resource_types.synchronise(self.surface.resources, "default")
             key_fields.synchronise(self.surface.resources, "default")
             fill_claims(self.surface)
         with override_settings(ROOT_URLCONF=self.urls):
             yield
         if not is_numbered:
-            resource_types.synchronise(())  # The numbers go with the transaction: forget them.
+            resource_types.synchronise((), "default")  # The numbers go with the transaction: forget them.
 
 
 @cache

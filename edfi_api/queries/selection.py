@@ -1,9 +1,7 @@
 """What is requested of a collection: `Selection`, the documents of one resource for which all predicates hold."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
-
-from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import resource_types
@@ -48,7 +46,7 @@ class Selection:
     last_row: int = LAST_ROW
     window: Window = EVERY_VERSION
     order: Order = Order.ROW
-    using: str = DEFAULT_DB_ALIAS
+    using: str = field(kw_only=True)
 
     def where(self, *predicates: Predicate) -> "Selection":
         return replace(self, predicates=self.predicates + predicates) if predicates else self
@@ -71,6 +69,6 @@ class Selection:
         return self.window == EVERY_VERSION
 
 
-def all_documents(resource: Resource, using: str = DEFAULT_DB_ALIAS) -> Selection:
+def all_documents(resource: Resource, using: str) -> Selection:
     """Every document of a resource."""
     return Selection(resource_types.numbers(using)[resource.name], using=using)

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from django.db import ProgrammingError
-
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.storage.row_policy import MayRead, RowPolicy
 
@@ -41,23 +39,23 @@ class Authorization:
     may_read: MayRead
 
 
-def authorize(client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface) -> Authorization:
+def authorize(
+    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str
+) -> Authorization:
     """Raises what `row_policy` does: the claim set does not grant the action, or is misconfigured."""
     if action is Action.CREATE:
-        policy = upsert_policy(client, resource, surface)
+        policy = upsert_policy(client, resource, surface, using)
     else:
-        policy = row_policy(client, resource, action, surface)
-    return Authorization(policy, partial(readable_rows, client, surface))
+        policy = row_policy(client, resource, action, surface, using)
+    return Authorization(policy, partial(readable_rows, client, surface, using))
 
 
 def refusal_behind(
-    error: Exception, client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface
+    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str
 ) -> UnknownStrategies | None:
-    """The refusal behind an error that the SQL of a policy has raised: a custom view that no longer exists. None if the
-    error has another cause."""
-    if not isinstance(error, ProgrammingError):
-        return None
+    """The refusal behind a ProgrammingError that the SQL of a policy raised: a custom view that no longer exists. None
+    if the error has another cause."""
     for each in upsert_actions() if action is Action.CREATE else (action,):
-        if unusable := unusable_strategies(client, resource, each, surface):
+        if unusable := unusable_strategies(client, resource, each, surface, using):
             return UnknownStrategies(unusable)
     return None

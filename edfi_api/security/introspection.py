@@ -5,6 +5,7 @@ from typing import cast
 from urllib.parse import parse_qsl
 
 import orjson
+from django.db import DEFAULT_DB_ALIAS
 from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -35,7 +36,7 @@ class TokenInfoView(APIView):
         if token != request.auth:
             raise UnusableToken("The Authorization header token does not match the token in the request body.")
         client = cast(AuthenticatedClient, request.user)
-        return Response(_token_info(client, self.surface), headers={"Cache-Control": "no-cache"})
+        return Response(_token_info(client, self.surface, DEFAULT_DB_ALIAS), headers={"Cache-Control": "no-cache"})
 
 
 def _token(request: HttpRequest) -> str | None:
@@ -52,7 +53,7 @@ def _token(request: HttpRequest) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def _token_info(client: AuthenticatedClient, surface: Surface) -> dict[str, object]:
+def _token_info(client: AuthenticatedClient, surface: Surface, using: str) -> dict[str, object]:
     try:
         granted = operations(client)
     except ClaimSetVanished as error:
@@ -62,7 +63,7 @@ def _token_info(client: AuthenticatedClient, surface: Surface) -> dict[str, obje
         "client_id": client.key,
         "exp": int(client.token_expires.timestamp()),
         "namespace_prefixes": client.namespace_prefixes,
-        "education_organizations": reachable_organizations(client.education_organization_ids, surface),
+        "education_organizations": reachable_organizations(client.education_organization_ids, surface, using),
         "assigned_profiles": [],
         "claim_set": {"name": client.claim_set_name},
         "resources": _resources(granted, surface),

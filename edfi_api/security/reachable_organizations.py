@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db import connection
+from django.db import connections
 
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage import resource_types
@@ -33,16 +33,16 @@ class _Organization:
     is_reachable: bool
 
 
-def reachable_organizations(claimed: Sequence[int], surface: Surface) -> list[dict[str, object]]:
+def reachable_organizations(claimed: Sequence[int], surface: Surface, using: str) -> list[dict[str, object]]:
     """In order of their ids. A claimed one that is not stored yet has only its id."""
-    family = _family(claimed)
+    family = _family(claimed, using)
     listed = sorted({id_ for id_, each in family.items() if each.is_reachable} | set(claimed))
     return [_described(id_, family, surface) for id_ in listed]
 
 
-def _family(claimed: Sequence[int]) -> dict[int, _Organization]:
-    names = resource_types.names()
-    with connection.cursor() as cursor:
+def _family(claimed: Sequence[int], using: str) -> dict[int, _Organization]:
+    names = resource_types.names(using)
+    with connections[using].cursor() as cursor:
         cursor.execute(_FAMILY, [list(claimed)])
         return {
             id_: _Organization(names[type_], name, tuple(parents or ()), is_reachable)

@@ -19,7 +19,7 @@ _READABLE = "SELECT d.id FROM document d WHERE d.id = ANY (%(rows)s::bigint[]) A
 
 
 def readable_resources(
-    client: AuthenticatedClient, resources: Iterable[Resource], surface: Surface
+    client: AuthenticatedClient, resources: Iterable[Resource], surface: Surface, using: str
 ) -> Iterator[tuple[Resource, Predicate | None]]:
     """The resources of which the client may read documents, each with the condition on them; None if there is none.
 
@@ -27,25 +27,27 @@ def readable_resources(
     """
     for resource in resources:
         try:
-            policy = row_policy(client, resource, Action.READ, surface)
+            policy = row_policy(client, resource, Action.READ, surface, using)
             yield resource, None if policy is None else policy.predicate()
         except (*UNAUTHORIZABLE, NoNamespacePrefixes):
             continue
 
 
-def readable_rows(client: AuthenticatedClient, surface: Surface, documents: Mapping[int, ResourceName]) -> set[int]:
+def readable_rows(
+    client: AuthenticatedClient, surface: Surface, using: str, documents: Mapping[int, ResourceName]
+) -> set[int]:
     """The ids of the rows that the client may read; none of resources that are not served."""
     names = set(documents.values())
     served = [surface.by_name[name] for name in names if name in surface.by_name]
     found: set[int] = set()
-    for resource, predicate in readable_resources(client, served, surface):
+    for resource, predicate in readable_resources(client, served, surface, using):
         rows = [row for row, name in documents.items() if name == resource.name]
-        found |= _allowed(rows, predicate)
+        found |= _allowed(rows, predicate, using)
     return found
 
 
-def _allowed(rows: list[int], predicate: Predicate | None) -> set[int]:
+def _allowed(rows: list[int], predicate: Predicate | None, using: str) -> set[int]:
     if predicate is None:
         return set(rows)
     statement = Sql(_READABLE, {"rows": rows}).fill(is_allowed=predicate.for_one_row)
-    return {row for (row,) in execute(statement, "default")}
+    return {row for (row,) in execute(statement, using)}

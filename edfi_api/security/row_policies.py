@@ -16,7 +16,7 @@ from .tokens import AuthenticatedClient
 
 
 def row_policy(
-    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str = "default"
+    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str
 ) -> RowPolicy | None:
     """The policy of the client's claim set; None if it sets no condition on rows.
 
@@ -30,7 +30,7 @@ def row_policy(
 
 
 def unusable_strategies(
-    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str = "default"
+    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str
 ) -> tuple[str, ...]:
     """The strategies that cannot be used: custom views that were dropped after their policy was made. None if the
     action is not granted."""

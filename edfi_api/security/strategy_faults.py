@@ -5,6 +5,8 @@ Reported when claims are written: the response that a client gets later only sta
 
 from collections.abc import Iterable, Iterator
 
+from django.db import DEFAULT_DB_ALIAS
+
 from edfi_api.model.surface.resource import Resource, Surface
 
 from .actions import Action
@@ -19,7 +21,8 @@ from .policies.views import is_custom_view, view_name
 
 def unknown_for(action: str, names: Iterable[str], surface: Surface) -> tuple[str, ...]:
     """Those of the strategies that cannot authorize the action."""
-    return unknown_strategies(names, surface, for_changes=action == Action.READ_CHANGES)
+    for_changes = action == Action.READ_CHANGES
+    return unknown_strategies(names, surface, for_changes=for_changes, using=DEFAULT_DB_ALIAS)
 
 
 def unknown_in(claims: Claims, surface: Surface) -> list[str]:

@@ -22,12 +22,12 @@ def upsert_actions() -> tuple[Action, ...]:
     return (Action.CREATE, Action.UPDATE) if api_settings.UPSERT_ASKS_UPDATE else (Action.CREATE,)
 
 
-def upsert_policy(client: AuthenticatedClient, resource: Resource, surface: Surface) -> RowPolicy | None:
+def upsert_policy(client: AuthenticatedClient, resource: Resource, surface: Surface, using: str) -> RowPolicy | None:
     """The policy of a POST; None if the claim set sets no condition on rows. Raises what `row_policy` does."""
     if not api_settings.UPSERT_ASKS_UPDATE:
-        return row_policy(client, resource, Action.CREATE, surface)
+        return row_policy(client, resource, Action.CREATE, surface, using)
     create, update = (
-        _policy_or_refusal(client, resource, action, surface) for action in (Action.CREATE, Action.UPDATE)
+        _policy_or_refusal(client, resource, action, surface, using) for action in (Action.CREATE, Action.UPDATE)
     )
     if isinstance(create, _Refusal) and isinstance(update, _Refusal):
         raise create.reason
@@ -35,10 +35,10 @@ def upsert_policy(client: AuthenticatedClient, resource: Resource, surface: Surf
 
 
 def _policy_or_refusal(
-    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface
+    client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str
 ) -> RowPolicy | None:
     try:
-        return row_policy(client, resource, action, surface)
+        return row_policy(client, resource, action, surface, using)
     except UNAUTHORIZABLE as reason:
         return _Refusal(reason)
 

@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS
-
 from edfi_api.storage.data_store import data_store
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql_files import statements_beside
@@ -21,7 +19,7 @@ _NOTHING = ("", 0.0)
 _NATURAL_KEYS = statements_beside(__file__)("descriptor_uris")
 
 
-def stored_uris(ids: Iterable[UUID], using: str = DEFAULT_DB_ALIAS) -> dict[UUID, str]:
+def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
     """The URIs of the stored descriptors among these referential ids; at most one query, none if all are cached."""
     now, remembered = time.monotonic(), data_store(using).state(_remembered)
     found, unknown = {}, []

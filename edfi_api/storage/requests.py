@@ -1,10 +1,8 @@
 """What is requested of the store: a document to write or to delete, for whom, and under which conditions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
-
-from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.model.surface.resource import Resource
@@ -29,7 +27,7 @@ class WriteRequest:
     condition: WriteCondition = UNCONDITIONAL
     policy: RowPolicy | None = None
     may_read: MayRead | None = None
-    using: str = DEFAULT_DB_ALIAS
+    using: str = field(kw_only=True)
 
     def values(self, document_uuid: UUID) -> Values:
         """The parameters of the statements that write the document; `document_uuid` is the id it has or gets."""
@@ -59,7 +57,7 @@ class DeleteRequest:
     condition: WriteCondition = UNCONDITIONAL
     policy: RowPolicy | None = None
     may_read: MayRead | None = None
-    using: str = DEFAULT_DB_ALIAS
+    using: str = field(kw_only=True)
 
     def values(self) -> Values:
         """The parameters of the statements that find and delete the document."""

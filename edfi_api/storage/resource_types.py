@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable
 
-from django.db import DEFAULT_DB_ALIAS
-
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import ResourceType
 from edfi_api.storage.data_store import data_store
 
 
-def synchronise(resources: Iterable[Resource], using: str = DEFAULT_DB_ALIAS) -> None:
+def synchronise(resources: Iterable[Resource], using: str) -> None:
     """Add the resources that the table does not have yet, numbered in order of name.
 
     Existing rows never change, so stored documents stay valid when the data standard changes. The numbering of an empty
@@ -27,12 +25,12 @@ def synchronise(resources: Iterable[Resource], using: str = DEFAULT_DB_ALIAS) ->
     data_store(using).drop(_Rows)
 
 
-def numbers(using: str = DEFAULT_DB_ALIAS) -> dict[ResourceName, int]:
+def numbers(using: str) -> dict[ResourceName, int]:
     """Resource name → number; read once per process and database."""
     return data_store(using).state(_Rows).numbers
 
 
-def names(using: str = DEFAULT_DB_ALIAS) -> dict[int, ResourceName]:
+def names(using: str) -> dict[int, ResourceName]:
     """Number → resource name."""
     return data_store(using).state(_Rows).names
 

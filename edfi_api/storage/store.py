@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db import transaction
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents.incoming import Preparers
@@ -104,7 +104,7 @@ def delete(request: DeleteRequest) -> bool:
 
 
 def get(
-    resource: Resource, document_uuid: UUID, *, policy: RowPolicy | None = None, using: str = DEFAULT_DB_ALIAS
+    resource: Resource, document_uuid: UUID, *, policy: RowPolicy | None = None, using: str
 ) -> StoredDocument | None:
     """The document of this resource with this id, or None. Raises the refusals of `policy`."""
     values = stored_key(resource, document_uuid, using)

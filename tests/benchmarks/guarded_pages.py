@@ -120,7 +120,7 @@ def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolic
     from edfi_api.queries.query_by_example import QueryByExample  # noqa: PLC0415
     from edfi_api.queries.selection import Order, Window, all_documents  # noqa: PLC0415
 
-    everything = all_documents(resource)
+    everything = all_documents(resource, "default")
     query_by_example = QueryByExample(resource)
 
     def page(selection: "Selection", size: int = _PAGE, offset: int = 0) -> "Callable[[RowPolicy | None], int]":
@@ -186,10 +186,14 @@ def _changes(resource: "Resource") -> Iterator[Row]:
         cursor.execute(_CHANGE_KEYS, [number])
         cursor.execute("ANALYZE deleted_document, key_change")
         asked = {
-            "deletes": lambda policy: len(Tracked(resource, Window(), policy).deletes(_PAGE, 0)),
-            "deletes, total": lambda policy: Tracked(resource, Window(), policy).count_deletes(),
-            "key changes": lambda policy: len(Tracked(resource, Window(), policy).key_changes(_PAGE, 0)),
-            "key changes, total": lambda policy: Tracked(resource, Window(), policy).count_key_changes(),
+            "deletes": lambda policy: len(Tracked(resource, Window(), policy, using="default").deletes(_PAGE, 0)),
+            "deletes, total": lambda policy: Tracked(resource, Window(), policy, using="default").count_deletes(),
+            "key changes": lambda policy: len(
+                Tracked(resource, Window(), policy, using="default").key_changes(_PAGE, 0)
+            ),
+            "key changes, total": lambda policy: Tracked(
+                resource, Window(), policy, using="default"
+            ).count_key_changes(),
         }
         for question, ask in asked.items():
             yield from _rows(resource, question, strategy, ask)

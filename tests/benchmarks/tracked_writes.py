@@ -15,9 +15,8 @@ from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.model.surface.resource import ResourceName
 from edfi_api.startup import current_surface
 from edfi_api.storage import store
-from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
-from tests.factories import DocumentFactory
+from tests.factories import STORED_URIS, DocumentFactory
 
 # Of the clock, and of the processor.
 Seconds = tuple[float, float]
@@ -85,12 +84,12 @@ class _Writes:
                 cursor.execute(statement)
 
     def _upsert(self, **changes: Any) -> None:
-        incoming = (self._preparer.prepare(body | changes, stored_uris) for body in self._bodies)
-        self._written = [UUID(store.upsert(WriteRequest(each)).document_uuid) for each in incoming]
+        incoming = (self._preparer.prepare(body | changes, STORED_URIS) for body in self._bodies)
+        self._written = [UUID(store.upsert(WriteRequest(each, using="default")).document_uuid) for each in incoming]
 
     def _delete(self) -> None:
         for id_ in self._written:
-            store.delete(DeleteRequest(self._resource, id_))
+            store.delete(DeleteRequest(self._resource, id_, using="default"))
 
     def _load(self, **changes: Any) -> None:
         for _ in write_documents(Candidate.of(self._resource, body | changes, "") for body in self._bodies):

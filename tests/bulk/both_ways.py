@@ -9,9 +9,9 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.bulk.candidates import REFUSALS
 from edfi_api.storage import data_store, store
-from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.requests import WriteRequest
+from tests.factories import STORED_URIS
 
 Result = TypeVar("Result")
 
@@ -65,8 +65,8 @@ def _stored_in_agreement(preparers: Preparers) -> list[tuple[Any, ...]]:
 
 def _write(candidate: Candidate, preparers: Preparers) -> Any:
     try:
-        incoming = preparers[candidate.resource.name].prepare_new(candidate.body, stored_uris)
-        return store.upsert(WriteRequest(incoming)).outcome
+        incoming = preparers[candidate.resource.name].prepare_new(candidate.body, STORED_URIS)
+        return store.upsert(WriteRequest(incoming, using="default")).outcome
     except REFUSALS as refusal:
         return _comparable(refusal)
 

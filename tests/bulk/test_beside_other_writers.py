@@ -10,12 +10,12 @@ from edfi_api.documents.incoming import Preparer
 from edfi_api.loading.bulk import write_documents
 from edfi_api.models import Document
 from edfi_api.storage import store
-from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from edfi_api.storage.stored import Outcome
 from references.exceptions import DependentItemExists, MissingTarget, UnresolvedReference
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
+from tests.factories import STORED_URIS
 
 
 @pytest.fixture
@@ -31,13 +31,17 @@ def results_of(*candidates):
 
 
 def upsert(candidate):
-    return store.upsert(WriteRequest(Preparer(candidate.resource).prepare_new(candidate.body, stored_uris)))
+    return store.upsert(
+        WriteRequest(Preparer(candidate.resource).prepare_new(candidate.body, STORED_URIS), using="default")
+    )
 
 
 def delete(candidate):
-    incoming = Preparer(candidate.resource).prepare_new(candidate.body, stored_uris)
+    incoming = Preparer(candidate.resource).prepare_new(candidate.body, STORED_URIS)
     document = Document.objects.filter(natural_key=incoming.identity.natural_key).first()
-    return document is not None and store.delete(DeleteRequest(candidate.resource, document.document_uuid))
+    return document is not None and store.delete(
+        DeleteRequest(candidate.resource, document.document_uuid, using="default")
+    )
 
 
 def beside(uncommitted, *candidates):

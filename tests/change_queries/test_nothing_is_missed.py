@@ -20,10 +20,10 @@ from edfi_api.changes.change_queries.versions import newest_change_version
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document
 from edfi_api.storage import store
-from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from tests.change_queries.conftest import ChangeQueries
 from tests.concurrency.concurrently import at_once, in_background
+from tests.factories import STORED_URIS
 
 SCHOOL = 1008
 WRITERS = 6
@@ -66,7 +66,9 @@ class Writer:
         self.random.choices([self.post, self.rename, self.delete, self.load, self.take_back], [5, 3, 3, 1, 1])[0]()
 
     def post(self):
-        store.upsert(WriteRequest(self.preparers[self.resource.name].prepare_new(self.body(), stored_uris)))
+        store.upsert(
+            WriteRequest(self.preparers[self.resource.name].prepare_new(self.body(), STORED_URIS), using="default")
+        )
 
     def load(self):
         list(write_documents(Candidate.of(self.resource, self.body(), "") for _ in range(3)))
@@ -81,13 +83,13 @@ class Writer:
             body = self.body()
             if not Document.objects.filter(body__classPeriodName=body["classPeriodName"]).exists():
                 incoming = self.preparers[self.resource.name].prepare_replacement(
-                    body | {"id": str(found)}, found, stored_uris
+                    body | {"id": str(found)}, found, STORED_URIS
                 )
-                store.update(WriteRequest(incoming), found, self.preparers)
+                store.update(WriteRequest(incoming, using="default"), found, self.preparers)
 
     def delete(self):
         if found := self.any_document():
-            store.delete(DeleteRequest(self.resource, found))
+            store.delete(DeleteRequest(self.resource, found, using="default"))
 
     def body(self) -> dict[str, Any]:
         return {
@@ -191,7 +193,7 @@ _VERSIONS = "SELECT change_version FROM document_change WHERE change_version BET
 def test_every_version_is_there_when_its_window_is_read(transactional_db):
     """Some hundred windows a second, with more writers than processors."""
     transactions = int(40 * SECONDS)
-    read, rounds, next_version = [], 0, newest_change_version() + 1
+    read, rounds, next_version = [], 0, newest_change_version("default") + 1
 
     with ExitStack() as sessions:
         writers = [in_background(partial(connection_of(sessions).execute, _STORM % transactions)) for _ in range(12)]
@@ -228,14 +230,14 @@ TAKE = "SELECT next_change_version()"
 
 
 def test_the_newest_version_stays_below_those_of_a_running_transaction(another):
-    before = newest_change_version()
+    before = newest_change_version("default")
     with another.transaction():
         (slow,) = another.execute(TAKE).fetchone()
         connection.cursor().execute(TAKE)
 
-        assert before <= newest_change_version() < slow
+        assert before <= newest_change_version("default") < slow
 
-    assert newest_change_version() > slow
+    assert newest_change_version("default") > slow
 
 
 def test_the_newest_version_stays_below_the_oldest_of_many_transactions(another):
@@ -243,7 +245,7 @@ def test_the_newest_version_stays_below_the_oldest_of_many_transactions(another)
         (first,) = another.execute(TAKE).fetchone()
         another.execute("SELECT next_change_version() FROM generate_series(1, 20000)")
 
-        assert newest_change_version() < first
+        assert newest_change_version("default") < first
         locks = another.execute(
             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
         ).fetchone()
@@ -255,10 +257,10 @@ def test_a_rolled_back_savepoint_does_not_hold_the_newest_version(another):
         with suppress(TakenBack), another.transaction():
             (taken_back,) = another.execute(TAKE).fetchone()
             raise TakenBack
-        assert newest_change_version() >= taken_back
+        assert newest_change_version("default") >= taken_back
 
         (slow,) = another.execute(TAKE).fetchone()
-        assert newest_change_version() < slow
+        assert newest_change_version("default") < slow
 
 
 def test_versions_from_before_a_savepoint_hold_the_newest_version(another):
@@ -268,7 +270,7 @@ def test_versions_from_before_a_savepoint_hold_the_newest_version(another):
             another.execute(TAKE)
             raise TakenBack
 
-        assert newest_change_version() < slow
+        assert newest_change_version("default") < slow
 
 
 def test_a_killed_session_does_not_hold_the_newest_version(another):
@@ -277,17 +279,17 @@ def test_a_killed_session_does_not_hold_the_newest_version(another):
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [another.info.backend_pid])
 
-    assert newest_change_version() >= slow
+    assert newest_change_version("default") >= slow
 
 
 def test_unrelated_locks_do_not_hold_the_newest_version(another):
     """Of other programs in this database, with keys of one number and of two."""
     connection.cursor().execute(TAKE)
-    newest = newest_change_version()
+    newest = newest_change_version("default")
     with another.transaction():
         another.execute("SELECT pg_advisory_xact_lock_shared(1), pg_advisory_xact_lock(17773, 1)")
 
-        assert newest_change_version() == newest
+        assert newest_change_version("default") == newest
 
 
 def test_a_read_only_transaction_does_not_hold_the_newest_version(another):
@@ -295,7 +297,7 @@ def test_a_read_only_transaction_does_not_hold_the_newest_version(another):
         another.execute("SELECT * FROM document")
         (version,) = connection.cursor().execute(TAKE).fetchone()
 
-        assert newest_change_version() >= version
+        assert newest_change_version("default") >= version
 
 
 def test_reported_versions_are_on_disk(another):

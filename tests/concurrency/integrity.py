@@ -5,8 +5,8 @@ from django.db import connection
 from edfi_api.documents.incoming import Preparer
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.models import Document
-from edfi_api.storage.descriptor_casing import stored_uris
 from references.models import Alias
+from tests.factories import STORED_URIS
 
 _ORPHANS = """
 SELECT document_id::text, alias_id::text
@@ -31,7 +31,7 @@ def assert_integrity(surface: Surface) -> None:
         name = ResourceName(document.resource_type.project, document.resource_type.name)
         if name not in preparers:
             preparers[name] = Preparer(surface.by_name[name])
-        incoming = preparers[name].prepare(document.body, stored_uris)
+        incoming = preparers[name].prepare(document.body, STORED_URIS)
         assert document.natural_key == incoming.identity.natural_key
         assert {alias.pk for alias in document.aliases.all()} == set(incoming.identity.aliases)
         assert {reference.alias_id for reference in document.references.all()} == set(incoming.targets)

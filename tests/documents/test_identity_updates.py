@@ -11,9 +11,9 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.models import Document
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
-from edfi_api.storage.descriptor_casing import stored_uris
 from references.models import Alias, Reference
 from tests.conftest import ApiTestClient, item_path, new_token
+from tests.factories import STORED_URIS
 
 CHAIN = ["Session", "CourseOffering", "Section", "StudentSectionAssociation", "Grade"]
 
@@ -164,7 +164,7 @@ def test_a_cascade_ends_where_a_rebuild_from_scratch_ends(api, chain, surface, c
     preparers = Preparers(surface)
     for document in Document.objects.select_related("resource_type"):
         name = next(n for n in surface.by_name if n.resource == document.resource_type.name)
-        rebuilt = preparers[name].prepare(document.body, stored_uris)
+        rebuilt = preparers[name].prepare(document.body, STORED_URIS)
         assert json.loads(rebuilt.text) == document.body
         assert rebuilt.identity.natural_key == document.natural_key
         assert set(document.aliases.values_list("pk", flat=True)) == set(rebuilt.identity.aliases)

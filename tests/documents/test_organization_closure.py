@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from edfi_api.loading.bulk import Candidate, bulk_writer, write_documents
 from edfi_api.storage import store
-from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from tests.conftest import item_path
 from tests.documents.organizations import Organizations, closure_of, stored_closure
+from tests.factories import STORED_URIS
 
 
 @pytest.fixture
@@ -118,11 +118,11 @@ def test_any_sequence_of_changes_leaves_the_closure_of_the_documents(organizatio
                 and id_ in paths
                 and not any(id_ in above for other, above in parents.items() if other != id_)
             ):
-                assert store.delete(DeleteRequest(district, paths.pop(id_)))
+                assert store.delete(DeleteRequest(district, paths.pop(id_), using="default"))
                 del parents[id_]
             elif parent is None or parent in paths or parent == id_:
-                incoming = preparers[district.name].prepare(organizations.district(id_, parent), stored_uris)
-                paths[id_] = store.upsert(WriteRequest(incoming)).document_uuid
+                incoming = preparers[district.name].prepare(organizations.district(id_, parent), STORED_URIS)
+                paths[id_] = store.upsert(WriteRequest(incoming, using="default")).document_uuid
                 parents[id_] = [parent] if parent else []
 
         assert stored_closure() == closure_of(parents)

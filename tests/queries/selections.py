@@ -112,7 +112,7 @@ def selections(draw: st.DrawFn, rows: tuple[int, ...]) -> Drawn:
     """Any selection; `rows` are row ids at which ranges begin and end."""
     name = draw(st.sampled_from(sorted(FIELDS)))
     resource = current_surface().by_name[ResourceName("Ed-Fi", name)]
-    selection = all_documents(resource)
+    selection = all_documents(resource, "default")
     conditions, parameters = ["d.resource_type_id = %(type)s"], {"type": selection.resource_type}
 
     names = draw(st.just(set()) | st.sets(st.sampled_from(sorted(FIELDS[name])), max_size=3))

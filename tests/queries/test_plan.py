@@ -17,7 +17,7 @@ CHECKED_PATH = AccessPath(_SQL, _SQL, _SQL, remaining=_SQL)
 POLICY = Predicate(_SQL, _SQL, access_path=PATH)
 CHECKED_POLICY = Predicate(_SQL, _SQL, access_path=CHECKED_PATH)
 
-ALL = Selection(resource_type=1)
+ALL = Selection(resource_type=1, using="default")
 SINCE = ALL.within(Window(5))
 CHANGES = ALL.within(Window(5, 9)).ordered_by(Order.CHANGE_VERSION)
 

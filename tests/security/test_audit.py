@@ -211,10 +211,10 @@ def test_restoring_and_purging_are_logged(log: Log, post: Post, documents: Docum
     student = documents.surface.by_name[ResourceName("Ed-Fi", "Student")]
     documents.store(student)
     stored = Document.objects.get(resource_type__name="Student")
-    store.delete(DeleteRequest(student, stored.document_uuid))
+    store.delete(DeleteRequest(student, stored.document_uuid, using="default"))
     deleted = DeletedDocument.objects.get()
     post("change_queries/deleteddocument/", {"action": "restore", "_selected_action": [deleted.pk]})
-    store.delete(DeleteRequest(student, stored.document_uuid))
+    store.delete(DeleteRequest(student, stored.document_uuid, using="default"))
     call_command("restore_document", str(stored.document_uuid), stdout=StringIO())
     call_command("purge_changes", "--days=0", stdout=StringIO())
 

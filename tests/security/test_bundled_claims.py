@@ -131,7 +131,7 @@ def test_no_bundled_claim_set_causes_a_configuration_error(standard_served: Serv
             for resource in standard_served.surface.resources:
                 for action in Action:
                     with suppress(ActionAccessDenied, ResourceAccessDenied):
-                        row_policy(client, resource, action, standard_served.surface)
+                        row_policy(client, resource, action, standard_served.surface, "default")
 
 
 def test_the_list_of_claim_sets_is_complete() -> None:

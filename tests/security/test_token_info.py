@@ -11,9 +11,9 @@ from edfi_api.security.clients import create_client
 from edfi_api.security.models import Application, ClaimSet
 from edfi_api.security.tokens import client_of_token
 from edfi_api.storage import store
-from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.requests import WriteRequest
 from tests.conftest import new_token
+from tests.factories import STORED_URIS
 
 ADDRESS = "/oauth/token_info"
 FORM = "application/x-www-form-urlencoded"
@@ -64,7 +64,10 @@ def lakeside(documents, resource_named) -> None:
     for resource, members in bodies:
         documents.store_targets(resource, documents.minimal_body(resource))
         store.upsert(
-            WriteRequest(preparers[resource.name].prepare(documents.minimal_body(resource, **members), stored_uris))
+            WriteRequest(
+                preparers[resource.name].prepare(documents.minimal_body(resource, **members), STORED_URIS),
+                using="default",
+            )
         )
 
 

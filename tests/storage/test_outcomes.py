@@ -6,9 +6,9 @@ import pytest
 
 from edfi_api.documents.incoming import Preparer
 from edfi_api.storage import policy_statements
-from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
+from tests.factories import STORED_URIS
 
 ID = UUID("01900000-0000-7000-8000-000000000001")
 OTHER_ID = UUID("01900000-0000-7000-8000-000000000002")
@@ -26,7 +26,9 @@ def course(documents, resource_named):
 @pytest.fixture
 def request_for(course, documents):
     def make(**changes):
-        return WriteRequest(Preparer(course).prepare(documents.minimal_body(course, **changes), stored_uris))
+        return WriteRequest(
+            Preparer(course).prepare(documents.minimal_body(course, **changes), STORED_URIS), using="default"
+        )
 
     return make
 
@@ -42,7 +44,7 @@ def update(request, expected_version=None, document_uuid=ID):
 
 
 def delete(resource, expected_version=None):
-    values = DeleteRequest(resource, ID).values() | {"expected_version": expected_version}
+    values = DeleteRequest(resource, ID, using="default").values() | {"expected_version": expected_version}
     return execute(policy_statements.delete(None).with_values(**values), "default")
 
 

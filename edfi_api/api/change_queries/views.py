@@ -15,4 +15,4 @@ class AvailableChangeVersionsView(EdFiView):
     detail = None
 
     def get(self, request: Request, **kwargs: Any) -> Response:
-        return Response({"oldestChangeVersion": 0, "newestChangeVersion": newest_change_version()})
+        return Response({"oldestChangeVersion": 0, "newestChangeVersion": newest_change_version(self.using)})

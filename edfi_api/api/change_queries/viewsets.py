@@ -41,7 +41,7 @@ class TrackedResourceViewSet(ResourceViewSet):
         policy = self.authorize(request).policy
         if policy is not None:
             policy.predicate()  # Raises a refusal if the client cannot be allowed to read any document.
-        tracked = Tracked(self.resource, window, policy)
+        tracked = Tracked(self.resource, window, policy, using=self.using)
         headers = {"Total-Count": str(count(tracked))} if page.wants_total else {}
         return JsonTextResponse(_array(map(write, find(tracked, page.size, page.offset))), headers)
 

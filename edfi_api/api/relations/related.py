@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS
-
 from edfi_api.api.relations.parameters import CreationOrder, RelationsQuery
 from edfi_api.api.relations.related_resources import Direction
 from edfi_api.model.surface.resource import Resource, ResourceName
@@ -90,7 +88,7 @@ def related_documents(
     readable: Iterable[Readable],
     *,
     policy: RowPolicy | None = None,
-    using: str = DEFAULT_DB_ALIAS,
+    using: str,
 ) -> Iterator[RelatedDocument] | None:
     """A page of the documents related to the document of this resource with this id; None if there is no such document,
     or none that the policy allows."""

@@ -49,10 +49,11 @@ class RelationsView(AuthorizedView):
         uuid = document_uuid(document_id)
         query = read(request.query_params, self.surface)
         policy = self.authorize(request).policy
-        resources = readable_resources(request.user, self._requested(query), self.surface)
-        found = related_documents(resource, uuid, query, resources, policy=policy)
+        resources = readable_resources(request.user, self._requested(query), self.surface, self.using)
+        found = related_documents(resource, uuid, query, resources, policy=policy, using=self.using)
         if found is None:
-            store.get(resource, uuid, policy=policy)  # Raises the reason if the document exists but may not be read.
+            # Raises the reason if the document exists but may not be read.
+            store.get(resource, uuid, policy=policy, using=self.using)
             raise ResourceNotFound
         array, last_row = JsonArray(), 0
         for each in found:
@@ -73,5 +74,5 @@ class RelationsView(AuthorizedView):
             "naturalKey": related.natural_key,
         }
         if query.with_bodies:
-            members["body"] = orjson.Fragment(self.representations[related.name].document(related.document))
+            members["body"] = orjson.Fragment(self.representations[related.name].document(related.document, self.using))
         return orjson.dumps(members)

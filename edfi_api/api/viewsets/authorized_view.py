@@ -21,11 +21,11 @@ class AuthorizedView(EdFiView):
     def authorize(self, request: EdFiRequest) -> Authorization:
         """What the client may do. Raises what the permission classes of the settings and the claim set refuse."""
         self.check_permissions(request)
-        return authorize(request.user, self.resource, ACTIONS[self.action], self.surface)
+        return authorize(request.user, self.resource, ACTIONS[self.action], self.surface, self.using)
 
     def handle_exception(self, exc: Exception) -> Response:
         """As DRF's; an error in the SQL of a custom view is reported as such."""
         if isinstance(exc, ProgrammingError):
             client = cast(EdFiRequest, self.request).user
-            exc = refusal_behind(exc, client, self.resource, ACTIONS[self.action], self.surface) or exc
+            exc = refusal_behind(client, self.resource, ACTIONS[self.action], self.surface, self.using) or exc
         return super().handle_exception(exc)

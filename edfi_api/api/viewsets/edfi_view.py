@@ -7,6 +7,7 @@ Authentication, permission, throttle, parser, renderer and exception handler cla
 from functools import cache
 from typing import Any, Never
 
+from django.db import DEFAULT_DB_ALIAS
 from django.http import HttpRequest
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -46,6 +47,8 @@ class EdFiView(GenericAPIView[Document]):
     paginator: EdFiPagination
 
     http_method_names = ["get", "head", "post", "put", "delete"]
+    # The alias of the database with the client's documents, from `initial` on.
+    using: str
     # True if the route is that of a single document, False for a collection, None for others.
     detail: bool | None = False
 
@@ -59,6 +62,7 @@ class EdFiView(GenericAPIView[Document]):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.perform_authentication(request)
+        self.using = DEFAULT_DB_ALIAS
         self.check_permissions(request)
         self.check_throttles(request)
 

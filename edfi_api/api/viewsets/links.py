@@ -3,13 +3,13 @@
 The targets of reference objects are stored with the document, so this needs no query.
 """
 
-from functools import cached_property
 from typing import Any
 
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
 from edfi_api.model.surface.resource import Surface
 from edfi_api.storage import resource_types
+from edfi_api.storage.data_store import data_store
 from edfi_api.storage.stored import StoredDocument
 
 
@@ -19,32 +19,32 @@ class Linker:
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
 
-    def linked_text(self, document: StoredDocument, extractor: Extractor) -> bytes:
+    def linked_text(self, document: StoredDocument, extractor: Extractor, using: str) -> bytes:
         """The body's JSON with a link at the end of every reference object; as stored if it has none."""
         if document.linked_types is None or document.linked_ids is None:
             return document.text
         body = json_text.loads(document.text)
-        self.add_links(body, document, extractor)
+        self.add_links(body, document, extractor, using)
         return json_text.dumps(body)
 
-    def add_links(self, body: dict[str, Any], document: StoredDocument, extractor: Extractor) -> None:
-        """Add a link, in place, to every reference object of the parsed body of a document."""
+    def add_links(self, body: dict[str, Any], document: StoredDocument, extractor: Extractor, using: str) -> None:
+        """Add a link, in place, to every reference object of the parsed body of a document of this database."""
         if document.linked_types is None or document.linked_ids is None:
             return
+        starts = data_store(using).state(self._starts)
         types, ids = _items(document.linked_types), _items(document.linked_ids)
         for reference, type_, id_ in zip(extractor.reference_objects(body), types, ids, strict=True):
             # The database may have documents of resources that the surface no longer has.
-            if type_ in self._starts:
-                rel, start = self._starts[type_]
+            if type_ in starts:
+                rel, start = starts[type_]
                 reference["link"] = {"rel": rel, "href": start + id_}
 
-    @cached_property
-    def _starts(self) -> dict[str, tuple[str, str]]:
+    def _starts(self, using: str) -> dict[str, tuple[str, str]]:
         """Resource type → the name of the resource, and its path with a trailing slash."""
         served = self._surface.by_name
         return {
             str(number): (name.resource, f"{served[name].url_path}/")
-            for number, name in resource_types.names().items()
+            for number, name in resource_types.names(using).items()
             if name in served
         }
 

@@ -42,27 +42,27 @@ class Representation:
             return self
         return Representation(self.extractor, self.linker, part.projection, part.tag)
 
-    def document(self, document: StoredDocument) -> bytes:
+    def document(self, document: StoredDocument, using: str) -> bytes:
         """One document; its stored text is a non-empty object, since every resource has an identity."""
-        text = self._text(document)
+        text = self._text(document, using)
         front = f'{{"id":"{document.document_uuid}",'
         behind = f',"_etag":"{etag(document, self.profile_tag)}","_lastModifiedDate":"{document.last_modified}"}}'
         return b"%b%b%b" % (front.encode(), text[1:-1], behind.encode())
 
-    def _text(self, document: StoredDocument) -> bytes:
+    def _text(self, document: StoredDocument, using: str) -> bytes:
         if self.projection is None:
-            return self.linker.linked_text(document, self.extractor) if api_settings.LINKS else document.text
+            return self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
         body = json_text.loads(document.text)
         if api_settings.LINKS:
             # Stored links are in the order of all reference objects, so they are added before any of these is hidden.
-            self.linker.add_links(body, document, self.extractor)
+            self.linker.add_links(body, document, self.extractor, using)
         return json_text.dumps(self.projection(body))
 
-    def collection(self, documents: Iterable[StoredDocument]) -> "CollectionText":
+    def collection(self, documents: Iterable[StoredDocument], using: str) -> "CollectionText":
         """A JSON array of documents."""
         array, last_row = JsonArray(), None
         for document in documents:
-            array.append(self.document(document))
+            array.append(self.document(document, using))
             last_row = document.row
         return CollectionText(array.finish(), last_row)
 

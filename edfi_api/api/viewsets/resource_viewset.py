@@ -4,9 +4,11 @@
 classes are those of the settings; exceptions pass through to the handler.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar, cast
+from uuid import UUID
 
+from django.db import DEFAULT_DB_ALIAS
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.decorators import classonlymethod
@@ -88,6 +90,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
         """Does not check permissions: each action does."""
         self.perform_authentication(request)
+        self.using = DEFAULT_DB_ALIAS
         self.check_throttles(request)
         if document_id is not None:
             self.document_uuid = document_uuid(document_id)
@@ -98,7 +101,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def get_queryset(self) -> Any:
         """The selection that the filter backends narrow."""
-        return all_documents(self.resource)
+        return all_documents(self.resource, self.using)
 
     def selection(self) -> Selection:
         """The documents that the filter backends select."""
@@ -113,7 +116,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         def query(documents: Selection) -> tuple[int | None, CollectionText]:
             total = collection.count(documents) if page.wants_total else None
             found = collection.page(page.rows_of(documents), page.size, page.offset)
-            return total, self.representation.under(part).collection(found)
+            return total, self.representation.under(part).collection(found, self.using)
 
         total, text = self.read(request, documents, query)
         headers = profiled_headers(part)
@@ -143,9 +146,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         body = self.parse_body(request)
         refuse_narrowed(self.profile_part(request))
-        incoming = self.preparer.prepare_new(body, stored_uris)
+        incoming = self.preparer.prepare_new(body, self.stored_uris)
         allowed = self.authorize(request)
-        written = store.upsert(WriteRequest(incoming, request.user.row_id, write_condition(request), allowed.policy))
+        client, condition = request.user.row_id, write_condition(request)
+        written = store.upsert(WriteRequest(incoming, client, condition, allowed.policy, using=self.using))
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, written)
         return EmptyResponse(status=status, headers=headers)
@@ -153,13 +157,13 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """The document; 304 if the client has its current version."""
         part = self.profile_part(request)
-        document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy)
+        document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy, using=self.using)
         if document is None:
             raise ResourceNotFound
         tag = part.tag if part else ""
         if is_not_modified(request, document, tag):
             return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document, tag))
-        text = self.representation.under(part).document(document)
+        text = self.representation.under(part).document(document, self.using)
         return JsonTextResponse(text, headers=profiled_headers(part) | etag_header(document, tag))
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
@@ -168,10 +172,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         refuse_narrowed(self.profile_part(request))
         if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
             body = body | {"id": str(self.document_uuid)}
-        incoming = self.preparer.prepare_replacement(body, self.document_uuid, stored_uris)
+        incoming = self.preparer.prepare_replacement(body, self.document_uuid, self.stored_uris)
         allowed = self.authorize(request)
         client, condition = request.user.row_id, write_condition(request)
-        write = WriteRequest(incoming, client, condition, allowed.policy, allowed.may_read)
+        write = WriteRequest(incoming, client, condition, allowed.policy, allowed.may_read, using=self.using)
         written = store.update(write, self.document_uuid, self.preparers)
         headers = written_document_headers(request, prefix, self.resource, written)
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
@@ -186,10 +190,15 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             condition=write_condition(request),
             policy=allowed.policy,
             may_read=allowed.may_read,
+            using=self.using,
         )
         if not store.delete(delete):
             raise ResourceNotFound
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
+
+    def stored_uris(self, ids: Iterable[UUID]) -> dict[UUID, str]:
+        """The URIs of the client's stored descriptors among these referential ids."""
+        return stored_uris(ids, self.using)
 
     def profile_part(self, request: EdFiRequest) -> ProfilePart | None:
         """The part of an API profile that the request is under; raises what `Negotiation.part` does."""

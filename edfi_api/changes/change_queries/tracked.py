@@ -3,11 +3,9 @@
 See meadowlark/docs/contract.md#change-queries.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
-
-from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.model.surface.resource import Resource
 from edfi_api.queries.selection import Window
@@ -69,7 +67,7 @@ class Tracked:
     resource: Resource
     window: Window
     policy: RowPolicy | None = None
-    using: str = DEFAULT_DB_ALIAS
+    using: str = field(kw_only=True)
 
     def deletes(self, size: int, offset: int) -> list[Delete]:
         return [Delete(*row) for row in self._page(_DELETES, size, offset)]

@@ -3,15 +3,13 @@
 `sql/0001_documents.sql` explains why the number is safe with concurrent writers.
 """
 
-from django.db import DEFAULT_DB_ALIAS
-
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql
 
 _NEWEST = Sql("SELECT newest_change_version()")
 
 
-def newest_change_version(using: str = DEFAULT_DB_ALIAS) -> int:
+def newest_change_version(using: str) -> int:
     """The version up to which a query that starts after this call sees every change there will ever be.
 
     `using` must be the primary: a replica may lag behind the versions that clients have seen.

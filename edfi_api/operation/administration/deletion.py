@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
@@ -101,7 +101,7 @@ def _refusal(document: Document, user: str) -> DependentItemExists | None:
     if resource is None:
         raise NotServed(type_)
     try:
-        store.delete(DeleteRequest(resource, document.document_uuid, user=user))
+        store.delete(DeleteRequest(resource, document.document_uuid, user=user, using=DEFAULT_DB_ALIAS))
     except DependentItemExists as refusal:
         return refusal
     return None

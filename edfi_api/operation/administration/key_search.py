@@ -16,7 +16,7 @@ from itertools import islice, product
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 
 from edfi_api.documents import json_text
 from edfi_api.documents.coercion import coerce_boolean, coerce_date, coerce_number
@@ -66,7 +66,7 @@ def as_uuid(text: str) -> UUID | None:
 
 def find(text: str, surface: Surface, numbers: Collection[int]) -> Found:
     """The documents that match the text, of the resource types with these numbers."""
-    names = {number: name for number, name in resource_types.names().items() if number in numbers}
+    names = {number: name for number, name in resource_types.names(DEFAULT_DB_ALIAS).items() if number in numbers}
     resources = {number: found for number, name in names.items() if (found := surface.by_name.get(name))}
     most = FOUND_IN_ONE if len(resources) == 1 else FOUND_IN_EACH
     rows = _rows_like(_examples_of_all(resources, natural_keys.elements(text)), most)

@@ -55,9 +55,7 @@ def row(name: str) -> Row | None:
     return STRATEGIES.get(name) or (_CUSTOM_VIEW if is_custom_view(name) else None)
 
 
-def unknown_strategies(
-    names: Iterable[str], surface: Surface, *, for_changes: bool, using: str = "default"
-) -> tuple[str, ...]:
+def unknown_strategies(names: Iterable[str], surface: Surface, *, for_changes: bool, using: str) -> tuple[str, ...]:
     """Those of the strategies that do not exist, or not for this use; custom views have to be in the database."""
     named = list(dict.fromkeys(names))
     rows = {name: found for name in named if (found := row(name))}

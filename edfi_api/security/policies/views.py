@@ -49,7 +49,7 @@ def view_name(strategy: str) -> str:
     return f"{SCHEMA}.{strategy.lower()}"
 
 
-def unusable(names: Iterable[str], surface: Surface, using: str = "default") -> list[str]:
+def unusable(names: Iterable[str], surface: Surface, using: str) -> list[str]:
     """The custom views among the names that have no resource as their basis or do not exist in the database."""
     named = list(names)
     if not named:

@@ -209,7 +209,7 @@ class Rows:
         incoming = self._preparers[resource.name].understand(body)
         values = [
             str(uuid4()),
-            resource_types.numbers()[resource.name],
+            resource_types.numbers("default")[resource.name],
             incoming.identity.natural_key,
             json.dumps(body),
             *incoming.securables,

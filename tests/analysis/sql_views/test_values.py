@@ -41,7 +41,7 @@ class Case:
 
     @cached_property
     def views(self) -> list[View]:
-        return all_views(self.model, self.served.surface, resource_types.numbers())
+        return all_views(self.model, self.served.surface, resource_types.numbers("default"))
 
     def views_of(self, resource: Resource) -> list[View]:
         """The views of an entity, of its bases, and of what projects add to it."""

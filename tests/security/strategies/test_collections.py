@@ -276,7 +276,8 @@ def test_the_rest_of_a_page_shows_only_what_may_still_be_read(scenario, monkeypa
         paths[student] = scenario.enroll(student, 11)
     sis = client_of_token(scenario.client("SISVendor", 1).token)
     students = scenario.resource("Student")
-    visible = all_documents(students).restricted_by(row_policy(sis, students, Action.READ, scenario.documents.surface))
+    policy = row_policy(sis, students, Action.READ, scenario.documents.surface, "default")
+    visible = all_documents(students, "default").restricted_by(policy)
 
     page = collection.page(visible, 25, 0)
     shown = [next(page)]
@@ -351,17 +352,18 @@ def test_each_of_several_organizations_of_a_document_must_be_reached(scenario):
     strategy, stranger = policies(is_for_changes=False)
 
     def shown(policy):
-        return len(list(collection.page(all_documents(two).restricted_by(policy), 25, 0)))
+        return len(list(collection.page(all_documents(two, "default").restricted_by(policy), 25, 0)))
 
     assert (shown(strategy), shown(stranger)) == (1, 0)
     assert scenario.api.delete(offered).status_code == 204
     DeletedDocument.objects.update(body=None)
     strategy, stranger = policies(is_for_changes=True)
-    assert (Tracked(two, Window(), strategy).count_deletes(), Tracked(two, Window(), stranger).count_deletes()) == (
+    tracked = [Tracked(two, Window(), policy, using="default") for policy in (strategy, stranger)]
+    assert tuple(each.count_deletes() for each in tracked) == (
         1,
         0,
     )
-    assert Tracked(two, Window(), strategy).count_key_changes() == 0
+    assert tracked[0].count_key_changes() == 0
 
 
 def session_of(scenario, school):
