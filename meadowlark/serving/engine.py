@@ -1,12 +1,10 @@
 """Granian's HTTP engine on one listening socket. All private names of Granian that Meadowlark uses are in this module.
 
-Of Granian's interfaces RSGI hands over a request before its body has arrived, and the names of its headers unchanged;
-see meadowlark/docs/decisions/0005-http-engine.md. Granian runs RSGI applications on an asyncio loop. Here the threads
-of its pool call the handler themselves, and continue it when a body has arrived.
+Granian runs RSGI applications on an asyncio loop. Here the threads of its pool call the handler themselves, and
+continue it when a body has arrived; see meadowlark/docs/decisions/0005-http-engine.md.
 """
 
 import logging
-import os
 import socket
 from collections.abc import Callable
 from importlib import import_module
@@ -15,10 +13,10 @@ from typing import Any
 
 from granian.http import HTTP1Settings
 
+from meadowlark.serving import listeners
 from meadowlark.serving.rsgi import HTTPProtocol, Scope
 
-# Without its stubs, which are those of an earlier version.
-_granian: Any = import_module("granian._granian")
+_granian: Any = import_module("granian._granian")  # Without its stubs, which are those of an earlier version.
 _log = logging.getLogger("meadowlark.serving")
 
 Handler = Callable[[Scope, HTTPProtocol], None]
@@ -62,12 +60,10 @@ class Engine:
         self._signal = _granian.WorkerSignal()
         self._stopped = Event()
         self._signal.add_cb(self._stopped.set)
+        self._listener = listener.dup().detach()  # The engine closes it.
         worker = _granian.RSGIWorker(
             worker_id=1,
-            sock=(
-                None,
-                _granian.SocketHolder(os.dup(listener.fileno()), is_unix, backlog),
-            ),  # The engine closes its own.
+            sock=(None, _granian.SocketHolder(self._listener, is_unix, backlog)),
             ipc=None,
             threads=1,
             py_threads=threads,
@@ -82,8 +78,12 @@ class Engine:
         """Returns at once. To be called after the fork, since it starts threads."""
         self._serve(self._scheduler, self._loop, self._signal)
 
+    def stop_accepting(self) -> None:
+        """Leave further connections in the queue of the listener; those that are open stay open."""
+        listeners.replace_by_silent(self._listener)
+
     def stop(self) -> None:
-        """Accept no more, close idle connections, and all others after the answer to their current request."""
+        """Close connections that have sent nothing or are idle, and all others after the answer to their request."""
         self._signal.set()
 
     def has_stopped(self) -> bool:

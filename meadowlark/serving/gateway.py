@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import chain
+from threading import Event
 from time import perf_counter
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
@@ -37,6 +38,8 @@ class Gateway:
     # Clients, by address and port, whose request is not answered yet.
     busy: set[str]
     seconds: float
+    # From then on each answer is the last one of its connection.
+    stopping: Event
     access_log: AccessLog | None = None
 
     def handle(self, scope: Scope, protocol: HTTPProtocol) -> None:
@@ -106,7 +109,8 @@ class _Exchange:
 
     def _start_response(self, status: str, headers: Fields, *_: object) -> Callable[[bytes], object]:
         self._status = int(status[:3])
-        self._headers = [*headers, ("Connection", "close")] if self._is_last else headers
+        is_last = self._is_last or self._gateway.stopping.is_set()
+        self._headers = [*headers, ("Connection", "close")] if is_last else headers
         return _write
 
     def _send(self, answer: Iterable[bytes]) -> None:

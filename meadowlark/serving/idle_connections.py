@@ -1,4 +1,5 @@
-"""Closes the connections that have been silent longest before the engine has as many as it accepts.
+"""How long connections have been silent. Those that have been longest are closed before the engine has as many as it
+accepts.
 
 The engine closes silent connections by time alone; at its limit, new ones would wait until then. Only Linux reports how
 long a connection has been silent.
@@ -7,7 +8,7 @@ long a connection has been silent.
 import os
 import socket
 import struct
-from collections.abc import Set
+from collections.abc import Iterable, Iterator, Set
 from contextlib import suppress
 
 # The milliseconds since data was last sent and received, in Linux's struct tcp_info.
@@ -20,12 +21,7 @@ def close_longest_silent(ports: Set[int], most: int, busy: Set[str]) -> int:
     files = _open_files()
     if len(files) <= most:
         return 0
-    idle = []
-    for number in files:
-        with suppress(OSError), _duplicate(number) as connection:
-            if _local_port(connection) in ports and (client := _client(connection)) not in busy:
-                info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
-                idle.append((min(_TCP_INFO.unpack(info)), client, number))
+    idle = [each for each in _connections(files, ports) if each[1] not in busy]
     surplus = sorted(idle, reverse=True)[: max(0, len(idle) - most)]
     for _, client, number in surplus:
         # The engine may have closed this one, and given the number to another.
@@ -33,6 +29,21 @@ def close_longest_silent(ports: Set[int], most: int, busy: Set[str]) -> int:
             if _client(connection) == client:
                 connection.shutdown(socket.SHUT_RDWR)
     return len(surplus)
+
+
+def have_been_silent(ports: Set[int], seconds: float) -> bool:
+    """Whether all connections to these local ports have been open for so long and silent, as far as it can be seen."""
+    files = _open_files()
+    return bool(files) and all(silence >= 1000 * seconds for silence, _, _ in _connections(files, ports))
+
+
+def _connections(files: Iterable[int], ports: Set[int]) -> Iterator[tuple[int, str, int]]:
+    """The milliseconds for which each has been silent, its client, and its file."""
+    for number in files:
+        with suppress(OSError), _duplicate(number) as connection:
+            if _local_port(connection) in ports:
+                info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
+                yield min(_TCP_INFO.unpack(info)), _client(connection), number
 
 
 def _open_files() -> list[int]:

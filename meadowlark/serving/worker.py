@@ -8,8 +8,10 @@ import os
 import select
 import socket
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Event
 from types import SimpleNamespace
 from wsgiref.types import WSGIEnvironment
 
@@ -21,7 +23,7 @@ from edfi_api.conf import api_settings
 from meadowlark.serving import environ
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import Gateway
-from meadowlark.serving.idle_connections import close_longest_silent
+from meadowlark.serving.idle_connections import close_longest_silent, have_been_silent
 from meadowlark.serving.request_bodies import RequestBodies
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 
@@ -30,6 +32,8 @@ _INTERVAL = 1.0
 _SHORT_INTERVAL = 0.1
 # The part of the connections that the engine accepts from which on silent ones are closed.
 _FULL = 0.9
+# Seconds in which a client that has connected, or that has just had an answer, is expected to send a request.
+_SILENT = 1.0
 
 
 class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
@@ -49,15 +53,30 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
         self._senders = ThreadPoolExecutor(self.cfg.threads, thread_name_prefix="large-answer")
         self._busy: set[str] = set()
         self._ports = {each.getsockname()[1] for each in self.sockets if each.family != socket.AF_UNIX}
+        self._stopping = Event()
         engines = [self._engine(listener) for listener in self.sockets]
         for engine in engines:
             engine.start()
         while self.alive and self.ppid == os.getppid():
             self._look_after_connections()
+        self._stop(engines)
+
+    def _stop(self, engines: list[Engine]) -> None:
+        """Engines that stop close connections on which no request has arrived yet. So further connections are left to
+        the next worker first, and those that are open have some time to send a request."""
+        end = time.monotonic() + self.cfg.graceful_timeout
+        self._stopping.set()
+        for engine in engines:
+            engine.stop_accepting()
+        is_visible = all(each.family != socket.AF_UNIX for each in self.sockets)
+        self._wait(lambda: is_visible and have_been_silent(self._ports, _SILENT), time.monotonic() + _SILENT)
         for engine in engines:
             engine.stop()
-        end = time.monotonic() + self.cfg.graceful_timeout
-        while not all(engine.has_stopped() for engine in engines) and time.monotonic() < end:
+        self._wait(lambda: all(engine.has_stopped() for engine in engines), end)
+
+    def _wait(self, is_done: Callable[[], bool], end: float) -> None:
+        self._look_after_connections(_SHORT_INTERVAL)
+        while not is_done() and time.monotonic() < end:
             self._look_after_connections(_SHORT_INTERVAL)
 
     def _engine(self, listener: socket.socket) -> Engine:
@@ -73,6 +92,7 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
             self._senders,
             self._busy,
             self.request_seconds,
+            self._stopping,
             self._log_access if self.log.access_log_enabled else None,
         )
 

@@ -14,6 +14,7 @@ from threading import Event
 from typing import Any
 
 import granian
+import psutil
 import pytest
 
 from meadowlark.serving import environ
@@ -32,22 +33,32 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
 @contextmanager
 def serving(application: Application, seconds: float = 60, head_seconds: int = 60) -> Iterator[int]:
     """The port of an engine of two threads, whose bodies may have 200,000 bytes and take so many seconds."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        serving_on(listener, application, Event(), seconds, head_seconds),
+    ):
+        yield listener.getsockname()[1]
+
+
+@contextmanager
+def serving_on(
+    listener: socket.socket, application: Application, stopping: Event, seconds: float = 60, head_seconds: int = 60
+) -> Iterator[Engine]:
     bodies = RequestBodies(LIMIT, seconds)
     stopped = Event()
     with (
-        socket.create_server(("127.0.0.1", 0)) as listener,
         ThreadPoolExecutor(THREADS) as senders,
         ThreadPoolExecutor(1) as clock,
     ):
         variables = environ.FIXED | {"SERVER_NAME": "localhost", "SERVER_PORT": "1"}
-        gateway = Gateway(application, variables, bodies, senders, set(), seconds)
+        gateway = Gateway(application, variables, bodies, senders, set(), seconds, stopping)
         engine = Engine(
             listener, gateway.handle, threads=THREADS, connections=100, head_seconds=head_seconds, backlog=100
         )
         engine.start()
         clock.submit(lambda: [bodies.expire() for _ in iter(lambda: stopped.wait(0.05), True)])
         try:
-            yield listener.getsockname()[1]
+            yield engine
         finally:
             stopped.set()
             engine.stop()
@@ -442,6 +453,36 @@ def test_a_client_that_leaves_ends_a_large_answer_at_once() -> None:
             leaving.sendall(b"GET / HTTP/1.1\r\n" + HOST + b"\r\n")
             wait_until(lambda: len(made) > 20, 30)
         assert closed.wait(30), "the time limit is a minute"
+
+
+def test_connections_outlive_the_end_of_accepting_until_their_next_answer() -> None:
+    """Those that have been accepted, with or without a request before; further ones are left to another engine."""
+    stopping = Event()
+    get = b"GET / HTTP/1.1\r\n" + HOST + b"\r\n"
+    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as opened:
+        port = listener.getsockname()[1]
+        with serving_on(listener, echo, stopping) as first:
+            used, fresh = (opened.enter_context(connected(port)) for _ in range(2))
+            used.sendall(get)
+            assert received(used).getheader("Connection") is None
+            wait_until(lambda: accepted(port) == 2, 30)
+            first.stop_accepting()
+            stopping.set()
+            late = opened.enter_context(connected(port))
+            for connection in (used, fresh):
+                connection.sendall(get)
+                assert received(connection).getheader("Connection") == "close"
+                assert connection.recv(1) == b""
+            late.sendall(get)
+            assert accepted(port) == 0
+        with serving_on(listener, echo, Event()):
+            assert received(late).status == 200
+
+
+def accepted(port: int) -> int:
+    """The number of connections to the port that this process has accepted and not closed."""
+    connections = psutil.Process().net_connections("tcp")
+    return sum(each.laddr.port == port and each.status == psutil.CONN_ESTABLISHED for each in connections)
 
 
 def test_an_application_that_raises_is_answered_with_500(caplog: pytest.LogCaptureFixture) -> None:

@@ -95,6 +95,7 @@ def test_the_connections_of_a_killed_worker_go_to_its_successor(server):
     port, gunicorn = server
     victim, _ = gunicorn.children()
     victim.suspend()
+    wait_until(lambda: set(states_of_threads(victim)) == {"T"}, PATIENCE)
     with ExitStack() as opened:
         clients = [opened.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE)) for _ in range(32)]
         for client in clients:
@@ -103,6 +104,12 @@ def test_the_connections_of_a_killed_worker_go_to_its_successor(server):
         assert {whole_answer(client).status for client in clients} == {200}
         wait_until(lambda: len(workers(gunicorn)) == 2, PATIENCE)
     assert victim.pid not in workers(gunicorn)
+
+
+def states_of_threads(process: psutil.Process) -> list[str]:
+    """As in /proc/PID/stat, behind the name in parentheses: T for a stopped one."""
+    tasks = Path(f"/proc/{process.pid}/task").glob("*/stat")
+    return [task.read_text().rpartition(")")[2].split()[0] for task in tasks]
 
 
 def test_a_worker_is_replaced_after_as_many_requests_as_gunicorn_is_set_to(tmp_path):
