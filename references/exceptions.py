@@ -19,10 +19,14 @@ class MissingTarget:
 
 @dataclass
 class UnresolvedReference(Exception):
-    """All references of one document that do not resolve, in body order."""
+    """The references of one document that do not resolve, in body order, at most as many as are reported.
+
+    `ids` are the referential ids of all missing targets.
+    """
 
     documents: list[MissingTarget] = field(default_factory=list)
     descriptors: list[MissingTarget] = field(default_factory=list)
+    ids: frozenset[UUID] = field(default=frozenset(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ def unresolved(
     return UnresolvedReference(
         documents=[reference.as_missing() for reference in documents],
         descriptors=[reference.as_missing(reference.value in of_another_type) for reference in descriptors],
+        ids=frozenset([reference.referential_id for reference in references]),
     )
 
 

@@ -269,8 +269,8 @@ def test_a_document_whose_target_never_arrives_is_refused(load, write, district)
 
     assert row(screen.out, "LocalEducationAgency") == ["0", "0", "0", "2"]
     assert [line.rsplit(" ", 1)[1] for line in screen.err.splitlines()] == [
-        '{"localEducationAgencyId":2}',
         '{"localEducationAgencyId":9}',
+        '{"localEducationAgencyId":2}',
     ]
 
 
@@ -290,7 +290,7 @@ def test_a_deferred_document_does_not_replace_a_later_version(load, write, distr
 
     screen = load()
 
-    assert row(screen.out, "LocalEducationAgency") == ["2", "0", "0", "1"]
+    assert row(screen.out, "LocalEducationAgency") == ["2", "1", "0", "0"]
     assert Document.objects.get(natural_key="NK#localEducationAgencyId=1").body == newer.body
 
 

@@ -1,6 +1,6 @@
 """Whole loads: order, what one mistake costs, and what a second load changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -96,10 +96,77 @@ def test_waiting_ends_when_nothing_more_can_come(loader: Loader, stored: Stored)
     assert counted(result, "LocalEducationAgency") == {"inserted": 1, "refused": 2}
     assert loader.reasons == [
         "$.parentLocalEducationAgencyReference: The referenced LocalEducationAgency item does not exist. "
-        '{"localEducationAgencyId":"2"}',
-        "$.parentLocalEducationAgencyReference: The referenced LocalEducationAgency item does not exist. "
         '{"localEducationAgencyId":"9"}',
+        "$.parentLocalEducationAgencyReference: The referenced LocalEducationAgency item does not exist. "
+        '{"localEducationAgencyId":"2"}',
     ]
+
+
+def test_documents_that_refer_to_each_other_in_a_circle_are_loaded(loader: Loader, stored: Stored) -> None:
+    loader.documents(agency(1, parent=2), agency(2, parent=3), agency(3, parent=1), AGENCY_DESCRIPTORS)
+
+    assert loader.refused == []
+    assert [body["localEducationAgencyId"] for body in stored("LocalEducationAgency")] == [1, 2, 3]
+
+
+def test_a_document_that_waits_does_not_replace_a_later_version(loader: Loader, stored: Stored) -> None:
+    later = agency(1).replace("<NameOfInstitution>A<", "<NameOfInstitution>Later<")
+
+    loader.documents(agency(1, parent=2), later, agency(2), AGENCY_DESCRIPTORS)
+
+    assert loader.refused == []
+    assert {body["localEducationAgencyId"]: body["nameOfInstitution"] for body in stored("LocalEducationAgency")} == {
+        1: "Later",
+        2: "A",
+    }
+
+
+ANY_ORDER = (
+    agency(1, parent=2),
+    agency(2, parent=1),
+    agency(3, parent=4).replace("<NameOfInstitution>A<", "<NameOfInstitution>Only this<"),
+    agency(4),
+    agency(5).replace(
+        f"<LocalEducationAgencyCategory>{uri('LocalEducationAgencyCategory', 'Other')}",
+        "<ParentLocalEducationAgencyReference><LocalEducationAgencyLookup><NameOfInstitution>Only this"
+        "</NameOfInstitution></LocalEducationAgencyLookup></ParentLocalEducationAgencyReference>"
+        f"<LocalEducationAgencyCategory>{uri('LocalEducationAgencyCategory', 'Other')}",
+    ),
+    agency(6, parent=5),
+    AGENCY_DESCRIPTORS,
+)
+
+
+@pytest.mark.parametrize("order", [range(7), range(6, -1, -1), (4, 2, 6, 0, 5, 1, 3), (5, 4, 3, 2, 1, 0, 6)])
+def test_any_order_ends_with_the_same_documents(loader: Loader, stored: Stored, order: Sequence[int]) -> None:
+    """Circles, look-ups and what refers to both."""
+    loader.documents(*(ANY_ORDER[position] for position in order))
+
+    parents = {
+        body["localEducationAgencyId"]: body.get("parentLocalEducationAgencyReference", {}).get(
+            "localEducationAgencyId"
+        )
+        for body in stored("LocalEducationAgency")
+    }
+    assert loader.refused == []
+    assert parents == {1: 2, 2: 1, 3: 4, 4: None, 5: 3, 6: 5}
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_a_look_up_that_matches_several_documents_is_refused_in_any_order(
+    loader: Loader, stored: Stored, is_reversed: bool
+) -> None:
+    """It would match one as long as the second is not written."""
+    named = (
+        "<SchoolReference><SchoolLookup><NameOfInstitution>Same</NameOfInstitution></SchoolLookup></SchoolReference>"
+    )
+    same = [school(number).replace(f">School {number}<", ">Same<") for number in (1, 2)]
+    documents = [SCHOOL_DESCRIPTORS, same[0], location("A", named), same[1]]
+
+    loader.documents(*(documents[::-1] if is_reversed else documents))
+
+    assert loader.reasons == ["the School look-up matches several documents"]
+    assert stored("Location") == []
 
 
 def test_a_document_that_waits_for_the_refused_is_refused_with_its_line(loader: Loader) -> None:

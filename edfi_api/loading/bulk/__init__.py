@@ -3,7 +3,8 @@
 `candidates` defines input and output. `pipeline` processes them in `batches`: `preparation` validates bodies and builds
 rows in several processes; `write_set` determines which batches may be written concurrently by the threads of
 `sessions`; `writing` writes a batch with the `statements`, after `conflicts` has determined which of its rows the API
-would refuse. `deferred_references` tells loads which missing targets may follow.
+would refuse. `free_order` writes documents whose targets may follow: `deferred_references` determines for which of them
+that is so, and `waiting` keeps those on disk.
 """
 
 from edfi_api.loading.bulk.candidates import Candidate, Refusal, Written

@@ -54,9 +54,11 @@ class Candidate(NamedTuple, Generic[Origin]):
 
 
 class Written(NamedTuple, Generic[Origin]):
-    """The result of a candidate: its outcome or refusal. Candidates for the same document have the same referential id;
-    it is None if the body is invalid."""
+    """The result of a candidate: its outcome or refusal.
+
+    `aliases` are the referential ids of its document, its own first; empty if the body is invalid.
+    """
 
     candidate: Candidate[Origin]
     result: Outcome | Refusal
-    referential_id: bytes | None
+    aliases: tuple[bytes, ...]

@@ -153,10 +153,8 @@ def _resource_name(candidate: Candidate[Any]) -> Any:
 
 
 def _written(batch: Sequence[Candidate[Origin]], prepared: Prepared, results: Results) -> Iterator[Written[Origin]]:
-    aliases = prepared.aliases
     for position, candidate in enumerate(batch):
-        ids = aliases.get(position)
-        yield Written(candidate, results[position], ids[0] if ids else None)
+        yield Written(candidate, results[position], prepared.aliases.get(position, ()))
 
 
 @contextmanager

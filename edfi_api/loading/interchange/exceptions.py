@@ -42,6 +42,10 @@ class UnknownElement(UnreadableDocument):
     name: str
 
 
+class NeedsLookUp(Exception):
+    """A document has a look-up, and those are not to be resolved yet."""
+
+
 @dataclass
 class StoppedAtRefusal(Exception):
     """The first refusal ended the load, because the command runs with `--strict`."""

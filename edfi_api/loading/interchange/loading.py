@@ -1,23 +1,28 @@
 """Loading interchange files: read everything, then write it in load order, with the same rules as the API.
 
-Errors in one document or one file do not stop the others. Memory is bounded by one document, the spool's cache, the
-counts, and the documents that wait for the next round (see `_Writing`); it does not depend on the number of documents.
+Errors in one document or one file do not stop the others. Memory is bounded by the batches under way, the caches of
+what is kept on disk, and the counts; it does not depend on the number of documents.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
-from operator import attrgetter
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import DEFAULT_DB_ALIAS
 from tqdm import tqdm
 
-from edfi_api.loading.bulk import BulkWriter, Candidate, Written, bulk_writer, write_documents
-from edfi_api.loading.bulk.deferred_references import DeferredReferences
+from edfi_api.documents import json_text
+from edfi_api.loading.bulk import Candidate, Written, bulk_writer, write_documents
+from edfi_api.loading.bulk.free_order import FreeOrder
+from edfi_api.loading.bulk.waiting import Place
 from edfi_api.loading.interchange.document_reader import DocumentReader
 from edfi_api.loading.interchange.entities import Entities
-from edfi_api.loading.interchange.exceptions import UnknownElement, UnreadableDocument, UnreadableFile
+from edfi_api.loading.interchange.exceptions import (
+    NeedsLookUp,
+    UnknownElement,
+    UnreadableDocument,
+    UnreadableFile,
+)
 from edfi_api.loading.interchange.resolution import Resolver
 from edfi_api.loading.interchange.results import (
     LoadResult,
@@ -123,10 +128,10 @@ class _Reading:
 
 @dataclass
 class _Writing:
-    """The second half: spool → database, in rounds.
+    """The second half: spool → database, in free order.
 
-    A document waits for the next round if its missing target can still be written. Rounds repeat as long as the number
-    of waiting documents decreases.
+    Look-ups are resolved when everything is written that can be without them, and all of them before any of their
+    documents is written. So what they match does not depend on the order of the documents either.
     """
 
     entities: Entities
@@ -134,56 +139,69 @@ class _Writing:
     files: Sequence[Path]
     reporter: RefusalReporter
     using: str
-    _waiting: dict[tuple[int, int], Refused] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._resources = self.entities.surface.resources
         self._resolver = Resolver(self.entities, self.spool, self.using)
-        self._deferred_references = DeferredReferences(self._resources)
 
     def write(self) -> None:
-        with bulk_writer(self.using) as writer:
-            self._round(writer, tqdm(self.spool.in_order(), total=self.spool.size, unit="doc", disable=None))
-            is_progress = True
-            while self._waiting and is_progress:
-                places = list(self._waiting)
-                self._round(writer, self.spool.at(places))
-                is_progress = len(self._waiting) < len(places)
-        for refused in self._waiting.values():
-            self.reporter.refused(refused)
+        with (
+            bulk_writer(self.using) as writer,
+            FreeOrder(writer, self._resources) as free_order,
+            tqdm(total=self.spool.size, unit="doc", disable=None) as progress,
+        ):
+            self._take(free_order.write(self._without_look_ups(free_order)), progress)
+            self._take(free_order.settle(), progress)
+            while self._look_up():
+                self._take(free_order.write(self._looked_up()), progress)
+                self._take(free_order.settle(), progress)
+            self._take(free_order.finish(), progress)
+        for waiting, line, reason in self.spool.with_open_look_ups():
+            self._refuse(waiting, line, reason)
 
-    def _round(self, writer: BulkWriter, queue: Iterable[Waiting]) -> None:
-        """Writes resource by resource, so that look-ups find the documents that precede them in load order."""
-        self._waiting = {}
-        self._deferred_references.begin_round()
-        for _, of_resource in groupby(queue, key=attrgetter("rank")):
-            for written in writer.write(self._candidates(of_resource)):
-                self._take_result(written.candidate.origin, written)
+    def _without_look_ups(self, free_order: FreeOrder) -> Iterator[Candidate[Place]]:
+        """Those whose references can be resolved; the others are refused, or wait until look-ups are resolved."""
+        for waiting in self.spool.in_order():
+            try:
+                body = self._resolver.body_without_look_ups(waiting.fragment, waiting.file)
+            except NeedsLookUp:
+                free_order.expect(self._resources[waiting.rank])
+                self.spool.look_up_later(waiting)
+            except UnreadableDocument as problem:
+                self._refuse(waiting, problem.line, problem.reason)
+            else:
+                yield self._candidate(waiting, json_text.dumps(body))
 
-    def _candidates(self, queue: Iterable[Waiting]) -> Iterator[Candidate[Waiting]]:
-        """The documents whose references can be resolved; the others are refused."""
-        for waiting in queue:
-            resource = self._resources[waiting.rank]
-            file = str(self.files[waiting.file])
+    def _look_up(self) -> bool:
+        """Resolve the look-ups that match one document now; whether there is any."""
+        is_any = False
+        for waiting, _, _ in self.spool.with_open_look_ups():
             try:
                 body = self._resolver.body(waiting.fragment, waiting.file)
             except UnreadableDocument as problem:
-                self.reporter.refused(Refused(file, problem.line, resource.name, problem.reason))
+                self.spool.not_found(waiting, problem.line, problem.reason)
             else:
-                yield Candidate.of(resource, body, waiting)
+                self.spool.looked_up(waiting, json_text.dumps(body))
+                is_any = True
+        return is_any
 
-    def _take_result(self, waiting: Waiting, written: Written[Waiting]) -> None:
-        resource = written.candidate.resource
-        if isinstance(written.result, Outcome):
-            self.reporter.result.count(resource.name, written.result)
-            return
-        reason = refusal_reason(written, written.result)
-        refused = Refused(str(self.files[waiting.file]), waiting.line, resource.name, reason)
-        if self._deferred_references.may_resolve_later(waiting.rank, written.result):
-            self._wait(waiting, refused)
-        else:
-            self.reporter.refused(refused)
+    def _looked_up(self) -> Iterator[Candidate[Place]]:
+        return (self._candidate(waiting, text) for waiting, text in self.spool.take_looked_up())
 
-    def _wait(self, waiting: Waiting, refused: Refused) -> None:
-        self._waiting[waiting.rank, waiting.number] = refused
-        self._deferred_references.defer(waiting.rank)
+    def _candidate(self, waiting: Waiting, text: bytes) -> Candidate[Place]:
+        return Candidate(self._resources[waiting.rank], text, Place(waiting.file, waiting.line))
+
+    def _take(self, results: Iterable[Written[Place]], progress: tqdm) -> None:
+        for written in results:
+            candidate, result = written.candidate, written.result
+            if isinstance(result, Outcome):
+                self.reporter.result.count(candidate.resource.name, result)
+            else:
+                file, line = candidate.origin
+                reason = refusal_reason(written, result)
+                self.reporter.refused(Refused(str(self.files[file]), line, candidate.resource.name, reason))
+            progress.update()
+
+    def _refuse(self, waiting: Waiting, line: int, reason: str) -> None:
+        name = self._resources[waiting.rank].name
+        self.reporter.refused(Refused(str(self.files[waiting.file]), line, name, reason))

@@ -1,6 +1,7 @@
 """Fragment → body: resolves references to other elements of the file and to documents in the database.
 
-Runs just before the document is written, when all possible targets that load order allows are written.
+Runs just before the document is written. Whether a look-up matches one document depends on what is stored, so
+`loading` resolves look-ups only when everything is written that can be without them.
 """
 
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Any
 
 from edfi_api.documents.coercion import Coercion, compile_coercion
 from edfi_api.loading.interchange.entities import Entities
-from edfi_api.loading.interchange.exceptions import UnreadableDocument
+from edfi_api.loading.interchange.exceptions import NeedsLookUp, UnreadableDocument
 from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.loading.interchange.identity_values import reference_object
 from edfi_api.loading.interchange.spool import Spool
@@ -25,10 +26,19 @@ class Resolver:
     spool: Spool
     using: str
     _coercions: dict[ResourceName, Coercion] = field(default_factory=dict)
+    _is_looking_up: bool = True
 
     def body(self, fragment: Fragment, file: int) -> dict[str, Any]:
-        """The fragment's body with all references; UnreadableDocument if one cannot be resolved."""
+        """The fragment's body with all references. Raises UnreadableDocument if one cannot be resolved."""
         return self._resolved(fragment, file, frozenset()).body
+
+    def body_without_look_ups(self, fragment: Fragment, file: int) -> dict[str, Any]:
+        """As `body`. Raises NeedsLookUp if a reference is a look-up."""
+        self._is_looking_up = False
+        try:
+            return self.body(fragment, file)
+        finally:
+            self._is_looking_up = True
 
     def _resolved(self, fragment: Fragment, file: int, passed: frozenset[str]) -> Fragment:
         for reference in fragment.open_references:
@@ -64,6 +74,8 @@ class Resolver:
         return {name} if superclass is None else {name, superclass.name}
 
     def _looked_up(self, look_up: LookUp, reference: OpenReference, file: int, passed: frozenset[str]) -> Fragment:
+        if not self._is_looking_up:
+            raise NeedsLookUp
         examples = [self._resolved(example, file, passed) for example in look_up.examples]
         found = [match for example in examples for match in self._matches(example)]
         if len(found) != 1:

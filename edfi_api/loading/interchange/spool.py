@@ -3,12 +3,12 @@
 Targets are written before their referrers, and a target can be in the last file.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from edfi_api.loading.interchange import fragments
 from edfi_api.loading.interchange.fragments import Fragment, Named
-from edfi_api.loading.interchange.temporary_database import TemporaryDatabase
+from edfi_api.loading.temporary_database import TemporaryDatabase
 
 _SCHEMA = """
 CREATE TABLE document (
@@ -16,7 +16,14 @@ CREATE TABLE document (
     rank INTEGER, number INTEGER, file INTEGER, line INTEGER, fragment BLOB, PRIMARY KEY (rank, number)
 ) WITHOUT ROWID;
 CREATE TABLE named (file INTEGER, id TEXT, named BLOB, PRIMARY KEY (file, id)) WITHOUT ROWID;
+-- Documents with look-ups that have not been written: with the text of the body, or with the reason why there is none.
+CREATE TABLE look_up (
+    rank INTEGER, number INTEGER, text BLOB, line INTEGER, reason TEXT, PRIMARY KEY (rank, number)
+) WITHOUT ROWID;
 """
+
+
+_READ_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +63,40 @@ class Spool(TemporaryDatabase):
         rows = self._database.execute("SELECT rank, number, file, line, fragment FROM document ORDER BY rank, number")
         return (_waiting(*row) for row in rows)
 
-    def at(self, places: Iterable[tuple[int, int]]) -> Iterator[Waiting]:
-        """The documents with these ranks and numbers, in the order given."""
-        query = "SELECT rank, number, file, line, fragment FROM document WHERE rank = ? AND number = ?"
-        return (_waiting(*self._database.execute(query, place).fetchone()) for place in places)
+    def look_up_later(self, waiting: Waiting) -> None:
+        """Remember a document whose look-ups have not been tried."""
+        self._database.execute("INSERT INTO look_up (rank, number) VALUES (?, ?)", (waiting.rank, waiting.number))
+
+    def looked_up(self, waiting: Waiting, text: bytes) -> None:
+        """The body of a document whose look-ups have been resolved."""
+        query = "UPDATE look_up SET text = ? WHERE rank = ? AND number = ?"
+        self._database.execute(query, (text, waiting.rank, waiting.number))
+
+    def not_found(self, waiting: Waiting, line: int, reason: str) -> None:
+        """Why the last attempt to resolve its look-ups failed."""
+        query = "UPDATE look_up SET line = ?, reason = ? WHERE rank = ? AND number = ?"
+        self._database.execute(query, (line, reason, waiting.rank, waiting.number))
+
+    def with_open_look_ups(self) -> Iterator[tuple[Waiting, int, str]]:
+        """Each with the line and the reason of the last failure. Read in parts, since rows change meanwhile."""
+        query = (
+            "SELECT rank, number, file, d.line, fragment, l.line, reason FROM look_up l JOIN document d "
+            "USING (rank, number) WHERE text IS NULL AND (rank, number) > (?, ?) ORDER BY rank, number LIMIT ?"
+        )
+        last = (-1, -1)
+        while rows := self._database.execute(query, (*last, _READ_AT_ONCE)).fetchall():
+            last = rows[-1][:2]
+            yield from ((_waiting(*row[:5]), row[5], row[6]) for row in rows)
+
+    def take_looked_up(self) -> Iterator[tuple[Waiting, bytes]]:
+        """The documents whose look-ups have been resolved, with their bodies; each once."""
+        rows = self._database.execute(
+            "SELECT rank, number, file, d.line, fragment, text FROM look_up JOIN document d "
+            "USING (rank, number) WHERE text IS NOT NULL ORDER BY rank, number"
+        )
+        for row in rows:
+            yield _waiting(*row[:5]), row[5]
+        self._database.execute("DELETE FROM look_up WHERE text IS NOT NULL")
 
 
 def _waiting(rank: int, number: int, file: int, line: int, fragment: bytes) -> Waiting:
