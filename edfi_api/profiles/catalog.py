@@ -166,9 +166,13 @@ class ProfileCatalogs:
                     kept.catalog = self._read(kept.catalog.by_id, using)
         return kept.catalog
 
+    def current(self, using: str = DEFAULT_DB_ALIAS) -> ProfileCatalog:
+        """The catalog as it is now, for requests without a client; a query."""
+        return self.at(_claims_version(using), using)
+
     def _read(self, known: Mapping[int, StoredProfile], using: str) -> ProfileCatalog:
         # The version is read first: a change after this read leads to another reading, never to a missed change.
-        version = ClaimsVersion.objects.using(using).values_list("version", flat=True).get()
+        version = _claims_version(using)
         rows = Profile.objects.using(using).order_by("pk").values_list("pk", "name", "definition")
         return ProfileCatalog(version, {row_id: self._stored(known.get(row_id), row_id, *row) for row_id, *row in rows})
 
@@ -177,3 +181,8 @@ class ProfileCatalogs:
         if known is not None and known.is_the_same(name, definition):
             return known
         return StoredProfile(row_id, name, definition, self._checker)
+
+
+def _claims_version(using: str) -> int:
+    version: int = ClaimsVersion.objects.using(using).values_list("version", flat=True).get()
+    return version

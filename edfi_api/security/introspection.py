@@ -17,6 +17,7 @@ from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 from .claim_uris import SERVICES, claim_name
 from .claims import Operations, operations
 from .exceptions import ClaimSetNotFound, ClaimSetVanished, UnusableToken
+from .models import Application
 from .reachable_organizations import reachable_organizations
 from .tokens import AuthenticatedClient
 
@@ -64,11 +65,18 @@ def _token_info(client: AuthenticatedClient, surface: Surface, using: str) -> di
         "exp": int(client.token_expires.timestamp()),
         "namespace_prefixes": client.namespace_prefixes,
         "education_organizations": reachable_organizations(client.education_organization_ids, surface, using),
-        "assigned_profiles": [],
+        "assigned_profiles": _assigned_profiles(client),
         "claim_set": {"name": client.claim_set_name},
         "resources": _resources(granted, surface),
         "services": _services(granted),
     }
+
+
+def _assigned_profiles(client: AuthenticatedClient) -> list[str]:
+    """The names of the profiles that the client is bound by, as they are spelt; those that do not fit the served
+    standard too."""
+    assigned = Application.objects.filter(api_clients=client.row_id, profiles__in=client.profile_ids)
+    return sorted(assigned.values_list("profiles__name", flat=True), key=str.lower)
 
 
 def _resources(granted: Operations, surface: Surface) -> list[dict[str, object]]:

@@ -72,7 +72,7 @@ def test_the_index_names_what_there_is(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/metadata/", "/metadata/specifications", "/metadata/specifications/"])
-def test_specifications_are_listed_at_both_servers_addresses(path: str) -> None:
+def test_specifications_are_listed_at_both_servers_addresses(db: None, path: str) -> None:
     assert get(path).json() == [
         {
             "name": "Resources",
@@ -156,7 +156,7 @@ def test_a_browser_gets_a_page_with_links(db: None) -> None:
         assert get(address, Accept=BROWSER).status_code in (200, 302)
 
 
-def test_the_page_to_try_out_names_every_specification_and_loads_only_what_is_served() -> None:
+def test_the_page_to_try_out_names_every_specification_and_loads_only_what_is_served(db: None) -> None:
     page = get("/docs", Accept=BROWSER).content.decode()
 
     assert "http://testserver/metadata/specifications/resources-spec.json" in page

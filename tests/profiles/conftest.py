@@ -5,10 +5,13 @@ from collections.abc import Callable
 import pytest
 from django.core.cache import cache
 
+from edfi_api.model.profiles.json_files import canonical_json
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
+from edfi_api.profiles.models import Profile
 from edfi_api.security.models import Application
 from tests.conftest import ApiTestClient, new_token
-from tests.profiles.definitions import profile_xml
+from tests.profiles.definitions import profile_of, profile_xml
+from tests.surface.conftest import surface_of  # noqa: F401  Surfaces of small models.
 
 Store = Callable[..., None]
 ClientOf = Callable[..., ApiTestClient]
@@ -38,3 +41,9 @@ def client_of(db) -> ClientOf:
         return ApiTestClient(token)
 
     return client_of
+
+
+def make_misfit(name: str, resource: str) -> None:
+    """The profile as if it had been loaded for a standard that had another member."""
+    definition = profile_of(resource, 'IncludeOnly:<Property name="vanished"/>', name=name)
+    Profile.objects.filter(name=name).update(definition=canonical_json(definition).decode())

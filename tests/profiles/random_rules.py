@@ -1,8 +1,17 @@
 """Random parts of profiles for any resource: rules over all kinds of members, modes and depths, seeded."""
 
+from dataclasses import replace
 from random import Random
 
-from edfi_api.model.profiles.definition import ElementKind, MemberSelection, NamedMember, Rule, RuleElement
+from edfi_api.model.profiles.definition import (
+    ElementKind,
+    Filter,
+    FilterMode,
+    MemberSelection,
+    NamedMember,
+    Rule,
+    RuleElement,
+)
 from edfi_api.model.profiles.members import Member, MemberKind, Members
 
 _NARROWABLE = {MemberKind.OBJECT: ElementKind.OBJECT, MemberKind.COLLECTION: ElementKind.COLLECTION}
@@ -36,3 +45,26 @@ def _element(random: Random, name: str, member: Member) -> RuleElement:
     keys = frozenset(path.steps[0] for path in member.item_key)
     assert member.members is not None
     return RuleElement(_NARROWABLE[member.kind], name, random_rule(random, member.members, keep=keys))
+
+
+def with_filters(random: Random, rule: Rule, members: Members) -> Rule:
+    """The rule with filters on some of its collections, by a text of the items that the rule of these shows."""
+    return replace(rule, elements=tuple(_filtered(random, element, members) for element in rule.elements))
+
+
+def _filtered(random: Random, element: RuleElement, members: Members) -> RuleElement:
+    if element.kind is ElementKind.EXTENSION:
+        return replace(element, rule=with_filters(random, element.rule, members.extensions[element.name]))
+    below = members.by_name[element.name].members
+    assert below is not None
+    narrowed = replace(element, rule=with_filters(random, element.rule, below))
+    texts = [name for name, member in below.by_name.items() if member.is_text and shows(element.rule, name)]
+    if element.kind is not ElementKind.COLLECTION or not texts or random.random() < 0.5:
+        return narrowed
+    return replace(narrowed, filter=Filter(random.choice(texts), random.choice(list(FilterMode)), ("Value", "Other")))
+
+
+def shows(rule: Rule, name: str) -> bool:
+    """Whether a rule shows a value."""
+    is_named = name in {named.name for named in rule.properties}
+    return is_named if rule.selection is MemberSelection.INCLUDE_ONLY else not is_named

@@ -18,7 +18,7 @@ _Steps = tuple[str, ...]
 
 IDENTITY = {"x-Ed-Fi-isIdentity": True}
 
-_LINK = "link"
+LINK = "link"
 _EXTENSIONS_SUFFIX = "Extensions"
 # Patterns are omitted: Ed-Fi's documents have none, and regular expressions differ between clients.
 _SCALAR_KEYWORDS = ("type", "format", "minLength", "maxLength", "minimum", "maximum")
@@ -27,7 +27,7 @@ _ID: Schema = {
     "type": "string",
     "description": "The identifier that the server gave the item. A PUT has the one of its URL, a POST has none.",
 }
-_ADDED_BY_SERVER: Schema = {
+ADDED_BY_SERVER: Schema = {
     "_etag": {"type": "string", "readOnly": True, "description": "The version of the item."},
     "_lastModifiedDate": {
         "type": "string",
@@ -99,7 +99,7 @@ def schemas(resources: Iterable[Resource], names: ComponentNames) -> dict[str, S
     """The components of these resources, sorted by name."""
     resources = tuple(resources)
     found: dict[str, Schema] = {names.of_resource(resource.name): {} for resource in resources}
-    found[_LINK] = _LINK_SCHEMA
+    found[LINK] = _LINK_SCHEMA
     for resource in resources:
         found[names.of_resource(resource.name)] = _Walk(resource, names, found).document()
     return dict(sorted(found.items()))
@@ -119,7 +119,7 @@ class _Walk:
 
     def document(self) -> Schema:
         schema = self._object(self._names.of_resource(self._resource.name), self._resource.json_schema, ())
-        schema["properties"] = {"id": _ID, **schema["properties"], **_ADDED_BY_SERVER}
+        schema["properties"] = {"id": _ID, **schema["properties"], **ADDED_BY_SERVER}
         return schema | resource_deprecation(self._resource.deprecated)
 
     def _object(self, component: str, schema: Schema, steps: _Steps) -> Schema:
@@ -181,7 +181,7 @@ class _Walk:
         made = {
             "type": "object",
             **_required(schema.get("required", [])),
-            "properties": {**values, _LINK: schema_reference(_LINK)},
+            "properties": {**values, LINK: schema_reference(LINK)},
         }
         return self._add(self._names.of_reference(self._references[steps].target), component, steps, made)
 

@@ -4,6 +4,7 @@ meadowlark/docs/contract.md#discovery-and-metadata.
 It has the members of both official servers, since clients depend on either.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from edfi_api import addresses
@@ -11,6 +12,8 @@ from edfi_api.model.surface.resource import ProjectFacts, Surface
 
 # Clients derive the server's features from it: from 7.3 on, cursor paging.
 ODS_VERSION = "7.3"
+# The prefix of specifications of profiles.
+PROFILES = "Profiles"
 _BUILD = "7.3.0.0"
 _SUITE = "3"
 _APPLICATION = "Ed-Fi API"
@@ -57,13 +60,14 @@ def metadata_index(surface: Surface, root: str) -> dict[str, str]:
     }
 
 
-def specifications(surface: Surface, root: str) -> list[dict[str, str]]:
+def specifications(surface: Surface, root: str, profiles: Iterable[str] = ()) -> list[dict[str, str]]:
     """The list of OpenAPI documents; clients depend on the names `Resources` and `Descriptors`."""
-    found = (
+    found = [
         ("Resources", addresses.RESOURCES_SPECIFICATION, ""),
         ("Descriptors", addresses.DESCRIPTORS_SPECIFICATION, ""),
         ("Change-Queries", addresses.CHANGE_QUERIES_SPECIFICATION, "Other"),
         ("Relations", addresses.RELATIONS_SPECIFICATION, "Other"),
         ("Discovery", addresses.DISCOVERY_SPECIFICATION, "Other"),
-    )
+        *((name, addresses.PROFILE_SPECIFICATION.replace("<name>", name), PROFILES) for name in profiles),
+    ]
     return [{"name": name, "endpointUri": f"{root}/{address}", "prefix": prefix} for name, address, prefix in found]

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from edfi_api import addresses
-from edfi_api.api.metadata.components import ComponentNames, schemas
+from edfi_api.api.metadata.components import ComponentNames, Schema, schemas
 from edfi_api.api.metadata.parameters import shared_parameters
-from edfi_api.api.metadata.paths import path_items
+from edfi_api.api.metadata.paths import PathItem, path_items, whole
 from edfi_api.api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
 from edfi_api.api.metadata.tracked_changes import tracked_schemas
 from edfi_api.model.examples import Bodies, Examples
@@ -41,22 +41,33 @@ def _document(
     in_order = sorted(resources, key=lambda resource: resource.url_path)
     names = ComponentNames(surface)
     core = surface.core_project
-    examples = Examples(Bodies(surface, list(bundled_values(standard)) if standard else ()))
-    paths = [path_items(resource, names, core.name, examples.of(resource)) for resource in in_order]
+    examples = examples_of(surface, standard)
+    paths: dict[str, PathItem] = {}
+    for resource in in_order:
+        contents = whole(names.of_resource(resource.name), examples.of(resource))
+        paths |= path_items(resource, names, core.name, contents)
+    info = titled(surface, subject, f"{_described(surface, subject)}\n\n{_INTRODUCTION.read_text()}")
+    return data_document(root, info, in_order, paths, schemas(in_order, names) | tracked_schemas(in_order, names))
+
+
+def examples_of(surface: Surface, standard: Path | None) -> Examples:
+    """Bodies for the documentation, with descriptor values that are bundled in the folder of the standard."""
+    return Examples(Bodies(surface, list(bundled_values(standard)) if standard else ()))
+
+
+def data_document(
+    root: str, info: dict[str, str], resources: Iterable[Resource], paths: dict[str, PathItem], own: dict[str, Schema]
+) -> OpenApi:
+    """A document of operations on these resources; `own` are the schemas of their bodies."""
     return {
         "openapi": VERSION,
-        "info": _titled(surface, subject, f"{_described(surface, subject)}\n\n{_INTRODUCTION.read_text()}"),
+        "info": info,
         "servers": [{"url": f"{root}/{addresses.DATA}"}],
         "security": [{SECURITY_SCHEME: []}],
-        "tags": _tags(in_order),
-        "paths": {path: item for found in paths for path, item in found.items()},
+        "tags": _tags(resources),
+        "paths": paths,
         "components": {
-            "schemas": {
-                **schemas(in_order, names),
-                PARTITIONS: PARTITIONS_SCHEMA,
-                PROBLEM: PROBLEM_SCHEMA,
-                **tracked_schemas(in_order, names),
-            },
+            "schemas": {**own, PARTITIONS: PARTITIONS_SCHEMA, PROBLEM: PROBLEM_SCHEMA},
             "parameters": shared_parameters(),
             "responses": shared_responses(),
             "securitySchemes": {SECURITY_SCHEME: client_credentials(root)},
@@ -66,10 +77,11 @@ def _document(
 
 def information(surface: Surface, subject: str, description: str) -> dict[str, str]:
     """The `info` of a document of few operations."""
-    return _titled(surface, subject, f"{description} {_HEAD}")
+    return titled(surface, subject, f"{description} {_HEAD}")
 
 
-def _titled(surface: Surface, subject: str, description: str) -> dict[str, str]:
+def titled(surface: Surface, subject: str, description: str) -> dict[str, str]:
+    """The `info` of a document."""
     return {
         "title": f"Ed-Fi API: {subject}",
         "version": surface.core_project.version,

@@ -1,5 +1,6 @@
 """Resource → its OpenAPI path items and operations. See meadowlark/docs/contract.md#discovery-and-metadata."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.api.metadata import responses
@@ -12,6 +13,7 @@ from edfi_api.api.metadata.parameters import (
     parameter_reference,
     query_parameters,
 )
+from edfi_api.api.metadata.responses import Content
 from edfi_api.api.metadata.tracked_changes import TrackedNames
 from edfi_api.model.surface.inflection import plural
 from edfi_api.model.surface.naming import url_segment
@@ -26,11 +28,23 @@ _READING = (400, 401, 403, 404, 500, 503)
 _WRITING = (400, 401, 403, 409, 412, 413, 415, 500, 503)
 
 
-def path_items(
-    resource: Resource, names: ComponentNames, core_project: str, example: dict[str, Any]
-) -> dict[str, PathItem]:
-    """The path items of one resource, relative to the URL of the data. `example` is the body of a POST."""
-    operations = _Operations(resource, names, core_project, example)
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The content of bodies that are read and written, with an example of a POST."""
+
+    read: Content
+    write: Content
+    example: dict[str, Any]
+
+
+def whole(component: str, example: dict[str, Any]) -> Contents:
+    """Bodies of the resource with this component, in full."""
+    return Contents(Content(component), Content(component), example)
+
+
+def path_items(resource: Resource, names: ComponentNames, core_project: str, contents: Contents) -> dict[str, PathItem]:
+    """The path items of one resource, relative to the URL of the data."""
+    operations = _Operations(resource, names, core_project, contents)
     domains = {"x-Ed-Fi-domains": list(resource.domains)} if resource.domains else {}
     return {
         resource.url_path: {"get": operations.find(), "post": operations.create(), **domains},
@@ -49,10 +63,9 @@ def path_items(
 class _Operations:
     """The operations of one resource."""
 
-    def __init__(self, resource: Resource, names: ComponentNames, core_project: str, example: dict[str, Any]) -> None:
+    def __init__(self, resource: Resource, names: ComponentNames, core_project: str, contents: Contents) -> None:
         self._resource = resource
-        self._example = example
-        self._component = names.of_resource(resource.name)
+        self._contents = contents
         self._tracked = TrackedNames(names, resource)
         self._one = resource.name.resource
         self._several = plural(self._one)
@@ -63,7 +76,7 @@ class _Operations:
             f"get{self._project}{self._several}",
             f"Finds {self._resource.endpoint} by example.",
             parameters=self._find_parameters(PAGING),
-            responses={"200": responses.collection(self._component), **_refusals(_READING)},
+            responses={"200": responses.collection(self._contents.read), **_refusals(_READING)},
         )
 
     def partitions(self) -> Operation:
@@ -95,7 +108,7 @@ class _Operations:
             f"post{self._project}{self._one}",
             "Creates an item, or replaces the one that has the same identity.",
             parameters=[parameter_reference("IfMatch"), parameter_reference("IfNoneMatch")],
-            requestBody=self._body(self._example),
+            requestBody=self._body(self._contents.example),
             responses={
                 "200": responses.response_reference("Replaced"),
                 "201": responses.response_reference("Created"),
@@ -108,7 +121,7 @@ class _Operations:
             f"get{self._project}{self._several}ById",
             "Reads one item.",
             parameters=[parameter_reference("id"), parameter_reference("IfNoneMatch")],
-            responses={"200": responses.item(self._component), **_refusals((304, *_READING))},
+            responses={"200": responses.item(self._contents.read), **_refusals((304, *_READING))},
         )
 
     def update(self) -> Operation:
@@ -117,7 +130,7 @@ class _Operations:
             f"put{self._project}{self._one}",
             "Replaces an item; the body has its id.",
             parameters=[parameter_reference("id"), parameter_reference("IfMatch"), parameter_reference("IfNoneMatch")],
-            requestBody=self._body({"id": _ANY_ID, **self._example}),
+            requestBody=self._body({"id": _ANY_ID, **self._contents.example}),
             responses={"204": responses.response_reference("Updated"), **_refusals((404, *_WRITING))},
             **may_change_identity,
         )
@@ -143,8 +156,9 @@ class _Operations:
         }
 
     def _body(self, example: dict[str, Any]) -> dict[str, Any]:
-        content = {"schema": schema_reference(self._component), "example": example}
-        return {"required": True, "x-bodyName": self._one, "content": {"application/json": content}}
+        written = self._contents.write
+        content = {written.media_type: {"schema": schema_reference(written.component), "example": example}}
+        return {"required": True, "x-bodyName": self._one, "content": content}
 
 
 def _refusals(statuses: tuple[int, ...]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The responses of operations: shared ones, by name, and the schema of problem details."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from edfi_api.api.metadata.components import Schema, schema_reference
@@ -75,6 +76,14 @@ _PAGE = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Documents of a resource in bodies: the schema component that describes them, and their media type."""
+
+    component: str
+    media_type: str = "application/json"
+
+
 def response_reference(name: str) -> Response:
     """A `$ref` to a shared response."""
     return {"$ref": f"#/components/responses/{name}"}
@@ -104,15 +113,16 @@ def shared_responses() -> dict[str, Response]:
     }
 
 
-def item(component: str) -> Response:
+def item(content: Content) -> Response:
     """One document."""
-    return {"description": "The item.", "headers": _ETAG, "content": _json(schema_reference(component))}
+    schema = schema_reference(content.component)
+    return {"description": "The item.", "headers": _ETAG, "content": {content.media_type: {"schema": schema}}}
 
 
-def collection(component: str) -> Response:
+def collection(content: Content) -> Response:
     """A page of documents."""
-    schema = {"type": "array", "items": schema_reference(component)}
-    return {"description": "The items found.", "headers": _PAGE, "content": _json(schema)}
+    schema = {"type": "array", "items": schema_reference(content.component)}
+    return {"description": "The items found.", "headers": _PAGE, "content": {content.media_type: {"schema": schema}}}
 
 
 def changes(component: str) -> Response:

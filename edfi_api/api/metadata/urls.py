@@ -9,15 +9,17 @@ from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path
 from edfi_api.api.metadata.change_queries_openapi import change_queries_openapi
 from edfi_api.api.metadata.dependencies import graphml, load_steps
-from edfi_api.api.metadata.discovery import discovery_document, metadata_index, specifications
+from edfi_api.api.metadata.discovery import discovery_document, metadata_index
 from edfi_api.api.metadata.discovery_openapi import discovery_openapi
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
+from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publications import GRAPHML, Document, Publications
 from edfi_api.api.metadata.relations_openapi import relations_openapi
 from edfi_api.api.metadata.views import (
     DependenciesView,
     DiscoveryView,
     DocsView,
+    ProfileSpecificationView,
     PublishedView,
     XsdFilesView,
     XsdFileView,
@@ -39,6 +41,9 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
     publications = Publications(surface)
     xsd_documents = XsdDocuments(surface, compilation.schema_files)
     xsd_lists = {name: publications.of(document) for name, document in xsd_documents.lists().items()}
+    profiles = ProfilePublications(surface, standard)
+    profile = ProfileSpecificationView.as_view(profiles=profiles)
+    listed = PublishedView.as_view(publish=profiles.list)
     discovery = DiscoveryView.as_view(publish=publications.of(discovery_document), surface=surface)
     dependencies = DependenciesView.as_view(
         publish=publications.of(load_steps), publish_graph=publications.of(graphml, bytes, GRAPHML)
@@ -49,16 +54,18 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
 
     return [
         fixed_path(addresses.DISCOVERY, discovery, "discovery"),
-        fixed_path("docs", DocsView.as_view(surface=surface), "docs"),
+        fixed_path("docs", DocsView.as_view(surface=surface, profiles=profiles), "docs"),
         # The older server's list has a trailing slash, the newer server's index has none.
-        published(f"{addresses.METADATA}/", specifications, "older-specifications"),
+        fixed_path(f"{addresses.METADATA}/", listed, "older-specifications"),
         published(addresses.METADATA, metadata_index, "metadata"),
-        published(addresses.SPECIFICATIONS, specifications, "specifications"),
+        fixed_path(addresses.SPECIFICATIONS, listed, "specifications"),
         published(addresses.RESOURCES_SPECIFICATION, resources, "resources-specification"),
         published(addresses.DESCRIPTORS_SPECIFICATION, descriptors, "descriptors-specification"),
         published(addresses.CHANGE_QUERIES_SPECIFICATION, change_queries_openapi, "change-queries-specification"),
         published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
         published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
+        fixed_path(addresses.PROFILE_SPECIFICATION, profile, "profile-specification"),
+        fixed_path(f"{_OLDER}/profiles/<name>/swagger.json", profile, "older-profile-specification"),
         published(f"{_OLDER}/resources/swagger.json", resources, "older-resources-specification"),
         published(f"{_OLDER}/descriptors/swagger.json", descriptors, "older-descriptors-specification"),
         fixed_path(addresses.DEPENDENCIES, dependencies, "dependencies"),

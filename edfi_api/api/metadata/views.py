@@ -11,7 +11,8 @@ from rest_framework.request import Request
 
 from edfi_api import addresses
 from edfi_api.addresses import root_of
-from edfi_api.api.metadata.discovery import specifications
+from edfi_api.api.metadata.discovery import PROFILES, specifications
+from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import respond
 from edfi_api.api.metadata.publications import GRAPHML, Publish
 from edfi_api.api.metadata.xsd import XsdDocuments
@@ -76,11 +77,18 @@ class DocsView(OpenView):
     """Swagger UI over all specifications."""
 
     surface: Surface = None  # type: ignore[assignment]  # Given by the route.
+    profiles: ProfilePublications = None  # type: ignore[assignment]  # Given by the route.
 
     def get(self, request: Request, **kwargs: str) -> HttpResponse:
-        found = specifications(self.surface, root_of(request._request))
-        context = {"specifications": [{"name": each["name"], "url": each["endpointUri"]} for each in found]}
+        found = specifications(self.surface, root_of(request._request), self.profiles.names())
+        context = {"specifications": [{"name": _title(each), "url": each["endpointUri"]} for each in found]}
         return _page(request._request, "edfi_api/docs.html", context)
+
+
+def _title(specification: dict[str, str]) -> str:
+    """Swagger UI needs names that are unique, and a profile can be called like an ordinary document."""
+    name = specification["name"]
+    return f"Profile {name}" if specification["prefix"] == PROFILES else name
 
 
 def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
@@ -116,6 +124,18 @@ class XsdFileView(PublishedView):
 
     def get(self, request: Request, name: str, file: str, **kwargs: str) -> HttpResponse:
         found = self.documents.file(name, file)
+        if found is None:
+            return unknown_section(request._request)
+        return respond(request._request, found, root_of(request._request))
+
+
+class ProfileSpecificationView(PublishedView):
+    """The OpenAPI document of a profile; an unknown one is answered with `unknown_section`."""
+
+    profiles: ProfilePublications = None  # type: ignore[assignment]  # Given by the route.
+
+    def get(self, request: Request, name: str, **kwargs: str) -> HttpResponse:
+        found = self.profiles.of(name)
         if found is None:
             return unknown_section(request._request)
         return respond(request._request, found, root_of(request._request))

@@ -1,0 +1,144 @@
+"""Surface and stored profile → the OpenAPI document of what the profile shows, and of what can be written through it.
+
+It is the ordinary document of the profile's resources, with the members that the profile hides left out everywhere.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from edfi_api.api.metadata.components import ComponentNames
+from edfi_api.api.metadata.openapi import OpenApi, data_document, examples_of, titled
+from edfi_api.api.metadata.paths import Contents, PathItem, path_items, whole
+from edfi_api.api.metadata.profile_components import ProfileComponents
+from edfi_api.api.metadata.responses import Content
+from edfi_api.api.metadata.tracked_changes import tracked_schemas
+from edfi_api.documents.readable_schema import readable_schema
+from edfi_api.documents.visible_part import is_visible_path, writable_schema
+from edfi_api.model.profiles.definition import Usage
+from edfi_api.model.profiles.view import ObjectView
+from edfi_api.model.surface.query_fields import ID_FIELD
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource, Surface
+from edfi_api.profiles.catalog import ProfilePart, StoredProfile
+
+_Parts = Mapping[Usage, ProfilePart]
+
+_METHODS = {Usage.READABLE: ("get",), Usage.WRITABLE: ("post", "put", "delete")}
+_SECURITY_SCHEMES = "securitySchemes"
+
+
+def profile_document(surface: Surface, root: str, profile: StoredProfile, standard: Path | None = None) -> OpenApi:
+    """The document for a server with the URL `root`; examples have the descriptor values of the standard's folder."""
+    names, examples = ComponentNames(surface), examples_of(surface, standard)
+    components = ProfileComponents(names)
+    paths: dict[str, PathItem] = {}
+    covered = [(resource, parts) for resource in _in_order(surface) if (parts := _parts(profile, resource))]
+    for resource, parts in covered:
+        contents = _contents(components, parts, whole(names.of_resource(resource.name), examples.of(resource)))
+        items = path_items(_queryable(resource, parts), names, surface.core_project.name, contents)
+        paths |= _with_operations(items, parts)
+    resources = [resource for resource, _ in covered]
+    schemas = components.schemas | tracked_schemas(resources, names)
+    document = data_document(root, _info(surface, profile), resources, paths, schemas)
+    return document | {"components": _used(document)}
+
+
+def _contents(components: ProfileComponents, parts: _Parts, contents: Contents) -> Contents:
+    """The bodies of a resource through these parts; of a usage without one nothing is served."""
+    if read := parts.get(Usage.READABLE):
+        contents = replace(contents, read=_content(components, read))
+    if write := parts.get(Usage.WRITABLE):
+        example = write.projection(contents.example) if write.projection else contents.example
+        contents = replace(contents, write=_content(components, write), example=example)
+    return contents
+
+
+def _content(components: ProfileComponents, part: ProfilePart) -> Content:
+    return Content(components.add(_narrowed(part), part.usage), part.media_type)
+
+
+def _in_order(surface: Surface) -> list[Resource]:
+    return sorted(surface.resources, key=lambda resource: resource.url_path)
+
+
+def _parts(profile: StoredProfile, resource: Resource) -> dict[Usage, ProfilePart]:
+    return {usage: part for usage in Usage if (part := profile.part(resource, usage)) is not None}
+
+
+def _info(surface: Surface, profile: StoredProfile) -> dict[str, str]:
+    ordinary = titled(surface, "resources", "")
+    return ordinary | {
+        "title": f"{profile.name} Resources",
+        "description": f"Profile-filtered API for {profile.name}. Based on: {ordinary['title']}",
+    }
+
+
+def _narrowed(part: ProfilePart) -> Resource:
+    """The resource as if it had the visible members only."""
+    if part.view is None:
+        return part.resource
+    narrow = readable_schema if part.usage is Usage.READABLE else writable_schema
+    return replace(part.resource, json_schema=narrow(part.resource.json_schema, part.view))
+
+
+def _queryable(resource: Resource, parts: _Parts) -> Resource:
+    """The resource with those query fields of which a place is visible to the readers of the profile."""
+    part = parts.get(Usage.READABLE)
+    if part is None or part.view is None:
+        return resource
+    return replace(resource, query_fields=tuple(_visible_fields(resource, part.view)))
+
+
+def _visible_fields(resource: Resource, view: ObjectView) -> Iterator[QueryField]:
+    for field in resource.query_fields:
+        paths = tuple(path for path in field.paths if _is_visible(path, view))
+        if field == ID_FIELD or paths == field.paths:
+            yield field
+        elif paths:
+            yield replace(field, paths=paths)
+
+
+def _is_visible(path: JsonPath, view: ObjectView) -> bool:
+    return is_visible_path([step for step in path.steps if step != ALL_ITEMS], view)
+
+
+def _with_operations(items: dict[str, PathItem], parts: _Parts) -> dict[str, PathItem]:
+    """The path items with the methods of these parts; one without any is left out."""
+    hidden = {method for usage, methods in _METHODS.items() if usage not in parts for method in methods}
+    shown = {method for usage in parts for method in _METHODS[usage]}
+    return {
+        path: {name: each for name, each in item.items() if name not in hidden}
+        for path, item in items.items()
+        if shown & item.keys()
+    }
+
+
+def _used(document: OpenApi) -> dict[str, Any]:
+    """The components that the operations reach, and how clients authenticate."""
+    components = document["components"]
+    used: set[str] = set()
+    waiting = list(_references(document["paths"]))
+    while waiting:
+        reference = waiting.pop()
+        if reference not in used:
+            used.add(reference)
+            kind, name = reference.split("/")[2:]
+            waiting += _references(components[kind][name])
+    kept = {
+        kind: {name: each for name, each in listed.items() if f"#/components/{kind}/{name}" in used}
+        for kind, listed in components.items()
+    }
+    return {kind: listed for kind, listed in kept.items() if listed} | {
+        _SECURITY_SCHEMES: components[_SECURITY_SCHEMES]
+    }
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(reference := value.get("$ref"), str):
+            yield reference
+        value = value.values()
+    if not isinstance(value, str | int | float | None):
+        for each in value:
+            yield from _references(each)
