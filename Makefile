@@ -13,13 +13,13 @@ help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo)'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
-	@echo 'make test-clients  the programs of others that speak to Ed-Fi APIs, against a server'
+	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
 	@echo 'make bench-sql-views  measure SQL over the views beside the same over plain tables, a million enrollments'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
-	@echo 'make audit  ask the vulnerability service about every pinned library; needs the network'
+	@echo 'make audit  check every pinned library for known vulnerabilities; needs the network'
 	@echo 'make lock   write the lock files after a change of one of the requirements.txt'
 
 run: $(VENV)/ready

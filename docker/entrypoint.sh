@@ -4,7 +4,7 @@
 set -eu
 : "${DATABASE_URL:?DATABASE_URL must be the address of a PostgreSQL server, 15 or newer: postgresql://USER:PASSWORD@HOST/DATABASE}"
 
-# The health check of the image asks from inside, whatever name the server has for others.
+# The health check of the image sends requests to 127.0.0.1, whatever host name clients use.
 export MEADOWLARK_ALLOWED_HOSTS="${MEADOWLARK_ALLOWED_HOSTS:-localhost,[::1]},127.0.0.1"
 
 # In the background, because the shell of a container hears SIGTERM only where it traps it, and only between commands.
