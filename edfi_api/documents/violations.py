@@ -13,7 +13,7 @@ Found = TypeVar("Found")
 
 
 def as_many_as_reported(found: Iterable[Found]) -> list[Found]:
-    """The first items, at most one more than are reported: by the extra one the response knows that there are more."""
+    """The first items, at most one more than are reported: the extra one shows that there are more."""
     return list(islice(found, MOST_REPORTED + 1))
 
 

@@ -83,7 +83,7 @@ def _has_tables() -> bool:
     return ResourceClaim._meta.db_table in connections["default"].introspection.table_names()
 
 
-_CLAIM = "Give it a claim or another domain in the admin; load_claim_sets --bundled knows one for each resource."
+_CLAIM = "Give it a claim or another domain in the admin; load_claim_sets --bundled has one for each resource."
 _SET = "Requests are answered 500: grant these resources by other strategies."
 _STRATEGY = (
     "Requests are answered 500 until there are others, in the admin or by load_claim_sets. A custom view has to be in "

@@ -118,14 +118,14 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
     def _respond(self, request: HttpRequest) -> HttpResponse:
         address = remote_address(request)
         limit(f"token requests of {subscriber(address)}", api_settings.TOKEN_REQUESTS_PER_MINUTE)
-        asked = read_token_request(request)
+        token_request = read_token_request(request)
         try:
-            body, status = self._issue_token(request.path, asked)
+            body, status = self._issue_token(request.path, token_request)
         except TooManyRequests:  # The limit per client counts only requests with the right secret.
-            request.client_key = asked.credentials.key  # type: ignore[attr-defined]  # for the logs
+            request.client_key = token_request.credentials.key  # type: ignore[attr-defined]  # for the logs
             raise
         if status >= 400:
-            known = ApiClient.objects.filter(client_id=asked.credentials.key.replace("\0", "\ufffd"))
+            known = ApiClient.objects.filter(client_id=token_request.credentials.key.replace("\0", "\ufffd"))
             # An unknown key is not logged: it could be a secret sent in the wrong field.
             key = known.values_list("client_id", flat=True).first() or "unknown"
             request.client_key = key  # type: ignore[attr-defined]  # for the logs
@@ -133,12 +133,12 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
                 audit.denied(status=401, reason="invalid_client", client=key, path=request.path, address=address)
         return _answer(body, status)
 
-    def _issue_token(self, path: str, asked: TokenRequest) -> tuple[str, int]:
+    def _issue_token(self, path: str, token_request: TokenRequest) -> tuple[str, int]:
         form = {
             "grant_type": GRANT_TYPE,
-            "client_id": asked.credentials.key,
-            "client_secret": asked.credentials.secret,
-            "scope": asked.scope,
+            "client_id": token_request.credentials.key,
+            "client_secret": token_request.credentials.secret,
+            "scope": token_request.scope,
         }
         _, body, status = self.get_server().create_token_response(path, body=form, headers={})
         return body, status
@@ -146,7 +146,7 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
     def http_method_not_allowed(  # type: ignore[override]  # Django's response, without a renderer
         self, request: DrfRequest, *args: object, **kwargs: object
     ) -> HttpResponse:
-        response = _refuse(InvalidRequestError("A token is asked for with POST.", status_code=405))
+        response = _refuse(InvalidRequestError("A token is requested with POST.", status_code=405))
         response.headers["Allow"] = "POST"
         return response
 

@@ -25,7 +25,7 @@ WITH counted AS (
 )
 SELECT wait FROM counted
 UNION ALL
--- Never 0: this sees the bucket as it was before those who came in between.
+-- Never 0: this sees the bucket as it was before concurrent requests.
 SELECT greatest(1, ceil(extract(epoch FROM full_at + %(each)s - %(whole)s - clock_timestamp()))) FROM rate_limit
 WHERE name = %(name)s AND NOT EXISTS (SELECT FROM counted)
 """

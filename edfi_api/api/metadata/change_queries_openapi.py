@@ -49,7 +49,7 @@ def _operation() -> dict[str, Any]:
     refusals = {401: "Unauthorized", 500: "Error", 503: "ServiceUnavailable"}
     return {
         "tags": [_VERSIONS],
-        "summary": "Tells the oldest and the newest change version.",
+        "summary": "Returns the oldest and the newest change version.",
         "operationId": "getAvailableChangeVersions",
         "responses": {
             "200": {

@@ -27,7 +27,7 @@ _RELATED_SCHEMA: Schema = {
         "naturalKey": {"type": "string", "description": "The identity of the document, for people to read."},
         "body": {
             "type": "object",
-            "description": "The document as its resource serves it, if bodies were asked for.",
+            "description": "The document as its resource serves it, if bodies were requested.",
             "additionalProperties": True,
         },
     },
@@ -109,7 +109,7 @@ def _query_parameters() -> list[dict[str, Any]]:
         ),
         "include": ("body: the documents themselves too.", {"type": "string", "enum": ["body"]}),
         "pageToken": (
-            "Where to go on: the Next-Page-Token of the page before. Everything else is asked again as before.",
+            "The Next-Page-Token of the previous page. All other parameters stay as they were.",
             {"type": "string"},
         ),
         "pageSize": (

@@ -66,7 +66,7 @@ _LINK = {
 }
 _PAGE = {
     "Total-Count": {
-        "description": "How many items there are in all, if totalCount was asked for.",
+        "description": "How many items there are in all, if totalCount was requested.",
         "schema": {"type": "integer", "format": "int32"},
     },
     "Next-Page-Token": {

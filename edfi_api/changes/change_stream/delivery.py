@@ -115,7 +115,7 @@ class _Delivery:
     def work(self, newest: Newest) -> None:
         """Deliver up to the settled version, or up to a change that has to be retried later."""
         for batch in self._reader.batches(self._position, newest):
-            for change in filter(self._handler.wants, batch.changes):
+            for change in filter(self._handler.accepts, batch.changes):
                 if not self._deliver(change):
                     return
             self._consumer.move_to(batch.upto)

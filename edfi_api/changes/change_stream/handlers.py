@@ -46,11 +46,11 @@ class Handler:
 
     name: str
     handle: Handle
-    wanted: frozenset[tuple[str, Operation]]
+    operations: frozenset[tuple[str, Operation]]
     resources: tuple[Resource, ...]
 
-    def wants(self, change: Change) -> bool:
-        return (change.resource, change.operation) in self.wanted
+    def accepts(self, change: Change) -> bool:
+        return (change.resource, change.operation) in self.operations
 
 
 def handlers_in(modules: Iterable[str], surface: Surface) -> tuple[Handler, ...]:
@@ -68,7 +68,7 @@ def _handler(function: Handle, surface: Surface) -> Handler:
     return Handler(
         name=f"{function.__module__}.{function.__qualname__}",
         handle=function,
-        wanted=frozenset(
+        operations=frozenset(
             (resource.url_path.removeprefix("/"), operation)
             for resource, operations in handled
             for operation in operations

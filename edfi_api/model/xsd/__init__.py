@@ -2,5 +2,5 @@
 
 `schema_files` in `files.py` is the door: model → files. `core_schema.py`, `annotation_schema.py` and
 `interchange_schemas.py` say what stands in which file, the modules that they import which types follow from which
-declaration; `rendering.py` writes XML, and nothing else knows how. `problems.py` finds models that make no valid file.
+declaration; `rendering.py` is the only module that writes XML. `problems.py` finds models that make no valid file.
 """

@@ -1,4 +1,4 @@
-"""The door of the package: a model → the files of all its projects, and what is wrong with them.
+"""The public functions of the package: a model → the files of all its projects, and its problems.
 
 Files are kept compressed: those of a standard are a megabyte of text, and a tenth of that as they are kept.
 """

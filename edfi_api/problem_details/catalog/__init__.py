@@ -13,7 +13,7 @@ is here, or are not in problem details at all:
 - `edfi_api/security/authentication.py`, `edfi_api/security/introspection.py`: which part of the header or the form is
   missing, one sentence for each step of reading it.
 - `edfi_api/security/policies/`: hints by which associations a client would be authorized.
-- `edfi_api/security/oauth.py`: errors of the token endpoint, which RFC 6749 wants as `error_description`.
+- `edfi_api/security/oauth.py`: errors of the token endpoint, which RFC 6749 requires as `error_description`.
 - `edfi_api/api/metadata/views.py`: the plain text of an unknown section, as Ed-Fi's server answers it.
 - `meadowlark/serving/refusals.py`: requests that the server refuses before Django runs.
 """

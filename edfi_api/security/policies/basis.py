@@ -162,10 +162,10 @@ def _place(value: KeyValue) -> JsonPath:
     return value.here
 
 
-def _counted(resource: Resource, meant: tuple[Resource, ...], surface: Surface) -> int:
+def _counted(resource: Resource, targets: tuple[Resource, ...], surface: Surface) -> int:
     """The number of the resource's references that can refer to documents of these resources."""
     return sum(
-        any(document in meant for document in documents_of(reference.target, surface))
+        any(document in targets for document in documents_of(reference.target, surface))
         for reference in resource.references
     )
 
