@@ -1,6 +1,6 @@
-"""The ceiling of reads: a Django view that returns a constant, without middleware, database or REST framework.
+"""An upper bound for reads: a Django view that returns a constant, without middleware, database or REST framework.
 
-Served by gunicorn and Django with the settings of the real server, so what is left between the two is ours.
+Served by gunicorn and Django with the settings of the server, so that the difference is the cost of Meadowlark's code.
 """
 
 import os

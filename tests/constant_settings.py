@@ -1,6 +1,6 @@
-"""The server's settings, for the constant view: an address map of its own, and no middleware."""
+"""The server's settings with the constant view as URL map, without middleware."""
 
-from meadowlark.settings import *  # noqa: F403  that is what is meant
+from meadowlark.settings import *  # noqa: F403  all of them
 
 ROOT_URLCONF = "tests.constant_application"
 MIDDLEWARE = []

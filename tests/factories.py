@@ -1,7 +1,7 @@
 """Documents for tests, made from the surface: one minimal and one full body per resource.
 
-A member has the same value wherever its name occurs, so unified keys agree by themselves, and the minimal documents
-of all resources are each other's targets.
+A member has the same value wherever its name occurs, so unified keys agree, and references of minimal documents
+resolve to the minimal documents of other resources.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class DocumentFactory:
         self._renamed_ids = _superclass_id_values(surface)
 
     def minimal_body(self, resource: Resource, **changes: Any) -> dict[str, Any]:
-        """A valid body with nothing but what is required; `changes` replace or add root members."""
+        """A valid body with the required members only; `changes` replace or add root members."""
         return self._object(resource.json_schema, resource, JsonPath(()), required_only=True) | changes
 
     def full_body(self, resource: Resource) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class DocumentFactory:
         return self._object(resource.json_schema, resource, JsonPath(()), required_only=False)
 
     def store_targets(self, resource: Resource, body: dict[str, Any]) -> None:
-        """Write every document that `body` refers to, and in turn what those refer to."""
+        """Write every document that `body` refers to, transitively."""
         self._store_targets(resource, body, set())
 
     def store(self, resource: Resource) -> None:
@@ -55,7 +55,7 @@ class DocumentFactory:
                     self._store(concrete, stored)
 
     def _store(self, resource: Resource, stored: set[ResourceName]) -> None:
-        """`stored` are the resources whose documents are there already, this one among them in the end."""
+        """Adds to `stored` the resources whose documents are written."""
         stored.add(resource.name)
         body = self.minimal_body(resource)
         self._store_targets(resource, body, stored)
@@ -108,7 +108,7 @@ class DocumentFactory:
         return "Value".ljust(schema.get("minLength", 0), "x")[: schema.get("maxLength", 255)]
 
     def _descriptor_name(self, resource: Resource, path: JsonPath) -> str:
-        """The type of the descriptor at this path, looked up in the target where the path leads into a reference."""
+        """The type of the descriptor at this path; within a reference, that of the target."""
         for descriptor in resource.descriptors:
             if descriptor.path == path:
                 return descriptor.target.resource
@@ -121,9 +121,9 @@ class DocumentFactory:
         raise LookupError(f"{resource.name}: no descriptor at {path}")
 
     def _integer(self, schema: dict[str, Any], name: str) -> int:
-        for known, value in self._renamed_ids.items():
-            # Below a role the name has a prefix: gradingPeriodSchoolId.
-            if name.lower().endswith(known.lower()):
+        for id_name, value in self._renamed_ids.items():
+            # With a role name the member has a prefix: gradingPeriodSchoolId.
+            if name.lower().endswith(id_name.lower()):
                 return value
         if name.lower().endswith("schoolyear"):
             return SCHOOL_YEAR
@@ -134,19 +134,19 @@ def _is_school_year(schema: dict[str, Any]) -> bool:
     return list(schema["properties"]) == ["schoolYear"]
 
 
-def _own_path(target: Resource, asked_as: ResourceName, there: JsonPath) -> JsonPath:
-    if target.superclass is None or asked_as != target.superclass.name:
+def _own_path(target: Resource, referenced_as: ResourceName, there: JsonPath) -> JsonPath:
+    if target.superclass is None or referenced_as != target.superclass.name:
         return there
     return next(pair.here for pair in target.superclass.identity if pair.there == there)
 
 
 def _representative(subclasses: tuple[ResourceName, ...]) -> ResourceName:
-    """The subclass that stands for its superclass: School where there is one, since most things refer to it."""
+    """The subclass used for references to the superclass: School if present, since most documents refer to schools."""
     return next((name for name in subclasses if name.resource == "School"), subclasses[0])
 
 
 def _superclass_id_values(surface: Surface) -> dict[str, int]:
-    """A number of its own for each renamed identity (schoolId, ...), the representative's for the superclass's name."""
+    """A distinct number for each renamed identity (schoolId, ...); the superclass's name has the representative's."""
     values: dict[str, int] = {}
     for abstract in surface.abstract_resources:
         for number, name in enumerate(abstract.subclasses, start=1001):

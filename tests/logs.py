@@ -1,4 +1,4 @@
-"""What stands in the log, as operators read it."""
+"""The log as operators see it."""
 
 import json
 import logging
@@ -9,7 +9,7 @@ from django.conf import settings
 
 
 class Log:
-    """As JSON lines, in the format of the settings."""
+    """Captured JSON lines, formatted by the settings."""
 
     def __init__(self) -> None:
         self._stream = StringIO()

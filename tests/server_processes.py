@@ -1,4 +1,4 @@
-"""The servers that are measured: Meadowlark as `make run` starts it, in a home of its own, and the constant view."""
+"""Servers to be measured: Meadowlark as `make run` starts it, in its own home, and the constant view."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ _START_SECONDS = 180
 
 @dataclass(frozen=True)
 class Server:
-    """Where Meadowlark answers, a token for it, the database behind it, and the process of `meadowlark.run`."""
+    """A running Meadowlark: its port, a token, its database, and the process of `meadowlark.run`."""
 
     port: int
     token: str
@@ -37,8 +37,8 @@ class Server:
     def postgres(self) -> psutil.Process:
         return self._child(lambda process: process.name() == "postgres")
 
-    def _child(self, is_meant: Callable[[psutil.Process], bool]) -> psutil.Process:
-        [process] = filter(is_meant, psutil.Process(self.process_id).children())
+    def _child(self, predicate: Callable[[psutil.Process], bool]) -> psutil.Process:
+        [process] = filter(predicate, psutil.Process(self.process_id).children())
         return process
 
 
@@ -61,8 +61,8 @@ def constant_view(
     application: str = "tests.constant_application:application",
     **variables: str,
 ) -> Iterator[tuple[int, psutil.Process]]:
-    """Runs gunicorn, with these environment variables, on the constant view or another application; its port and
-    process are yielded. `within` is a command that becomes the one it is given, as `prlimit` does."""
+    """Runs gunicorn, with these environment variables, on the constant view or another application; yields port and
+    process. `within` is a command that executes its arguments, such as `prlimit`."""
     port = free_port()
     options = ["--config", "python:meadowlark.serving.gunicorn_conf", "--bind", f"{ADDRESS}:{port}"]
     command = [*within, sys.executable, "-m", "gunicorn", *options, application]
@@ -91,8 +91,8 @@ def _wait(process: subprocess.Popen[bytes], log: Path, is_up) -> None:
         time.sleep(0.05)
 
 
-def _token(port: int, told: str) -> str:
-    [key] = re.findall(r"^  key +(\S+)$", told, re.MULTILINE)
-    [secret] = re.findall(r"^  secret +(\S+)$", told, re.MULTILINE)
+def _token(port: int, output: str) -> str:
+    [key] = re.findall(r"^  key +(\S+)$", output, re.MULTILINE)
+    [secret] = re.findall(r"^  secret +(\S+)$", output, re.MULTILINE)
     form = {"grant_type": "client_credentials"}
     return httpx.post(f"http://{ADDRESS}:{port}/oauth/token", auth=(key, secret), data=form).json()["access_token"]

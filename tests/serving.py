@@ -1,7 +1,7 @@
 """Surfaces other than the configured one, served in the process of the tests.
 
-A process serves one surface: the URL map reads it when it is imported. Here is a URL map for another one, with the
-documents and the preparers that belong to it.
+A process serves one surface, which the URL map reads on import. This module makes a URL map of another surface, with
+its documents and preparers.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ LAKE_COUNTY = Path(__file__).parent / "extension_project" / "lake_county"
 
 @dataclass(frozen=True)
 class Served:
-    """A surface and what it takes to serve and fill it, each made when first needed."""
+    """A surface with its URL map, documents and preparers, each made on first use."""
 
     name: str
     compilation: Compilation = field(repr=False)
@@ -60,7 +60,7 @@ class Served:
         return module
 
     def _of_own_surface(self, pattern: URLPattern | URLResolver) -> URLPattern | URLResolver:
-        """The routes of data and metadata, which are made from a surface; all others as they are."""
+        """Replaces the routes of data and metadata, which depend on the surface."""
         from edfi_api.api.metadata import urls  # noqa: PLC0415  It compiles the configured surface.
 
         if getattr(pattern, "urlconf_name", None) is urls:
@@ -71,7 +71,7 @@ class Served:
 
     @contextmanager
     def instead(self) -> Iterator[None]:
-        """Serve this surface inside, in the transaction of the test."""
+        """Serve this surface within the context, in the transaction of the test."""
         is_numbered = self.surface.by_name.keys() <= resource_types.numbers("default").keys()
         if not is_numbered:
             resource_types.synchronise(self.surface.resources, "default")
@@ -80,7 +80,7 @@ class Served:
         with override_settings(ROOT_URLCONF=self.urls):
             yield
         if not is_numbered:
-            resource_types.synchronise((), "default")  # The numbers go with the transaction: forget them.
+            resource_types.synchronise((), "default")  # Clears the cache: the numbers are rolled back.
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What comments and pages cite can be read: a page of this repository with that heading, or a public document."""
+"""Citations in comments and pages resolve: to a page and heading of this repository, or to a public document."""
 
 import re
 import subprocess
@@ -27,7 +27,7 @@ def _citations() -> list[tuple[Path, str, str | None]]:
 
 
 def _headings(page: Path) -> set[str]:
-    """As links name them: lower case, punctuation dropped, hyphens for blanks."""
+    """As link fragments: lower case, without punctuation, hyphens for blanks."""
     titles = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
 
@@ -35,15 +35,15 @@ def _headings(page: Path) -> set[str]:
 @pytest.mark.parametrize(
     ("path", "page", "heading"), _citations(), ids=lambda value: value.name if isinstance(value, Path) else value
 )
-def test_a_page_that_is_cited_exists(path, page, heading):
+def test_cited_pages_and_headings_exist(path, page, heading):
     found = next((file for folder in (TOP, path.parent) if (file := folder / page).is_file()), None)
 
     assert found is not None, f"{path.relative_to(TOP)} cites {page}"
     assert heading is None or heading in _headings(found), f"{path.relative_to(TOP)} cites {page}#{heading}"
 
 
-def test_sections_are_those_of_public_documents():
-    """`§` stands behind the name of an RFC only: other pages are cited by their headings."""
+def test_section_signs_follow_an_rfc_only():
+    """Other pages are cited by their headings."""
     dangling = [
         f"{path.relative_to(TOP)}: {line.strip()}"
         for path in _texts()

@@ -1,4 +1,4 @@
-"""Each exception that a request can raise has its text in the catalog, and the catalog names what stands elsewhere."""
+"""Each exception that a request can raise has a text in the catalog, and the catalog lists modules with other texts."""
 
 import inspect
 import re
@@ -17,8 +17,8 @@ from references import exceptions as references
 
 TOP = Path(__file__).parents[2]
 MODULES = (documents, http_exceptions, queries, references, security, storage)
-# Raised to the admin only, where a deleted document is restored that exists.
-NOT_ANSWERED = {storage.DocumentExists}
+# Raised only when the admin restores a deleted document that exists.
+ADMIN_ONLY = {storage.DocumentExists}
 
 
 def _exceptions(module: ModuleType) -> list[type[Exception]]:
@@ -32,14 +32,14 @@ def _exceptions(module: ModuleType) -> list[type[Exception]]:
 
 @pytest.mark.parametrize(
     "error",
-    [error for module in MODULES for error in _exceptions(module) if error not in NOT_ANSWERED],
+    [error for module in MODULES for error in _exceptions(module) if error not in ADMIN_ONLY],
     ids=lambda e: e.__name__,
 )
-def test_every_exception_has_its_text(error: type[Exception]) -> None:
+def test_every_exception_has_a_text_in_the_catalog(error: type[Exception]) -> None:
     assert problem_of.dispatch(error) is not problem_of.dispatch(object)
 
 
-def test_what_stands_elsewhere_is_there() -> None:
+def test_modules_listed_by_the_catalog_exist() -> None:
     places = re.findall(r"`([\w/]+(?:\.py|/))`", catalog.__doc__ or "")
 
     assert len(places) > 5

@@ -1,4 +1,4 @@
-"""The floors of the house: which packages may import which, and that every module states its purpose."""
+"""Import rules between packages, and a docstring in every module."""
 
 import ast
 import re
@@ -10,8 +10,8 @@ import pytest
 TOP = Path(__file__).parents[2]
 PACKAGES = ("meadowlark", "descriptors", "edfi_api", "references")
 
-# The floors of the house, top first: what each is for, and its modules. An import goes down, or stays on its floor.
-FLOORS: dict[str, tuple[str, ...]] = {
+# Layers, top first, with their modules. An import goes down, or stays in its layer.
+LAYERS: dict[str, tuple[str, ...]] = {
     "Serving and operation": (
         "meadowlark",
         "descriptors",
@@ -37,19 +37,19 @@ FLOORS: dict[str, tuple[str, ...]] = {
         "edfi_api.security.management",
         "edfi_api.security.urls",
     ),
-    "What is spoken": ("edfi_api.api",),
-    "The same data in SQL": ("edfi_api.analysis",),
-    "Many documents at once": ("edfi_api.loading",),
-    "What happened": ("edfi_api.changes",),
-    "What went wrong": ("edfi_api.problem_details",),
-    "Who may do what": ("edfi_api.security", "edfi_api.profiles"),
-    "What is requested, and how it is found": ("edfi_api.queries",),
-    "What this process serves": ("edfi_api.startup",),
-    "What is stored": ("edfi_api.storage", "edfi_api.models", "edfi_api.migrations"),
-    "What a body means": ("edfi_api.documents",),
+    "HTTP API": ("edfi_api.api",),
+    "SQL views": ("edfi_api.analysis",),
+    "Loading and export": ("edfi_api.loading",),
+    "Changes": ("edfi_api.changes",),
+    "Errors": ("edfi_api.problem_details",),
+    "Authentication and authorization": ("edfi_api.security", "edfi_api.profiles"),
+    "Queries": ("edfi_api.queries",),
+    "Served surface": ("edfi_api.startup",),
+    "Storage": ("edfi_api.storage", "edfi_api.models", "edfi_api.migrations"),
+    "Documents": ("edfi_api.documents",),
     "Identities and references": ("references",),
-    "What the API offers": ("edfi_api.model",),
-    "The ground": (
+    "Model and surface": ("edfi_api.model",),
+    "Foundations": (
         "edfi_api.addresses",
         "edfi_api.conf",
         "edfi_api.logs",
@@ -57,8 +57,8 @@ FLOORS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-# The rooms of a floor that has an order, top first: an import goes down, or stays in its room.
-ROOMS: tuple[tuple[str, ...], ...] = (
+# Packages of one layer that have an order, top first: an import goes down, or stays in its package.
+ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     ("edfi_api.api.change_queries", "edfi_api.api.viewsets"),
     ("edfi_api.api.relations", "edfi_api.api.viewsets"),
     ("edfi_api.api.metadata", "edfi_api.api.viewsets"),
@@ -73,8 +73,8 @@ ROOMS: tuple[tuple[str, ...], ...] = (
     ("edfi_api.logs.audit", "edfi_api.logs.log_lines"),
 )
 
-# What little a room may import of ours.
-NARROW = {
+# Packages that may import only the listed packages of the project.
+ALLOWED_IMPORTS = {
     "meadowlark.serving": {"edfi_api.conf", "edfi_api.logs", "edfi_api.problem_details", "meadowlark.correlation"},
     "meadowlark.correlation": {"edfi_api.conf"},
     "edfi_api.model.metaed": set[str](),
@@ -94,13 +94,13 @@ NARROW = {
 _HTTP = ("django.http", "django.urls", "rest_framework", "oauth2_provider")
 _FRAMEWORKS = ("django", "environ", "psycopg", *_HTTP)
 # Libraries that a package must not import.
-UNAWARE = {
+FORBIDDEN_LIBRARIES = {
     "edfi_api.storage": _HTTP,
     "edfi_api.models": _HTTP,
     "references": _HTTP,
     "edfi_api.documents": _FRAMEWORKS,
     "edfi_api.model": _FRAMEWORKS,
-    "meadowlark.embedded_postgres": _FRAMEWORKS,  # settings.py imports it before Django is there.
+    "meadowlark.embedded_postgres": _FRAMEWORKS,  # settings.py imports it before Django is set up.
     "meadowlark.postgres_programs": _FRAMEWORKS,
     "meadowlark.child_process": _FRAMEWORKS,
 }
@@ -108,63 +108,66 @@ UNAWARE = {
 MODULES = sorted(path for package in PACKAGES for path in (TOP / package).rglob("*.py"))
 
 
-def test_every_module_is_on_a_floor() -> None:
-    homeless = [name for path in MODULES if (name := _module_name(path)) != "edfi_api" and _floor(name) is None]
+def test_every_module_belongs_to_a_layer() -> None:
+    unlisted = [name for path in MODULES if (name := _module_name(path)) != "edfi_api" and _layer(name) is None]
 
-    assert homeless == []
+    assert unlisted == []
 
 
-def test_an_import_goes_down_or_stays_on_its_floor() -> None:
+def test_imports_go_down_or_stay_in_their_layer() -> None:
     upwards = {
         (importer, imported)
         for importer, imported in _own_imports()
-        if (_floor(importer) or 0) > (_floor(imported) or 0)
+        if (_layer(importer) or 0) > (_layer(imported) or 0)
     }
 
     assert upwards == set()
 
 
-@pytest.mark.parametrize("rooms", ROOMS, ids=" over ".join)
-def test_an_import_goes_down_within_a_floor(rooms: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("packages", ORDERED_PACKAGES, ids=" over ".join)
+def test_imports_go_down_within_a_layer(packages: tuple[str, ...]) -> None:
     upwards = {
         (importer, imported)
         for importer, imported in _own_imports()
-        if (position := _position(rooms, importer)) is not None
-        and (other := _position(rooms, imported)) is not None
+        if (position := _position(packages, importer)) is not None
+        and (other := _position(packages, imported)) is not None
         and other < position
     }
 
     assert upwards == set()
 
 
-@pytest.mark.parametrize("room", NARROW)
-def test_a_narrow_room_imports_little(room: str) -> None:
+@pytest.mark.parametrize("package", ALLOWED_IMPORTS)
+def test_a_restricted_package_imports_only_what_is_allowed(package: str) -> None:
     others = {
         imported
         for importer, imported in _own_imports()
-        if _is_within(importer, room) and not any(_is_within(imported, known) for known in (room, *NARROW[room]))
+        if _is_within(importer, package)
+        and not any(_is_within(imported, known) for known in (package, *ALLOWED_IMPORTS[package]))
     }
 
     assert others == set()
 
 
-def test_the_pages_name_the_same_floors() -> None:
+def test_the_architecture_page_lists_the_same_layers() -> None:
     page = (TOP / "meadowlark/docs/architecture.md").read_text()
     section = page.split("## Floors")[1].split("\n## ")[0]
 
-    floors = re.findall(r"^\*\*([^*]+)\*\*$", section, flags=re.MULTILINE)
+    layers = re.findall(r"^\*\*([^*]+)\*\*$", section, flags=re.MULTILINE)
 
-    assert floors == list(FLOORS)
+    assert layers == list(LAYERS)
 
 
-@pytest.mark.parametrize("package", UNAWARE)
+@pytest.mark.parametrize("package", FORBIDDEN_LIBRARIES)
 def test_lower_packages_import_no_framework(package: str) -> None:
     modules = [path for path in MODULES if _is_within(_module_name(path), package)]
 
     imported = {name for path in modules for name in _imports(path)}
 
     assert modules
-    assert {name for name in imported if any(_is_within(name, other) for other in UNAWARE[package])} == set()
+    assert {
+        name for name in imported if any(_is_within(name, other) for other in FORBIDDEN_LIBRARIES[package])
+    } == set()
 
 
 def test_tests_import_nothing_from_benchmarks() -> None:
@@ -178,20 +181,20 @@ def test_tests_import_nothing_from_benchmarks() -> None:
     assert importing == set()
 
 
-def test_every_module_opens_with_its_purpose() -> None:
-    silent = [
+def test_every_module_has_a_docstring() -> None:
+    undocumented = [
         path for path in MODULES if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
     ]
 
-    assert silent == []
+    assert undocumented == []
 
 
-def test_nothing_leans_on_files_outside_the_checkout() -> None:
+def test_no_file_refers_to_files_outside_the_checkout() -> None:
     outside = re.compile(r"(\.\.|/work)/shared\b|\bshared/(facts|spec|data)\b")
 
-    leaning = [path for path in _text_files() if outside.search(path.read_text(errors="ignore"))]
+    references = [path for path in _text_files() if outside.search(path.read_text(errors="ignore"))]
 
-    assert leaning == []
+    assert references == []
 
 
 def _module_name(path: Path) -> str:
@@ -200,7 +203,7 @@ def _module_name(path: Path) -> str:
 
 
 def _own_imports() -> Iterator[tuple[str, str]]:
-    """Each import of one of our modules by another."""
+    """Each import of a module of the project by another."""
     for path in MODULES:
         importer = _module_name(path)
         for imported in _imports(path):
@@ -208,19 +211,19 @@ def _own_imports() -> Iterator[tuple[str, str]]:
                 yield importer, imported
 
 
-def _floor(module: str) -> int | None:
-    """The number of the floor, from the top: that of the longest name in FLOORS that contains the module."""
+def _layer(module: str) -> int | None:
+    """The number of the layer, from the top: that of the longest name in LAYERS that contains the module."""
     found = [
         (len(name), number)
-        for number, names in enumerate(FLOORS.values())
+        for number, names in enumerate(LAYERS.values())
         for name in names
         if _is_within(module, name)
     ]
     return max(found)[1] if found else None
 
 
-def _position(rooms: tuple[str, ...], module: str) -> int | None:
-    found = [(len(name), position) for position, name in enumerate(rooms) if _is_within(module, name)]
+def _position(packages: tuple[str, ...], module: str) -> int | None:
+    found = [(len(name), position) for position, name in enumerate(packages) if _is_within(module, name)]
     return max(found)[1] if found else None
 
 
@@ -246,7 +249,7 @@ def _absolute(node: ast.ImportFrom, path: Path) -> str:
 
 
 def _module_or_member(base: str, name: str) -> str:
-    """`from a import b`: a.b when that is a module of ours, a otherwise."""
+    """`from a import b`: a.b if that is a module of the project, else a."""
     candidate = TOP.joinpath(*base.split("."), name)
     return f"{base}.{name}" if candidate.is_dir() or candidate.with_suffix(".py").exists() else base
 

@@ -1,4 +1,4 @@
-"""Migrations that landed stay as they are: databases out there have been made by them, and Django runs none twice."""
+"""Landed migrations are immutable: databases have been migrated with them, and Django applies none twice."""
 
 import hashlib
 from pathlib import Path
@@ -24,8 +24,8 @@ def test_a_migration_that_landed_is_never_edited(name: str) -> None:
     digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else "no longer there"
 
     assert digest == LANDED[name], (
-        f"{name} has landed, so databases were made by it, and none will run it again. Put it back as it was"
-        " (git log -- the file) and write another migration that changes what is there."
+        f"{name} has landed: databases have been migrated with it and will not apply it again. Restore it"
+        " (git log -- the file) and add another migration."
     )
 
 
@@ -33,6 +33,6 @@ def test_every_migration_is_listed() -> None:
     missing = [name for name in FILES if name not in LANDED]
 
     assert missing == [], (
-        "These files are not in the list of migrations that stay as they are. When they are as they shall be:\n"
+        "These files are not in the list of landed migrations. When they are final:\n"
         f"    sha256sum {' '.join(missing)} >> {LIST.relative_to(TOP)}"
     )

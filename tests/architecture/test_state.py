@@ -1,4 +1,4 @@
-"""State about a database hangs on its data store: modules keep none, so nothing outlives or mixes databases."""
+"""State about a database belongs to its data store; modules have none, so that databases are not confused."""
 
 import ast
 from collections.abc import Iterator
@@ -8,22 +8,22 @@ from tests.architecture.test_imports import MODULES, TOP
 
 _MODULES = [path for path in MODULES if "meadowlark" not in path.relative_to(TOP).parts]
 
-# Module-level containers that may fill up at run time, with the reason.
+# Module-level containers that may change at run time, with the reason.
 _ALLOWED = {
     ("edfi_api/storage/data_store.py", "_data_stores"),  # the data stores themselves
-    ("edfi_api/storage/driver/prepared.py", "_prepared"),  # by connection, and gone with it
+    ("edfi_api/storage/driver/prepared.py", "_prepared"),  # weak keys: connections
 }
 _CACHES = {"cache", "lru_cache", "cached"}
 _CONTAINERS = {"dict", "list", "set", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary"}
 
 
-def test_no_module_keeps_state_that_fills_up() -> None:
+def test_no_module_has_mutable_state() -> None:
     found = {(_relative(path), name) for path in _MODULES for name in _empty_containers(path)}
 
     assert found == _ALLOWED
 
 
-def test_no_cache_of_a_function_is_by_database() -> None:
+def test_no_function_cache_depends_on_a_database() -> None:
     found = [
         f"{_relative(path)}: {function.name}"
         for path in _MODULES

@@ -1,5 +1,5 @@
-"""Each table has an owner: SQL of another package names only tables of what lies below it, or what their owner
-publishes for it. What an import may reach is tested by `test_imports`, by the same floors."""
+"""Each table has an owner. SQL of a package refers only to tables of lower packages, or to tables published for it.
+The layers are those of `test_imports`."""
 
 import ast
 import re
@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from tests.architecture.test_imports import MODULES, ROOMS, TOP, _floor, _module_name, _position
+from tests.architecture.test_imports import MODULES, ORDERED_PACKAGES, TOP, _layer, _module_name, _position
 
 STORAGE, REFERENCES, SECURITY = "edfi_api.storage", "references", "edfi_api.security"
 PROFILES = "edfi_api.profiles"
 HISTORY, STREAM = "edfi_api.changes.change_queries", "edfi_api.changes.change_stream"
 
-# Table or view → the package that writes it, or whose triggers do.
+# Table or view → the package whose code or triggers write it.
 OWNERS = {
     "alias": REFERENCES,
     "authorization_path": STORAGE,
@@ -51,15 +51,17 @@ OWNERS = {
     "superseded_document": HISTORY,
 }
 
-# What lies below the owner but may name the table, by module.
+# Modules below the owner that may refer to its tables.
 PUBLISHED = {
     # ReadChanges authorizes rows of the history, by their own key values and by associations that were deleted.
     "edfi_api.security.policies.reachable": {"deleted_document", "key_change"},
     "edfi_api.security.policies.values": {"key_field"},
 }
 
-_OF_LIBRARIES = ("auth_", "django_", "oauth2_provider_")
-_NAMED = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING|ANALYZE|TRUNCATE)\s+(?:ONLY\s+)?([a-z_][a-z_0-9]*)")
+_LIBRARY_PREFIXES = ("auth_", "django_", "oauth2_provider_")
+_TABLE_REFERENCE = re.compile(
+    r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING|ANALYZE|TRUNCATE)\s+(?:ONLY\s+)?([a-z_][a-z_0-9]*)"
+)
 
 
 @pytest.mark.django_db
@@ -67,40 +69,39 @@ def test_every_table_has_an_owner() -> None:
     with connection.cursor() as cursor:
         tables = {table.name for table in connection.introspection.get_table_list(cursor)}
 
-    assert {name for name in tables if not name.startswith(_OF_LIBRARIES)} == set(OWNERS)
+    assert {name for name in tables if not name.startswith(_LIBRARY_PREFIXES)} == set(OWNERS)
 
 
-def test_sql_names_tables_of_what_lies_below() -> None:
+def test_sql_refers_only_to_tables_of_lower_packages() -> None:
     upwards = {
         (module, table)
-        for module, table in _named_tables()
+        for module, table in _table_references()
         if _is_above(OWNERS[table], module) and table not in PUBLISHED.get(module, ())
     }
 
     assert upwards == set()
 
 
-def test_what_is_published_is_needed() -> None:
-    named = set(_named_tables())
+def test_every_published_table_is_used() -> None:
+    named = set(_table_references())
 
     assert [
         (module, table) for module in PUBLISHED for table in PUBLISHED[module] if (module, table) not in named
     ] == []
 
 
-def test_a_fixed_statement_is_read_by_a_module_beside_it() -> None:
-    """A statement that nothing reads any more is deleted."""
-    unread = [
+def test_every_statement_file_is_read_by_a_module_of_its_package() -> None:
+    unused = [
         str(path.relative_to(TOP))
         for path in _statement_files()
         if not any(f'"{path.stem}"' in module.read_text() for module in path.parents[1].glob("*.py"))
     ]
 
-    assert unread == []
+    assert unused == []
 
 
-def _named_tables() -> Iterator[tuple[str, str]]:
-    """Module or folder, and each owned table that its SQL names. Landed migrations are exempt."""
+def _table_references() -> Iterator[tuple[str, str]]:
+    """Module or folder, and each owned table in its SQL. Landed migrations are exempt."""
     for path in MODULES:
         if "migrations" not in path.parts:
             yield from ((_module_name(path), table) for text in _strings(path) for table in _tables(text))
@@ -115,7 +116,7 @@ def _strings(path: Path) -> Iterator[str]:
 
 
 def _tables(text: str) -> list[str]:
-    return [name for name in _NAMED.findall(text) if name in OWNERS]
+    return [name for name in _TABLE_REFERENCE.findall(text) if name in OWNERS]
 
 
 def _statement_files() -> list[Path]:
@@ -123,13 +124,13 @@ def _statement_files() -> list[Path]:
 
 
 def _is_above(owner: str, module: str) -> bool:
-    floor, own = _floor(module), _floor(owner)
-    assert floor is not None and own is not None
-    if floor != own:
-        return own < floor
+    layer, own = _layer(module), _layer(owner)
+    assert layer is not None and own is not None
+    if layer != own:
+        return own < layer
     return any(
-        (above := _position(rooms, owner)) is not None
-        and (below := _position(rooms, module)) is not None
+        (above := _position(packages, owner)) is not None
+        and (below := _position(packages, module)) is not None
         and above < below
-        for rooms in ROOMS
+        for packages in ORDERED_PACKAGES
     )

@@ -1,5 +1,5 @@
-"""What serves requests gets the alias of its database from the request: forgetting it is a TypeError, not documents of
-another data store."""
+"""Code that serves requests has no default for the alias of the database: a missing alias is a TypeError instead of
+documents of another data store."""
 
 import ast
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.architecture.test_imports import MODULES, TOP, _is_within, _module_name
 
 # Packages whose functions run for a request, or write documents for one.
-_OF_REQUESTS = (
+_REQUEST_PACKAGES = (
     "edfi_api.api",
     "edfi_api.changes.change_queries.tracked",
     "edfi_api.changes.change_queries.versions",
@@ -24,7 +24,7 @@ _OF_REQUESTS = (
 _PATHS = [
     path
     for path in MODULES
-    if any(_is_within(_module_name(path), each) for each in _OF_REQUESTS) and "migrations" not in path.parts
+    if any(_is_within(_module_name(path), each) for each in _REQUEST_PACKAGES) and "migrations" not in path.parts
 ]
 
 
