@@ -151,7 +151,7 @@ def test_a_restricted_package_imports_only_what_is_allowed(package: str) -> None
 
 def test_the_architecture_page_lists_the_same_layers() -> None:
     page = (TOP / "meadowlark/docs/architecture.md").read_text()
-    section = page.split("## Floors")[1].split("\n## ")[0]
+    section = page.split("## Layers")[1].split("\n## ")[0]
 
     layers = re.findall(r"^\*\*([^*]+)\*\*$", section, flags=re.MULTILINE)
 
