@@ -45,3 +45,18 @@ class ClientAssignedId(Exception):
 
 class IdMismatch(Exception):
     """The `id` in the body differs from the one in the URL."""
+
+
+@dataclass
+class HiddenItemsSent(Exception):
+    """The body has items that a filter of the client's view hides; their concrete `paths`."""
+
+    paths: list[str]
+
+
+class CannotBeCreated(Exception):
+    """Something that is new lacks required members which the client's view hides."""
+
+
+class ContradictsHidden(Exception):
+    """What the client's view hides of the stored body does not go together with what was sent."""

@@ -1,6 +1,6 @@
 """Prepares a client's body for the store: coercion, validation, extraction of identity, references and securables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -37,6 +37,11 @@ class IncomingDocument:
     securables: Securables
 
     @property
+    def sent_references(self) -> Sequence[DocumentReference]:
+        """All references, with their places in the body that the client sent, as errors name them."""
+        return (*self.references, *self.key_descriptors)
+
+    @property
     def targets(self) -> list[UUID]:
         """The referential ids of all targets, each once."""
         # Keyed by integer, because hashing and comparing UUIDs runs Python code.
@@ -46,6 +51,19 @@ class IncomingDocument:
     def linked(self) -> list[UUID]:
         """The referential ids of the targets of reference objects, in the order of `Extractor.reference_objects`."""
         return [reference.referential_id for reference in self.references if reference.value is None]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingDocument:
+    """A valid part of a body; the whole depends on the stored one.
+
+    `merged` is the function of the stored body, None for a new document, to the document to write in its place. It may
+    raise refusals.
+    """
+
+    resource: Resource
+    identity: DocumentIdentity
+    merged: Callable[[dict[str, Any] | None], IncomingDocument]
 
 
 class Preparer:

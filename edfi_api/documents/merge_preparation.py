@@ -4,32 +4,27 @@ Hidden members of a sent body are dropped before anything looks at them: whateve
 stored nor an error.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
 from edfi_api.documents.descriptor_values import StoredUris
-from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import IncomingDocument, Preparer
-from edfi_api.documents.merging import CannotBeCreated, ContradictsHiddenItem, compile_merge
+from edfi_api.documents.exceptions import (
+    ContradictsHidden,
+    DataValidationFailed,
+    DocumentTooLarge,
+    HiddenItemsSent,
+)
+from edfi_api.documents.extraction import DocumentReference, Extractor
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
+from edfi_api.documents.merging import compile_merge
 from edfi_api.documents.violations import Violation
 from edfi_api.documents.visible_part import hidden_items, is_visible_path, writable_schema
 from edfi_api.model.profiles.members import ResourceMembers
 from edfi_api.model.profiles.view import ObjectView
 
 Body = dict[str, Any]
-
-
-@dataclass
-class HiddenItemsSent(Exception):
-    """Items were sent that a filter of the view hides; their concrete `paths`."""
-
-    paths: list[str]
-
-
-class ContradictsHidden(Exception):
-    """What is hidden does not go together with what was sent."""
 
 
 class MergePreparer:
@@ -41,36 +36,44 @@ class MergePreparer:
         self._visible = _VisiblePreparer(full, view)
         self._merge = compile_merge(view, members.root, members.identity)
 
-    def valid_new(self, sent: Body) -> Body:
-        """The visible part of a body for an upsert. Raises HiddenItemsSent and what `Preparer.prepare_new` raises."""
-        return self._visible.valid_new(sent)
+    def prepare_new(self, sent: Body, stored_uris: StoredUris) -> PendingDocument:
+        """The visible part of a body for an upsert. Raises HiddenItemsSent and what `Preparer.valid_new` raises."""
+        return self._pending(self._visible.valid_new(sent), stored_uris)
 
-    def valid_replacement(self, sent: Body, document_uuid: UUID) -> Body:
-        """The same for an update. Raises HiddenItemsSent and what `Preparer.prepare_replacement` raises."""
-        return self._visible.valid_replacement(sent, document_uuid)
+    def prepare_replacement(self, sent: Body, document_uuid: UUID, stored_uris: StoredUris) -> PendingDocument:
+        """The same for an update. Raises HiddenItemsSent and what `Preparer.valid_replacement` raises."""
+        return self._pending(self._visible.valid_replacement(sent, document_uuid), stored_uris)
 
-    def merged(self, stored: Body | None, visible: Body, stored_uris: StoredUris) -> IncomingDocument:
+    def _pending(self, visible: Body, stored_uris: StoredUris) -> PendingDocument:
+        identity = self._full.extractor.identity(visible)
+        return PendingDocument(self._full.resource, identity, lambda stored: self._merged(stored, visible, stored_uris))
+
+    def _merged(self, stored: Body | None, visible: Body, stored_uris: StoredUris) -> IncomingDocument:
         """What is to be stored: the visible part over the stored body, or alone if there is none.
 
         Raises CannotBeCreated; ContradictsHidden if the result is invalid for what is hidden, and DataValidationFailed
         if for visible members alone. What was invalid at hidden places of the stored body already does not count.
         """
+        body = self._merge(stored, visible)
+        self._check(body, stored, visible)
         try:
-            body = self._merge(stored, visible)
-        except ContradictsHiddenItem as error:
+            merged = self._full.incoming(body, stored_uris)
+        except (DataValidationFailed, DocumentTooLarge) as error:
+            self._full.incoming(visible, stored_uris)  # Raises what is wrong with it alone, at its own places.
             raise ContradictsHidden from error
-        self._check(body, stored)
-        return self._full.incoming(body, stored_uris)
+        return MergedDocument.of(merged, visible, self._full.extractor)
 
-    def _check(self, body: Body, stored: Body | None) -> None:
+    def _check(self, body: Body, stored: Body | None, visible: Body) -> None:
         found = self._violations(body)
         if not found:
             return
-        if all(self._is_visible(violation) for violation in found):
-            raise DataValidationFailed(found)
-        known = set() if stored is None else {(_steps(each), each.message) for each in self._violations(stored)}
-        if any(self._is_visible(each) or (_steps(each), each.message) not in known for each in found):
+        # What the visible part breaks by itself, with its places as sent: only what its own schema does not require.
+        own = {_rule(each): each for each in self._violations(visible) if self._is_visible(each)}
+        known = {_rule(each) for each in self._violations(stored or {}) if not self._is_visible(each)}
+        if any(_rule(each) not in own and _rule(each) not in known for each in found):
             raise ContradictsHidden
+        if reported := [own[rule] for rule in dict.fromkeys(map(_rule, found)) if rule in own]:
+            raise DataValidationFailed(reported)
 
     def _violations(self, body: Mapping[str, Any]) -> list[Violation]:
         try:
@@ -81,6 +84,24 @@ class MergePreparer:
 
     def _is_visible(self, violation: Violation) -> bool:
         return is_visible_path(list(_steps(violation)), self._view)
+
+
+@dataclass(frozen=True, slots=True)
+class MergedDocument(IncomingDocument):
+    """A document of which the client sent the `visible` part alone: errors name places in it."""
+
+    visible: Body
+    extractor: Extractor
+
+    @classmethod
+    def of(cls, merged: IncomingDocument, visible: Body, extractor: Extractor) -> "MergedDocument":
+        """The merged document with the part that was sent."""
+        whole = {each.name: getattr(merged, each.name) for each in fields(IncomingDocument)}
+        return cls(**whole, visible=visible, extractor=extractor)
+
+    @property
+    def sent_references(self) -> Sequence[DocumentReference]:
+        return (*self.extractor.references(self.visible), *self.extractor.key_descriptors(self.visible))
 
 
 class _VisiblePreparer(Preparer):
@@ -96,9 +117,11 @@ class _VisiblePreparer(Preparer):
             raise HiddenItemsSent(paths)
 
 
+def _rule(violation: Violation) -> tuple[tuple[str, ...], str]:
+    """What is broken, wherever in arrays."""
+    return _steps(violation), violation.message
+
+
 def _steps(violation: Violation) -> tuple[str, ...]:
     """`$.addresses[1].city` as `("addresses", "city")`."""
     return tuple(step.partition("[")[0] for step in violation.path.split(".")[1:])
-
-
-__all__ = ["CannotBeCreated", "ContradictsHidden", "HiddenItemsSent", "MergePreparer"]

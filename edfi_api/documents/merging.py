@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
 from edfi_api.documents.paths import values_at
 from edfi_api.documents.projection import is_visible
 from edfi_api.model.profiles.creatability import hidden_required_members
@@ -21,18 +22,10 @@ Merge = Callable[[Any, Any], Any]
 _NO_NAMES: frozenset[str] = frozenset()
 
 
-class CannotBeCreated(Exception):
-    """Something that is new lacks required members which the view hides."""
-
-
-class ContradictsHiddenItem(Exception):
-    """A sent item has the identifying values of an item that a filter hides."""
-
-
 def compile_merge(view: ObjectView, members: Members, identity: frozenset[str]) -> Callable[[Body | None, Body], Body]:
     """The function of the stored body, None for a new document, and the visible part of the sent one.
 
-    It raises CannotBeCreated and ContradictsHiddenItem, and leaves its arguments unchanged.
+    It raises CannotBeCreated and ContradictsHidden, and leaves its arguments unchanged.
     """
     merge_object = _ObjectMerge(view, members, identity)
 
@@ -134,7 +127,7 @@ class _CollectionMerge:
                 hidden.add(self._key_of(item))
         keys = [self._key_of(item) for item in sent]
         if not hidden.isdisjoint(keys):
-            raise ContradictsHiddenItem
+            raise ContradictsHidden
         return [self._merged_item(visible.get(key), item) for key, item in zip(keys, sent, strict=True)]
 
     def _merged_item(self, stored: Body | None, sent: Body) -> Body:

@@ -63,13 +63,6 @@ class NoPartForUsage(Exception):
 
 
 @dataclass
-class HiddenItemsSent(Exception):
-    """Items in the body that the profile's filters hide; their concrete `paths`."""
-
-    paths: list[str]
-
-
-@dataclass
 class CreationPreventedByProfile(Exception):
     """Something new lacks required members that the profile hides."""
 

@@ -30,6 +30,7 @@ _SECURABLES = {"securables": SECURABLES, "new_securables": _NEW_SECURABLES}
 _LINKS, _LINKS_OF_NEW, _WRITE = _statement("links"), _statement("links_of_new"), _statement("write")
 _UPSERT, _UPDATE, _UNCHANGED = _statement("upsert"), _statement("update"), _statement("unchanged")
 _DELETE, _GET, _STILL_ALLOWED = _statement("delete"), _statement("get"), _statement("still_allowed")
+_STORED_BY_ALIAS, _STORED_BY_UUID = _statement("stored_by_alias"), _statement("stored_by_uuid")
 LINKS_OF_MOVED = _statement("links_of_moved").fill(links=_LINKS.fill(found="linked"))
 
 
@@ -56,6 +57,16 @@ def delete(policy: RowPolicy | None) -> Sql:
 def get(policy: RowPolicy | None) -> Sql:
     """Reads the document with an id; see `statements/get.sql`."""
     return _of_stored(policy, _get)
+
+
+def stored_by_alias(policy: RowPolicy | None) -> Sql:
+    """Reads what a merge replaces, by natural key; see `statements/stored_by_alias.sql`."""
+    return _of_stored(policy, _stored_by_alias)
+
+
+def stored_by_uuid(policy: RowPolicy | None) -> Sql:
+    """Reads what a merge replaces, by id; see `statements/stored_by_uuid.sql`."""
+    return _of_stored(policy, _stored_by_uuid)
 
 
 def still_allowed(policy: RowPolicy) -> Sql:
@@ -140,3 +151,13 @@ def _delete(condition: str | None) -> str:
 def _get(condition: str | None) -> str:
     is_allowed = "" if condition is None else f", {condition} AS is_allowed"
     return _GET.fill(columns=STORED_COLUMNS.format(body="d.body"), is_allowed=is_allowed).text
+
+
+@lru_cache(maxsize=1024)
+def _stored_by_alias(condition: str | None) -> str:
+    return _STORED_BY_ALIAS.fill(is_allowed=condition or "true").text
+
+
+@lru_cache(maxsize=1024)
+def _stored_by_uuid(condition: str | None) -> str:
+    return _STORED_BY_UUID.fill(is_allowed=condition or "true").text

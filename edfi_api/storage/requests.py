@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import resource_types
 from edfi_api.storage.conditions import UNCONDITIONAL, WriteCondition
@@ -43,6 +43,30 @@ class WriteRequest:
             "body": incoming.text.decode(),
             **incoming.securables._asdict(),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRequest:
+    """A document to insert or to replace that depends on the stored one; the rest is as in `WriteRequest`."""
+
+    pending: PendingDocument
+    client: int | None = None
+    condition: WriteCondition = UNCONDITIONAL
+    policy: RowPolicy | None = None
+    may_read: MayRead | None = None
+    using: str = field(kw_only=True)
+
+    def write(self, stored: dict[str, Any] | None) -> WriteRequest:
+        """The request to write what follows from the stored body, None for a new document. Raises what
+        `PendingDocument.merged` does."""
+        incoming = self.pending.merged(stored)
+        facts = (self.client, self.condition, self.policy, self.may_read)
+        return WriteRequest(incoming, *facts, using=self.using)
+
+    def key(self, document_uuid: UUID) -> Values:
+        """The parameters by which the stored document is found."""
+        found = stored_key(self.pending.resource, document_uuid, self.using)
+        return {**found, "referential_id": self.pending.identity.referential_id}
 
 
 @dataclass(frozen=True, slots=True)

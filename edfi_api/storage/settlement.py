@@ -28,15 +28,28 @@ def settled(
     A write that waits for another one has read its snapshot before, so it is stale and has to be retried. The retries
     of many writers of one document could lose to each other; `lock`, which a retry takes first, queues them.
     """
+    return repeated(lambda: final(attempt, refused), using, lock)
+
+
+def repeated(attempt: Callable[[], Written | None], using: str, lock: Sql | None = None) -> Written:
+    """The result of the first attempt that is final, as `settled`."""
     for number in attempts():
         with suppress(StatementAborted), holding(lock, using) if lock and number else _AT_ONCE:
-            try:
-                written = attempt()
-            except IntegrityError as violation:
-                written = Written(outcome_of(violation))
-            except _RAISED as refusal:
-                refused.refuse_for(refusal)
-            if written.outcome in _DONE:
+            written = attempt()
+            if written is not None:
                 return written
-            refused.refuse(written.outcome)
     raise TooMuchContention
+
+
+def final(attempt: Callable[[], Written], refused: RefusedWrite | RefusedDelete) -> Written | None:
+    """The result of an attempt that has had an effect, None if it has to be repeated. Raises its refusal."""
+    try:
+        written = attempt()
+    except IntegrityError as violation:
+        written = Written(outcome_of(violation))
+    except _RAISED as refusal:
+        refused.refuse_for(refusal)
+    if written.outcome in _DONE:
+        return written
+    refused.refuse(written.outcome)
+    return None

@@ -23,7 +23,7 @@ from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict, TooMuchContention
 from edfi_api.storage.recent_writers import record_writer
 from edfi_api.storage.refusals import RefusedDelete, RefusedWrite
-from edfi_api.storage.requests import DeleteRequest, WriteRequest, stored_key
+from edfi_api.storage.requests import DeleteRequest, Values, WriteRequest, stored_key
 from edfi_api.storage.row_policy import RowPolicy
 from edfi_api.storage.settlement import settled
 from edfi_api.storage.stored import Outcome, StoredDocument, Written
@@ -65,20 +65,23 @@ def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> 
     Raises DocumentNotFound and what `upsert` raises; for a new identity KeyChangeNotSupported if the resource does not
     allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller may read it.
     """
-    using, policy = request.using, request.policy
-    values = request.values(document_uuid)
+    using, values = request.using, request.values(document_uuid)
 
     def attempt() -> Written:
         expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
-        given = values | {"expected_version": expected}
-        written = Written.of(execute(policy_statements.update(policy).bound_to(given), using))
-        if written.outcome is Outcome.OTHER_IDENTITY and request.incoming.resource.allows_identity_updates:
-            return cascade.change_identity(request, given, preparers)
-        return written
+        return replace_once(request, values | {"expected_version": expected}, preparers)
 
     refused = RefusedWrite(request, TESTS_BY_UUID, values)
     written = settled(attempt, refused, using, _LOCK_BY_UUID.bound_to(values))
     record_writer(request.client, using)
+    return written
+
+
+def replace_once(request: WriteRequest, values: Values, preparers: Preparers) -> Written:
+    """One attempt of an update. Raises what `cascade.change_identity` does."""
+    written = Written.of(execute(policy_statements.update(request.policy).bound_to(values), request.using))
+    if written.outcome is Outcome.OTHER_IDENTITY and request.incoming.resource.allows_identity_updates:
+        return cascade.change_identity(request, values, preparers)
     return written
 
 

@@ -17,7 +17,7 @@ from references.identity import descriptor_natural_key, referential_id
 
 def unresolved_reference(incoming: IncomingDocument, using: str) -> UnresolvedReference | None:
     """The references of a document that do not resolve; None if all do."""
-    wanted = [*incoming.targets, *(each.referential_id for each in incoming.key_descriptors)]
+    wanted = {each.referential_id for each in incoming.sent_references}
     missing = resolution.missing(wanted, using) - set(incoming.identity.aliases)
     return unresolved(incoming, missing, lambda uris: stored_uris(uris, using)) if missing else None
 
@@ -27,8 +27,7 @@ def unresolved(
 ) -> UnresolvedReference:
     """The references, and descriptors in reference keys, whose target is among the `missing` ids; at most as many as
     are reported. `stored` returns which of some URIs belong to a stored descriptor of any type."""
-    sent = (*incoming.references, *incoming.key_descriptors)
-    references = [reference for reference in sent if reference.referential_id in missing]
+    references = [reference for reference in incoming.sent_references if reference.referential_id in missing]
     documents = as_many_as_reported(reference for reference in references if reference.value is None)
     descriptors = as_many_as_reported(reference for reference in references if reference.value is not None)
     of_another_type = stored({reference.value for reference in descriptors if reference.value})

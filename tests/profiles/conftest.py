@@ -1,6 +1,7 @@
 """Stored profiles, and clients that are bound by them."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.core.cache import cache
@@ -29,18 +30,29 @@ def store(db) -> Store:
 
 @pytest.fixture
 def client_of(db) -> ClientOf:
-    """`client_of("A", "B")` is a client whose application is bound by these profiles."""
+    """`client_of("A", "B")` is a client whose application is bound by these profiles; `claims` as in `new_token`."""
     cache.clear()
     made = 0
 
-    def client_of(*profiles: str) -> ApiTestClient:
+    def client_of(*profiles: str, **claims: Any) -> ApiTestClient:
         nonlocal made
         made += 1
-        token = new_token(f"bound-{made}")
+        token = new_token(f"bound-{made}", **claims)
         assign_profiles(Application.objects.get(name=f"bound-{made}"), profiles, by="tests")
         return ApiTestClient(token)
 
     return client_of
+
+
+@pytest.fixture
+def narrow(store: Store, client_of: ClientOf) -> Callable[..., ApiTestClient]:
+    """`narrow("School", "ExcludeOnly:…")` is a client whose profile `Part` has this rule for reading and writing."""
+
+    def narrow(resource: str, rule: str, **claims: Any) -> ApiTestClient:
+        store("Part", resource, read=rule, write=rule)
+        return client_of("Part", **claims)
+
+    return narrow
 
 
 def make_misfit(name: str, resource: str) -> None:

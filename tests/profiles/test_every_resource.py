@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from edfi_api.documents.exceptions import CannotBeCreated
 from edfi_api.documents.incoming import Preparer
 from edfi_api.documents.merge_preparation import MergePreparer
-from edfi_api.documents.merging import CannotBeCreated
 from edfi_api.documents.projection import compile_projection
 from edfi_api.documents.visible_part import is_visible_path, writable_schema
 from edfi_api.model.profiles.definition import MemberSelection, Usage
@@ -63,9 +63,9 @@ def test_what_was_read_is_accepted_and_changes_nothing(surface, factory) -> None
         for view in parts(resource, members):
             preparer = MergePreparer(full, members, view)
 
-            visible = preparer.valid_new(compile_projection(view)(stored))
+            pending = preparer.prepare_new(compile_projection(view)(stored), no_uris)
 
-            assert preparer.merged(stored, visible, no_uris).body == stored, resource.name
+            assert pending.merged(stored).body == stored, resource.name
 
 
 def test_hidden_members_are_dropped_unseen(surface, factory) -> None:
@@ -79,9 +79,9 @@ def test_hidden_members_are_dropped_unseen(surface, factory) -> None:
                 for name, value in stored.items()
             }
 
-            visible = preparer.valid_new(spoilt)
+            pending = preparer.prepare_new(spoilt, no_uris)
 
-            assert preparer.merged(stored, visible, no_uris).body == stored, resource.name
+            assert pending.merged(stored).body == stored, resource.name
 
 
 def test_creation_needs_every_required_member(surface, factory) -> None:
@@ -92,12 +92,12 @@ def test_creation_needs_every_required_member(surface, factory) -> None:
         body = full.prepare(factory.full_body(resource), no_uris).body
         for view in parts(resource, members):
             preparer = MergePreparer(full, members, view)
-            visible = preparer.valid_new(body)
+            pending = preparer.prepare_new(body, no_uris)
             try:
-                full.check(preparer.merged(None, visible, no_uris).body)
+                full.check(pending.merged(None).body)
                 created += 1
             except CannotBeCreated:
-                assert lacks_required_members(resource.json_schema, visible), resource.name
+                assert lacks_required_members(resource.json_schema, compile_projection(view)(body)), resource.name
                 refused += 1
     assert created > 100
     assert refused > 100

@@ -7,6 +7,7 @@ from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.profiles.catalog import ProfileCatalogs
+from edfi_api.profiles.preparation import ProfilePreparers
 from edfi_api.queries.query_by_example import QueryByExample
 
 
@@ -18,6 +19,7 @@ class ServedSurface:
         self.preparers = Preparers(surface)
         self.linker = Linker(surface)
         self.profiles = ProfileCatalogs(surface)
+        self.profile_preparers = ProfilePreparers(self.preparers)
 
 
 def viewset_class(resource: Resource, served: ServedSurface, base: type[ResourceViewSet]) -> type[ResourceViewSet]:
@@ -33,6 +35,7 @@ def viewset_class(resource: Resource, served: ServedSurface, base: type[Resource
         "preparers": served.preparers,
         "preparer": preparer,
         "profiles": served.profiles,
+        "profile_preparers": served.profile_preparers,
         "query_by_example": QueryByExample(resource),
         "representation": Representation(preparer.extractor, served.linker),
     }

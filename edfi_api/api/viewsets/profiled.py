@@ -4,7 +4,6 @@ from django.http import HttpRequest
 
 from edfi_api.profiles import media_types
 from edfi_api.profiles.catalog import ProfilePart
-from edfi_api.profiles.exceptions import ContradictionPreventedByProfile
 from edfi_api.profiles.media_types import ProfileMediaType
 
 
@@ -23,7 +22,6 @@ def profiled_headers(part: ProfilePart | None) -> dict[str, str]:
     return {} if part is None else {"Content-Type": part.media_type}
 
 
-def refuse_narrowed(part: ProfilePart | None) -> None:
-    """Refuse a write under a part that hides members: what it stored would replace them."""
-    if part is not None and part.view is not None:
-        raise ContradictionPreventedByProfile(part.profile)
+def profile_tag(part: ProfilePart | None) -> str:
+    """What distinguishes the entity tags of what is read through the profile."""
+    return "" if part is None else part.tag

@@ -26,21 +26,23 @@ from edfi_api.api.viewsets.authorized_view import AuthorizedView
 from edfi_api.api.viewsets.document_id import document_uuid
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
-from edfi_api.api.viewsets.profiled import profiled_headers, refuse_narrowed, requested_profile
+from edfi_api.api.viewsets.profiled import profile_tag, profiled_headers, requested_profile
 from edfi_api.api.viewsets.representation import CollectionText, Representation
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
+from edfi_api.api.viewsets.writes import update, upsert, write_request
 from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.profiles.catalog import ProfileCatalogs, ProfilePart
 from edfi_api.profiles.negotiation import Negotiation
+from edfi_api.profiles.preparation import ProfilePreparer, ProfilePreparers
 from edfi_api.queries import collection, replica
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.selection import Order, Selection, all_documents
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
-from edfi_api.storage.requests import DeleteRequest, WriteRequest
+from edfi_api.storage.requests import DeleteRequest
 from edfi_api.storage.stored import Outcome
 
 Result = TypeVar("Result")
@@ -68,6 +70,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     preparers: Preparers
     preparer: Preparer
     profiles: ProfileCatalogs
+    profile_preparers: ProfilePreparers
     query_by_example: QueryByExample
     representation: Representation
     fixed_headers: FixedHeaders
@@ -145,13 +148,11 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def create(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         body = self.parse_body(request)
-        refuse_narrowed(self.profile_part(request))
-        incoming = self.preparer.prepare_new(body, self.stored_uris)
-        allowed = self.authorize(request)
-        client, condition = request.user.row_id, write_condition(request)
-        written = store.upsert(WriteRequest(incoming, client, condition, allowed.policy, using=self.using))
+        part = self.profile_part(request)
+        prepared = self.preparer_under(part).prepare_new(body, self.stored_uris)
+        written = upsert(write_request(prepared, request, self.authorize(request), self.using))
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
-        headers = written_document_headers(request, prefix, self.resource, written)
+        headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
         return EmptyResponse(status=status, headers=headers)
 
     def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
@@ -160,7 +161,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy, using=self.using)
         if document is None:
             raise ResourceNotFound
-        tag = part.tag if part else ""
+        tag = profile_tag(part)
         if is_not_modified(request, document, tag):
             return EmptyResponse(status=HTTP_304_NOT_MODIFIED, headers=etag_header(document, tag))
         text = self.representation.under(part).document(document, self.using)
@@ -169,15 +170,13 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
         body = self.parse_body(request)
-        refuse_narrowed(self.profile_part(request))
+        part = self.profile_part(request)
         if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
             body = body | {"id": str(self.document_uuid)}
-        incoming = self.preparer.prepare_replacement(body, self.document_uuid, self.stored_uris)
-        allowed = self.authorize(request)
-        client, condition = request.user.row_id, write_condition(request)
-        write = WriteRequest(incoming, client, condition, allowed.policy, allowed.may_read, using=self.using)
-        written = store.update(write, self.document_uuid, self.preparers)
-        headers = written_document_headers(request, prefix, self.resource, written)
+        prepared = self.preparer_under(part).prepare_replacement(body, self.document_uuid, self.stored_uris)
+        write = write_request(prepared, request, self.authorize(request), self.using)
+        written = update(write, self.document_uuid, self.preparers)
+        headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
@@ -209,6 +208,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         catalog = self.profiles.at(client.claims_version)
         method = "GET" if request.method == "HEAD" else str(request.method)
         return Negotiation(catalog, client.profile_ids, self.resource, method, self.route_methods).part(requested)
+
+    def preparer_under(self, part: ProfilePart | None) -> Preparer | ProfilePreparer:
+        """Prepares what is written under a part of a profile."""
+        return self.preparer if part is None else self.profile_preparers.under(part) or self.preparer
 
     @property
     def route_methods(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 No text says more about hidden members than that there are some: neither paths nor names nor values.
 """
 
+from edfi_api.documents import exceptions as documents
 from edfi_api.problem_details.catalog.registry import problem_of, quoted
 from edfi_api.problem_details.problem import Problem
 from edfi_api.profiles import exceptions as profiles
@@ -82,7 +83,7 @@ def no_part_for_usage(error: profiles.NoPartForUsage) -> Problem:
 
 
 @problem_of.register
-def hidden_items_sent(error: profiles.HiddenItemsSent) -> Problem:
+def hidden_items_sent(error: documents.HiddenItemsSent) -> Problem:
     return Problem(
         status=400,
         type="bad-request:data-validation-failed",

@@ -1,0 +1,67 @@
+"""Prepares writes under a part of a profile that hides members."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from edfi_api.documents.descriptor_values import StoredUris
+from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparers
+from edfi_api.documents.merge_preparation import MergePreparer
+from edfi_api.model.profiles.members import members_of
+from edfi_api.profiles.catalog import ProfilePart
+from edfi_api.profiles.exceptions import ContradictionPreventedByProfile, CreationPreventedByProfile
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePreparer:
+    """A preparer whose documents raise refusals that name the profile."""
+
+    profile: str
+    merging: MergePreparer
+
+    def prepare_new(self, sent: Body, stored_uris: StoredUris) -> PendingDocument:
+        """As `MergePreparer.prepare_new`; the merge raises CreationPreventedByProfile and
+        ContradictionPreventedByProfile."""
+        return self._naming_the_profile(self.merging.prepare_new(sent, stored_uris))
+
+    def prepare_replacement(self, sent: Body, document_uuid: UUID, stored_uris: StoredUris) -> PendingDocument:
+        """As `MergePreparer.prepare_replacement`; the merge raises as that of `prepare_new`."""
+        return self._naming_the_profile(self.merging.prepare_replacement(sent, document_uuid, stored_uris))
+
+    def _naming_the_profile(self, pending: PendingDocument) -> PendingDocument:
+        return PendingDocument(pending.resource, pending.identity, self._merge(pending.merged))
+
+    def _merge(self, merge: Callable[[Body | None], IncomingDocument]) -> Callable[[Body | None], IncomingDocument]:
+        def merged(stored: Body | None) -> IncomingDocument:
+            try:
+                return merge(stored)
+            except CannotBeCreated as error:
+                raise CreationPreventedByProfile(self.profile) from error
+            except ContradictsHidden as error:
+                raise ContradictionPreventedByProfile(self.profile) from error
+
+        return merged
+
+
+class ProfilePreparers:
+    """The preparers of parts of profiles, each compiled at first use and dropped together with its part."""
+
+    def __init__(self, preparers: Preparers) -> None:
+        self._preparers = preparers
+        self._compiled: WeakKeyDictionary[ProfilePart, ProfilePreparer] = WeakKeyDictionary()
+
+    def under(self, part: ProfilePart) -> ProfilePreparer | None:
+        """Prepares what is written under the part; None if it hides nothing."""
+        if part.view is None:
+            return None
+        found = self._compiled.get(part)
+        if found is None:
+            full = self._preparers[part.resource.name]
+            merging = MergePreparer(full, members_of(part.resource), part.view)
+            found = self._compiled.setdefault(part, ProfilePreparer(part.profile, merging))
+        return found

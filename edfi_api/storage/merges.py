@@ -1,0 +1,119 @@
+"""Writes documents that depend on what is stored: two statements, compare-and-set.
+
+The first reads the stored body and its version; the second is the ordinary write, which has no effect unless that
+version is still the current one. Whatever is written in between makes the merge start over, from the second attempt on
+behind the lock on the document.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from edfi_api.documents import json_text
+from edfi_api.documents.incoming import Preparers
+from edfi_api.storage import policy_statements
+from edfi_api.storage.conditions import NO_DOCUMENT
+from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, DeniedRequest
+from edfi_api.storage.driver.execution import execute
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.driver.sql_files import statements_beside
+from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
+from edfi_api.storage.recent_writers import record_writer
+from edfi_api.storage.refusals import RefusedWrite
+from edfi_api.storage.requests import MergeRequest, Values, WriteRequest
+from edfi_api.storage.row_policy import RowPolicy
+from edfi_api.storage.settlement import final, repeated
+from edfi_api.storage.store import replace_once
+from edfi_api.storage.stored import Outcome, Written
+
+_statement = statements_beside(__file__)
+
+# Writes a document unless its version has changed.
+_WriteOnce = Callable[[WriteRequest, Values], Written]
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """How the stored document is found: the statements that read it, test it under a policy, and lock it."""
+
+    stored: Callable[[RowPolicy | None], Sql]
+    tests: Sql
+    lock: Sql
+
+
+_BY_ALIAS = _Key(policy_statements.stored_by_alias, TESTS_BY_ALIAS, _statement("lock_by_alias"))
+_BY_UUID = _Key(policy_statements.stored_by_uuid, TESTS_BY_UUID, _statement("lock_by_uuid"))
+
+
+@dataclass(frozen=True, slots=True)
+class _RefusedMerge(RefusedWrite):
+    """A write of what was merged with the `version` that `stored` reads; None for a new document."""
+
+    stored: Sql
+    version: int | None
+
+    def refuse(self, outcome: Outcome) -> None:
+        """As without a merge. What is refused for members that the client did not send, such as a reference whose
+        target has another key since, is stale."""
+        rows = execute(self.stored, self.request.using)
+        if self.version == (rows[0][1] if rows else None):
+            super(_RefusedMerge, self).refuse(outcome)
+
+
+def upsert(request: MergeRequest) -> Written:
+    """As `store.upsert`. Raises also what the merge does, after the refusals of the stored document."""
+
+    def write_once(write: WriteRequest, values: Values) -> Written:
+        return Written.of(execute(policy_statements.upsert(write.policy).bound_to(values), write.using))
+
+    return _merge(request, uuid7(), _BY_ALIAS, write_once)
+
+
+def update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
+    """As `store.update`. Raises also what the merge does, after the refusals of the stored document."""
+    return _merge(request, document_uuid, _BY_UUID, lambda write, values: replace_once(write, values, preparers))
+
+
+def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _WriteOnce) -> Written:
+    found_by = request.key(document_uuid)
+    stored = key.stored(request.policy).bound_to(found_by)
+
+    def attempt() -> Written | None:
+        rows = execute(stored, request.using)
+        if not rows:
+            if key is _BY_UUID:
+                raise (
+                    NothingToMatch if request.condition.needs_a_document else DocumentNotFound(request.pending.resource)
+                )
+            return write(None, None)
+        body, version, is_allowed = rows[0]
+        if is_allowed:
+            return write(body, version)
+        if request.policy is not None:
+            # Returns if the reason of the denial no longer exists.
+            DeniedRequest(request.policy, key.tests, found_by, request.using).explain_using()
+        return None
+
+    def write(body: bytes | None, version: int | None) -> Written | None:
+        if request.policy is None:
+            # With a policy, the authorization of the new values is reported before a failed condition.
+            request.condition.expected_version(version)
+        write = request.write(None if body is None else json_text.loads(body))
+        values = write.values(document_uuid) | {"expected_version": NO_DOCUMENT if version is None else version}
+
+        def written() -> Written:
+            request.condition.expected_version(version)
+            return write_once(write, values)
+
+        return final(written, _RefusedMerge(write, key.tests, values, stored, version))
+
+    written = repeated(attempt, request.using, key.lock.bound_to(found_by))
+    record_writer(request.client, request.using)
+    return written
+
+
+def _missing(request: MergeRequest) -> Exception:
+    """There is no document with the id of an update."""
+    return NothingToMatch() if request.condition.needs_a_document else DocumentNotFound(request.pending.resource)
