@@ -10,15 +10,21 @@ import pytest
 from edfi_api.documents import exceptions as documents
 from edfi_api.problem_details import catalog, http_exceptions
 from edfi_api.problem_details.catalog import problem_of
+from edfi_api.profiles import exceptions as profiles
 from edfi_api.queries import exceptions as queries
 from edfi_api.security import exceptions as security
 from edfi_api.storage import exceptions as storage
 from references import exceptions as references
 
 TOP = Path(__file__).parents[2]
-MODULES = (documents, http_exceptions, queries, references, security, storage)
-# Raised only when the admin restores a deleted document that exists.
-ADMIN_ONLY = {storage.DocumentExists}
+MODULES = (documents, http_exceptions, profiles, queries, references, security, storage)
+NOT_ANSWERED = {
+    # Raised only when the admin restores a deleted document that exists.
+    storage.DocumentExists,
+    # Raised again with the name of the profile.
+    documents.CannotBeCreated,
+    documents.ContradictsHidden,
+}
 
 
 def _exceptions(module: ModuleType) -> list[type[Exception]]:
@@ -32,7 +38,7 @@ def _exceptions(module: ModuleType) -> list[type[Exception]]:
 
 @pytest.mark.parametrize(
     "error",
-    [error for module in MODULES for error in _exceptions(module) if error not in ADMIN_ONLY],
+    [error for module in MODULES for error in _exceptions(module) if error not in NOT_ANSWERED],
     ids=lambda e: e.__name__,
 )
 def test_every_exception_has_a_text_in_the_catalog(error: type[Exception]) -> None:
