@@ -40,6 +40,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "load_interchange": {"paths": ["Descriptors.xml"]},
     "load_school_years": {"years": ["2025-2026"], "current": ["--current", "2026"]},
     "purge_changes": {},
+    "refresh_sql_views": {},
     "restore_document": {"ids": ["00000000-0000-4000-8000-000000000000"]},
     "rotate_secret": {"client": ["client"]},
     "run_handlers": {"once": ["--once"]},

@@ -101,6 +101,11 @@ def present(using: str, schemas: Sequence[str]) -> set[tuple[str, str]]:
         return set(cursor.fetchall())
 
 
+def is_present(using: str, schema: str, name: str) -> bool:
+    """Whether a schema has a relation or function of this name."""
+    return (schema, name) in present(using, [schema])
+
+
 def foreign(using: str, wanted: Sequence[Definition]) -> list[str]:
     """The objects of others in schemas of which the command has created nothing, and those that have the name of a
     view."""

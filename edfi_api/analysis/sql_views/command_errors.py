@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 
-from edfi_api.analysis.sql_views.installation import ViewsNotInstalled
+from edfi_api.analysis.sql_views.changes import ViewsNotInstalled
 from edfi_api.analysis.sql_views.tables import UnusableNames
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed import ModelErrors

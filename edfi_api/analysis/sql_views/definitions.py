@@ -27,15 +27,22 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """An object: `create` replaces one of the same name where PostgreSQL allows it. A schema has no name of its own."""
+    """An object: `create` replaces one of the same name where PostgreSQL allows it. A schema has no name of its own;
+    `view` is what a view is made from."""
 
     kind: Kind
     schema: str
     name: str
     create: str
+    view: View | None = None
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}" if self.name else self.schema
+
+    @property
+    def resource_types(self) -> tuple[int, ...]:
+        """Those of the documents that the rows of a view are; empty if they are something else."""
+        return () if self.view is None else self.view.resource_types
 
     @property
     def digest(self) -> str:
@@ -52,7 +59,7 @@ def view_definition(view: View) -> Definition:
     """A view with its comments: documentation of the model, and the key, since a view has none."""
     name = qualified(view.schema, view.name)
     statements = [f"CREATE OR REPLACE VIEW {name} AS\n{view.select}", *_comments(view, name)]
-    return Definition(Kind.VIEW, view.schema, view.name, ";\n".join(statements))
+    return Definition(Kind.VIEW, view.schema, view.name, ";\n".join(statements), view)
 
 
 def _comments(view: View, name: str) -> Iterator[str]:

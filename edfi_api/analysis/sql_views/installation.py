@@ -6,55 +6,38 @@ have built on a view that has to be dropped stops the command, unless it may dro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from django.db import connections, transaction
-from django.db.utils import InternalError, OperationalError, ProgrammingError
-from psycopg import errors, sql
+from django.db import transaction
+from django.db.utils import ProgrammingError
+from psycopg import errors
 
-from edfi_api.analysis.sql_views import catalog
-from edfi_api.analysis.sql_views.catalog import Dependent, Installed
+from edfi_api.analysis.sql_views import catalog, copies
+from edfi_api.analysis.sql_views.catalog import Installed
+from edfi_api.analysis.sql_views.changes import LOCK, Changes, ViewsNotInstalled, limit_waits, refusals
+from edfi_api.analysis.sql_views.copies import Copying
 from edfi_api.analysis.sql_views.definitions import Definition, Kind
 from edfi_api.analysis.sql_views.names import qualified
 
-LOCK_TIMEOUT = "5 s"
 # Objects are dropped before those that they stand in.
 _DROP_ORDER = (Kind.VIEW, Kind.FUNCTION, Kind.SCHEMA)
-_LOCK = "SELECT pg_advisory_xact_lock(hashtext('sql_view'))"
 _RECORD = """
 INSERT INTO sql_view (schema, name, kind, digest) VALUES (%s, %s, %s, %s)
     ON CONFLICT (schema, name) DO UPDATE SET kind = excluded.kind, digest = excluded.digest
 """
 
 
-class ViewsNotInstalled(Exception):
-    """Why the views were left as they were; the arguments are lines of text."""
-
-
-@dataclass(slots=True)
-class Changes:
-    """What was done, or would be: names of objects, and the statements."""
-
-    created: list[str] = field(default_factory=list)
-    replaced: list[str] = field(default_factory=list)
-    dropped: list[str] = field(default_factory=list)
-    unchanged: int = 0
-    statements: list[str] = field(default_factory=list)
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.statements
-
-
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """One run against a database. `schemas` limits it to these; None means all."""
+    """One run against a database. `schemas` limits it to these; None means all. `copying` chooses the views that read
+    from tables."""
 
     using: str
     schemas: frozenset[str] | None = None
     readers: tuple[str, ...] = ()
     drops_dependents: bool = False
+    copying: Copying = field(default_factory=Copying)
 
     def install(self, wanted: Sequence[Definition], fingerprint: str, *, is_dry_run: bool = False) -> Changes:
         """Create, replace and drop until the database has what is wanted.
@@ -70,23 +53,12 @@ class Installation:
         return self._in_transaction(lambda changes: self._install(changes, [], ""), is_dry_run)
 
     def _in_transaction(self, work: Callable[[Changes], None], is_dry_run: bool) -> Changes:
-        changes = Changes()
-        try:
-            with transaction.atomic(self.using):
-                self._run(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
-                self._run(_LOCK)
-                work(changes)
-                transaction.set_rollback(is_dry_run, self.using)
-        except OperationalError as error:
-            if isinstance(error.__cause__, errors.LockNotAvailable):
-                raise ViewsNotInstalled(
-                    f"a lock was not free within {LOCK_TIMEOUT}", *catalog.holders(self.using)
-                ) from error
-            raise
-        except InternalError as error:
-            if isinstance(error.__cause__, errors.ReadOnlySqlTransaction):
-                raise ViewsNotInstalled("the database is read-only: views reach a replica from its primary") from error
-            raise
+        changes = Changes(self.using, self.drops_dependents)
+        with refusals(self.using), transaction.atomic(self.using):
+            limit_waits(self.using)
+            changes.run(f"SELECT pg_advisory_xact_lock({LOCK})")
+            work(changes)
+            transaction.set_rollback(is_dry_run, self.using)
         return changes
 
     def _install(self, changes: Changes, wanted: Sequence[Definition], fingerprint: str) -> None:
@@ -102,35 +74,36 @@ class Installation:
         for each in wanted:
             self._bring_in_line(changes, each, there.get(str(each)))
         self._grant(changes, wanted, readers)
+        copies.bring_in_line(changes, wanted, self.copying, self._is_chosen, readers)
         if self.schemas is None:
-            self._run("DELETE FROM sql_view WHERE schema = ''")
+            changes.run("DELETE FROM sql_view WHERE schema = ''")
             if fingerprint:
-                self._run(_RECORD, ["", "", "model", fingerprint])
+                changes.run(_RECORD, ["", "", "model", fingerprint])
 
     def _bring_in_line(self, changes: Changes, wanted: Definition, present: Installed | None) -> None:
         if present is not None and present.digest == wanted.digest:
             changes.unchanged += 1
             return
         if present is None:
-            self._execute(changes, wanted.create)
+            changes.execute(wanted.create)
             changes.created.append(str(wanted))
         else:
             self._replace(changes, wanted, present)
             changes.replaced.append(str(wanted))
-        self._run(_RECORD, [wanted.schema, wanted.name, wanted.kind, wanted.digest])
+        changes.run(_RECORD, [wanted.schema, wanted.name, wanted.kind, wanted.digest])
 
     def _replace(self, changes: Changes, wanted: Definition, present: Installed) -> None:
         """In place if the columns stay and others only follow them; otherwise the view is dropped first."""
         try:
             with transaction.atomic(self.using):
-                self._run(wanted.create)
+                changes.run(wanted.create)
             changes.statements.append(wanted.create)
         except ProgrammingError as error:
             if not isinstance(error.__cause__, errors.InvalidTableDefinition):
                 raise
             self._drop(changes, [present])
             changes.dropped.remove(str(present))
-            self._execute(changes, wanted.create)
+            changes.execute(wanted.create)
 
     def _drop(self, changes: Changes, objects: Sequence[Installed]) -> None:
         """Drop objects of one kind."""
@@ -139,17 +112,13 @@ class Installation:
         kind = objects[0].kind
         names = [qualified(each.schema, each.name) for each in objects]
         if kind is Kind.VIEW:
-            built = catalog.dependents(self.using, names)
-            if built and not self.drops_dependents:
-                raise ViewsNotInstalled(*_explained(objects, built))
-            changes.dropped += map(str, built)
-        if kind is Kind.SCHEMA:  # Others may have objects in it.
-            names = [qualified(each.schema) for each in objects if len(catalog.present(self.using, [each.schema])) == 1]
-        if names:
-            cascade = " CASCADE" if self.drops_dependents and kind is Kind.VIEW else ""
-            self._execute(changes, f"DROP {kind.upper()} {', '.join(names)}{cascade}")
+            changes.drop_views(names)
+        elif kind is Kind.FUNCTION:
+            changes.execute(f"DROP FUNCTION {', '.join(names)}")
+        else:
+            changes.drop_empty_schemas([each.schema for each in objects])
         for each in objects:
-            self._run("DELETE FROM sql_view WHERE schema = %s AND name = %s", [each.schema, each.name])
+            changes.run("DELETE FROM sql_view WHERE schema = %s AND name = %s", [each.schema, each.name])
             changes.dropped.append(str(each))
 
     def _readers(self, wanted: Sequence[Definition]) -> dict[str, list[str]]:
@@ -166,31 +135,9 @@ class Installation:
             for role in roles:
                 shown = views if role in new else [view for view in views if str(view) in touched]
                 if role in new:
-                    self._execute(changes, f"GRANT USAGE ON SCHEMA {qualified(schema)} TO {_role(role)}")
+                    changes.grant("USAGE", f"SCHEMA {qualified(schema)}", role)
                 if shown:
-                    names = ", ".join(qualified(view.schema, view.name) for view in shown)
-                    self._execute(changes, f"GRANT SELECT ON {names} TO {_role(role)}")
-
-    def _execute(self, changes: Changes, statement: str) -> None:
-        changes.statements.append(statement)
-        self._run(statement)
-
-    def _run(self, statement: str, parameters: Sequence[str] | None = None) -> None:
-        with connections[self.using].cursor() as cursor:
-            cursor.execute(statement, parameters)
+                    changes.grant("SELECT", ", ".join(qualified(view.schema, view.name) for view in shown), role)
 
     def _is_chosen(self, schema: str) -> bool:
         return self.schemas is None or schema in self.schemas
-
-
-def _role(name: str) -> str:
-    return sql.Identifier(name).as_string(None)
-
-
-def _explained(objects: Sequence[Installed], built: Iterable[Dependent]) -> list[str]:
-    names = ", ".join(map(str, objects))
-    return [
-        f"others have built on views that have to be dropped, since their columns change ({names}):",
-        *map(str, built),
-        "--drop-dependents drops them too",
-    ]

@@ -51,7 +51,7 @@ class Rows:
             numbers.setdefault(text, []).append(number)
         if len(numbers) == 1:
             return next(iter(numbers))
-        cases = (f"WHEN {_of_types(some)} THEN {text}" for text, some in numbers.items())
+        cases = (f"WHEN {of_types(some)} THEN {text}" for text, some in numbers.items())
         return f"CASE {' '.join(cases)} END"
 
     def from_clauses(self) -> list[str]:
@@ -69,7 +69,7 @@ class Rows:
 
     def conditions(self) -> list[str]:
         """The resource types, what lets partial indexes serve the view, and the presence of the object."""
-        found = [_of_types([body.number for body in self.bodies]), *self._index_conditions()]
+        found = [of_types([body.number for body in self.bodies]), *self._index_conditions()]
         presence = {body.number: self._presence(body) for body in self.bodies}
         return [*found, self.by_type(presence)] if all(presence.values()) else found
 
@@ -116,7 +116,8 @@ def _has_organization(body: Body) -> bool:
     return bool(body.securables.get(SecurableKind.ORGANIZATION, frozenset()) & set(body.resource.identity))
 
 
-def _of_types(numbers: Sequence[int]) -> str:
+def of_types(numbers: Sequence[int]) -> str:
+    """That a document is of one of these resource types."""
     if len(numbers) == 1:
         return f"d.resource_type_id = {numbers[0]}"
     return f"d.resource_type_id IN ({', '.join(map(str, sorted(numbers)))})"

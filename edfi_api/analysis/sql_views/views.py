@@ -7,14 +7,14 @@ removes. WITH, OFFSET 0 and DISTINCT would do the same, but keep conditions from
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from edfi_api.analysis.sql_views import casts
 from edfi_api.analysis.sql_views.bodies import Bodies
 from edfi_api.analysis.sql_views.columns import ENVELOPE, ROW_NUMBER, Columns
 from edfi_api.analysis.sql_views.names import schema_name
-from edfi_api.analysis.sql_views.rows import Rows
+from edfi_api.analysis.sql_views.rows import Rows, of_types
 from edfi_api.analysis.sql_views.shape import Envelope, Member, RowKind, SqlColumn, SqlTable
 from edfi_api.model.metaed.model import Entity, EntityKind
 from edfi_api.model.surface.naming import resource_name
@@ -27,6 +27,7 @@ class View:
     """A view: its columns with their expressions, and its source, FROM and WHERE.
 
     `table` is the table of the ODS that it stands for, None for other views. A `keyword` can stand before the columns.
+    If its rows are documents `d`, or parts of them, `resource_types` are the numbers of theirs.
     """
 
     schema: str
@@ -35,6 +36,7 @@ class View:
     source: str
     table: SqlTable | None = None
     keyword: str = ""
+    resource_types: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}"
@@ -64,7 +66,8 @@ def _model_table(table: SqlTable, bodies: Bodies) -> View:
         return _empty(table)
     columns = Columns(table, owner, rows, bodies)
     values = [(column.name, columns.expression(column)) for column in table.columns]
-    return _view(table, values, [*rows.from_clauses(), *columns.joins.clauses()], rows.conditions())
+    joined = [*rows.from_clauses(), *columns.joins.clauses()]
+    return _view(table, values, joined, rows.conditions(), sorted(body.number for body in rows.bodies))
 
 
 def _empty(table: SqlTable) -> View:
@@ -76,13 +79,13 @@ def _empty(table: SqlTable) -> View:
 def _fixed(table: SqlTable, bodies: Bodies) -> View:
     if table.rows is RowKind.ANY_DESCRIPTOR:
         descriptors = {bodies.number(entity): entity for entity in bodies.model.of_kind(EntityKind.DESCRIPTOR)}
-        types = f"d.resource_type_id IN ({', '.join(map(str, sorted(descriptors)))})"
+        types = sorted(descriptors)
         discriminator = _discriminator(descriptors)
     else:
-        types = f"d.resource_type_id = {bodies.number(_entity(table))}"
+        types = [bodies.number(_entity(table))]
         discriminator = "NULL"
     values = [(column.name, _fixed_value(column, discriminator)) for column in table.columns]
-    return _view(table, values, ["public.document d"], [types])
+    return _view(table, values, ["public.document d"], [of_types(types)], types)
 
 
 def _discriminator(descriptors: dict[int, Entity]) -> str:
@@ -145,8 +148,16 @@ def _entity(table: SqlTable) -> Entity:
     return table.entity
 
 
-def _view(table: SqlTable, values: list[tuple[str, str]], joined: list[str], conditions: list[str]) -> View:
+def _view(
+    table: SqlTable,
+    values: list[tuple[str, str]],
+    joined: list[str],
+    conditions: list[str],
+    resource_types: Sequence[int] = (),
+) -> View:
     """A view with at least two FROM items."""
     items = joined if len(joined) > 1 else [*joined, READ_ONLY]
     lines = [f"FROM {items[0]}", *items[1:], *([f"WHERE {' AND '.join(conditions)}"] if conditions else [])]
-    return View(table.schema, table.name, tuple(values), "\n  ".join(lines), table)
+    return View(
+        table.schema, table.name, tuple(values), "\n  ".join(lines), table, resource_types=tuple(resource_types)
+    )

@@ -16,6 +16,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from edfi_api.analysis.sql_views.copies import age
 from edfi_api.changes.change_stream.lag import dead_letters, lags
 
 REQUESTS = Counter("meadowlark_requests", "Requests answered.", ["method", "route", "status"])
@@ -82,9 +83,24 @@ class ChangeStreamCollector(Collector):
         yield from (seconds, versions, letters)
 
 
+class SqlCopyCollector(Collector):
+    """The age of the SQL views that are copies."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        seconds = GaugeMetricFamily(
+            "meadowlark_sql_copy_age_seconds", "Time since the copies of SQL views were refreshed; absent without any."
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            oldest = age("default")
+            if oldest is not None:
+                seconds.add_metric([], oldest)
+        yield seconds
+
+
 _DATABASE = CollectorRegistry()
 _DATABASE.register(DatabaseCollector())
 _DATABASE.register(ChangeStreamCollector())
+_DATABASE.register(SqlCopyCollector())
 
 
 def exposition() -> bytes:

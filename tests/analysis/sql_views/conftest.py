@@ -1,13 +1,31 @@
-"""Tables of small models."""
+"""Models and views that tests share, and tables of small models."""
 
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from edfi_api.analysis.sql_views import current
+from edfi_api.analysis.sql_views.current import CurrentViews
 from edfi_api.analysis.sql_views.tables import sql_tables
 from edfi_api.model.metaed.compiler import compile_projects
+from tests.analysis.sql_views.models import compiled
 from tests.surface.models import write_project
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _models_are_compiled_once():
+    """The commands compile the configured model, which is the same for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(current, "compile_projects", lambda sources: compiled(*sources))
+        yield
+
+
+@pytest.fixture(scope="session")
+def current_views(django_db_setup, django_db_blocker) -> CurrentViews:
+    """The views of the configured standard."""
+    with django_db_blocker.unblock():
+        return current.current_views("default")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from edfi_api.analysis.sql_views.shape import Envelope, RowKind, SqlTable
 from edfi_api.analysis.sql_views.tables import sql_tables
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.model.metaed.compiler import compile_projects
+from tests.analysis.sql_views.models import compiled
 from tests.serving import LAKE_COUNTY, STANDARDS
 
 EXPECTED = Path(__file__).parent / "expected"
@@ -18,7 +18,7 @@ EXPECTED = Path(__file__).parent / "expected"
 
 @cache
 def tables_of_standard(standard: str, *extensions: Path) -> tuple[SqlTable, ...]:
-    return sql_tables(compile_projects([BUNDLED_STANDARDS / standard, *extensions]))
+    return sql_tables(compiled(BUNDLED_STANDARDS / standard, *extensions))
 
 
 def dump(tables: tuple[SqlTable, ...]) -> dict[str, list[str]]:

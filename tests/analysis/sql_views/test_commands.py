@@ -13,8 +13,9 @@ from django.db import connection, transaction
 from django.db.utils import ProgrammingError
 
 from edfi_api.analysis.sql_views import current
+from edfi_api.analysis.sql_views.changes import ViewsNotInstalled
 from edfi_api.analysis.sql_views.definitions import definitions
-from edfi_api.analysis.sql_views.installation import Installation, ViewsNotInstalled
+from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.operation.checks.sql_views import sql_views_are_up_to_date
 

@@ -3,17 +3,16 @@
 import pytest
 from django.db import connection
 
-from edfi_api.analysis.sql_views.current import current_views
 from tests.conftest import item_path
 
 VIEWS = ("classperiod", "bellscheduleclassperiod", "descriptor")
 
 
 @pytest.fixture
-def query(api):
+def query(api, current_views):
     with connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA edfi")
-        for view in current_views("default").views:
+        for view in current_views.views:
             if view.schema == "edfi" and view.name in VIEWS:
                 cursor.execute(f"CREATE VIEW {view} AS {view.select}")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.db import connection, transaction
 
-from edfi_api.analysis.sql_views.current import current_views
+from edfi_api.analysis.sql_views.views import View
 from tests.seeding.seed import seed
 
 pytestmark = pytest.mark.django_db
@@ -18,21 +18,34 @@ SCHOOL = 770_000_001
 
 
 @pytest.fixture(scope="module")
-def school(django_db_setup, django_db_blocker):
+def school(current_views, django_db_blocker):
     """A school with 200 students, each absent on 9 of 80 days, and 20 sections."""
     with django_db_blocker.unblock(), transaction.atomic():
         seed(1, processes=0)
-        create_views("student", "school", "session", "section", "staffsection", "grade", "course", "descriptor")
+        create_views(
+            current_views.views,
+            "student",
+            "school",
+            "session",
+            "section",
+            "staffsection",
+            "grade",
+            "course",
+            "descriptor",
+        )
         yield
         transaction.set_rollback(True)
 
 
-def create_views(*beginnings: str) -> None:
+BEGINNINGS = ("student", "school", "session", "section", "staffsection", "grade", "course", "descriptor")
+
+
+def create_views(views: list[View]) -> None:
     """The views whose names begin so, and those that `educationorganization…` begins, without their comments."""
     with connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA edfi; CREATE SCHEMA auth")
-        for view in current_views("default").views:
-            if view.name.startswith((*beginnings, "educationorganization")):
+        for view in views:
+            if view.name.startswith((*BEGINNINGS, "educationorganization")):
                 cursor.execute(f"CREATE VIEW {view} AS {view.select}")
 
 

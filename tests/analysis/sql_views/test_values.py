@@ -15,11 +15,11 @@ from edfi_api.analysis.sql_views.generation import all_views
 from edfi_api.analysis.sql_views.shape import Envelope, RowKind
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, Model
 from edfi_api.model.surface.declarations import RESOURCE_KINDS
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import resource_types
+from tests.analysis.sql_views.models import compiled
 from tests.analysis.sql_views.random_bodies import RandomBodies, Rows
 from tests.analysis.sql_views.reader import Object, Stored, is_shown, objects
 from tests.serving import LAKE_COUNTY, Served, served
@@ -60,7 +60,7 @@ class Case:
 @pytest.fixture(params=[("3.3.1-b",), ("5.2", LAKE_COUNTY)], ids=["3.3.1-b", "5.2 with an extension"])
 def case(request: pytest.FixtureRequest) -> Case:
     standard, *extensions = request.param
-    return Case(served(standard, *extensions), compile_projects([BUNDLED_STANDARDS / standard, *extensions]))
+    return Case(served(standard, *extensions), compiled(BUNDLED_STANDARDS / standard, *extensions))
 
 
 @pytest.mark.parametrize("seed", range(1))

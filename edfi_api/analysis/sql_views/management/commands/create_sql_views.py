@@ -6,9 +6,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
+from edfi_api.analysis.sql_views import copies
+from edfi_api.analysis.sql_views.changes import Changes
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
-from edfi_api.analysis.sql_views.current import current_views
-from edfi_api.analysis.sql_views.installation import Changes, Installation
+from edfi_api.analysis.sql_views.copies import Copying
+from edfi_api.analysis.sql_views.current import CurrentViews, current_views
+from edfi_api.analysis.sql_views.installation import Installation
+from edfi_api.analysis.sql_views.refreshing import refresh
 from edfi_api.management.arguments import add_database, name
 
 # A column of 32 bits holds the numbers of rows; beyond, the views fail.
@@ -30,6 +34,15 @@ class Command(BaseCommand):
         parser.add_argument(
             "--reader", type=name, action="append", metavar="ROLE", help="an existing role that may read; repeatable"
         )
+        copying = parser.add_mutually_exclusive_group()
+        copying.add_argument(
+            "--copy",
+            type=name,
+            action="append",
+            metavar="PATTERN",
+            help="views, such as edfi.student*, that shall read from tables, which refresh_sql_views keeps; repeatable",
+        )
+        copying.add_argument("--no-copy", action="store_true", help="let all views read from documents again")
         parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
         parser.add_argument("--sql", action="store_true", help="print the statements, and change nothing")
         parser.add_argument(
@@ -37,29 +50,19 @@ class Command(BaseCommand):
         )
         add_database(parser, "the database to create them in; always a primary")
 
-    def handle(
-        self,
-        *args: Any,
-        database: str,
-        schema: list[str] | None,
-        reader: list[str] | None,
-        dry_run: bool,
-        sql: bool,
-        drop_dependents: bool,
-        **options: Any,
-    ) -> None:
+    def handle(self, *args: Any, database: str, dry_run: bool, sql: bool, **options: Any) -> None:
         with as_command_errors():
-            _refuse_unknown(reader or [], _roles(database), "role")
             current = current_views(database)
-            _refuse_unknown(schema or [], {each.schema for each in current.definitions}, "schema")
-            schemas = None if schema is None else frozenset(schema)
-            installation = Installation(database, schemas, tuple(reader or ()), drops_dependents=drop_dependents)
+            installation = _installation(current, database, **options)
             changes = installation.install(current.definitions, current.fingerprint, is_dry_run=dry_run or sql)
         if sql:
             self.stdout.write("".join(f"{statement};\n" for statement in changes.statements), ending="")
         else:
             self._report(changes, is_dry_run=dry_run)
         self._warn_of_large_numbers(database)
+        if not (dry_run or sql) and any(copy.change_version is None for copy in copies.recorded(database)):
+            with as_command_errors():
+                self.stdout.write(str(refresh(database)))
 
     def _report(self, changes: Changes, *, is_dry_run: bool) -> None:
         would = "would be " if is_dry_run else ""
@@ -83,6 +86,28 @@ class Command(BaseCommand):
                 " the ODS number descriptors and people with 32 bits. Export the documents and load them into a new"
                 " database before."
             )
+
+
+def _installation(
+    current: CurrentViews,
+    database: str,
+    *,
+    schema: list[str] | None,
+    reader: list[str] | None,
+    copy: list[str] | None,
+    no_copy: bool,
+    drop_dependents: bool,
+    **_: Any,
+) -> Installation:
+    """What the options ask for. Raises CommandError for what they name and is not there."""
+    _refuse_unknown(reader or [], _roles(database), "role")
+    _refuse_unknown(schema or [], {each.schema for each in current.definitions}, "schema")
+    copying = Copying(tuple(copy or ()), none=no_copy)
+    useless = copying.useless_patterns(current.definitions)
+    if useless:
+        raise CommandError(f"no view that can be copied is called {', '.join(useless)}")
+    schemas = None if schema is None else frozenset(schema)
+    return Installation(database, schemas, tuple(reader or ()), drop_dependents, copying)
 
 
 def _roles(database: str) -> set[str]:

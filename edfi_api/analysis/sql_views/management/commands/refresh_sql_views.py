@@ -1,0 +1,53 @@
+"""`manage.py refresh_sql_views --every 60`"""
+
+import time
+from argparse import ArgumentParser
+from contextlib import suppress
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import close_old_connections
+from django.db.utils import InterfaceError, OperationalError
+
+from edfi_api.analysis.sql_views.changes import ViewsNotInstalled
+from edfi_api.analysis.sql_views.command_errors import as_command_errors
+from edfi_api.analysis.sql_views.refreshing import refresh
+from edfi_api.management.arguments import add_database, seconds
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    # System checks would build the whole API, which takes seconds and is not needed here.
+    requires_system_checks = ()
+    help = (
+        "Brings the tables of views that create_sql_views --copy has made up to date, all to the same moment, in one"
+        " transaction: the rows of documents that have changed are replaced."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--every",
+            type=seconds,
+            metavar="SECONDS",
+            help="again and again, so many seconds after the last time; what fails is tried again",
+        )
+        add_database(parser, "the database that has them")
+
+    def handle(self, *args: Any, database: str, every: float | None, **options: Any) -> None:
+        if every is None:
+            with as_command_errors():
+                self.stdout.write(str(refresh(database)))
+            return
+        with suppress(KeyboardInterrupt):
+            while True:
+                self._refresh(database)
+                time.sleep(every)
+
+    def _refresh(self, database: str) -> None:
+        """Say what was done, or why it was not."""
+        try:
+            self.stdout.write(str(refresh(database)))
+        except (ViewsNotInstalled, OperationalError, InterfaceError) as error:
+            self.stderr.write(f"not refreshed: {'; '.join(map(str, error.args)).strip()}")
+            close_old_connections()
