@@ -6,11 +6,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from edfi_api.analysis.sql_views import copies
+from edfi_api.analysis.sql_views import copies, indexes
 from edfi_api.analysis.sql_views.changes import Changes
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.copies import Copying
 from edfi_api.analysis.sql_views.current import CurrentViews, current_views
+from edfi_api.analysis.sql_views.indexes import ColumnIndex
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.refreshing import refresh
 from edfi_api.management.arguments import add_database, name
@@ -43,6 +44,15 @@ class Command(BaseCommand):
             help="views, such as edfi.student*, that shall read from tables, which refresh_sql_views keeps; repeatable",
         )
         copying.add_argument("--no-copy", action="store_true", help="let all views read from documents again")
+        for option, meaning in (("--index", "build an index of this column"), ("--drop-index", "drop it")):
+            parser.add_argument(
+                option,
+                type=name,
+                action="append",
+                default=[],
+                metavar="SCHEMA.VIEW.COLUMN",
+                help=f"{meaning}; repeatable",
+            )
         parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
         parser.add_argument("--sql", action="store_true", help="print the statements, and change nothing")
         parser.add_argument(
@@ -50,19 +60,42 @@ class Command(BaseCommand):
         )
         add_database(parser, "the database to create them in; always a primary")
 
-    def handle(self, *args: Any, database: str, dry_run: bool, sql: bool, **options: Any) -> None:
+    def handle(
+        self,
+        *args: Any,
+        database: str,
+        index: list[str],
+        drop_index: list[str],
+        dry_run: bool,
+        sql: bool,
+        **options: Any,
+    ) -> None:
+        is_dry_run = dry_run or sql
         with as_command_errors():
             current = current_views(database)
-            installation = _installation(current, database, **options)
-            changes = installation.install(current.definitions, current.fingerprint, is_dry_run=dry_run or sql)
-        if sql:
-            self.stdout.write("".join(f"{statement};\n" for statement in changes.statements), ending="")
-        else:
-            self._report(changes, is_dry_run=dry_run)
-        self._warn_of_large_numbers(database)
-        if not (dry_run or sql) and any(copy.change_version is None for copy in copies.recorded(database)):
-            with as_command_errors():
+            wanted = indexes.wanted(database, current.views, index, drop_index)
+            changes = _installation(current, database, **options).install(
+                current.definitions, current.fingerprint, is_dry_run=is_dry_run
+            )
+            if sql:
+                self.stdout.write("".join(f"{statement};\n" for statement in changes.statements), ending="")
+            else:
+                self._report(changes, is_dry_run=dry_run)
+            self._bring_in_line(wanted, database, is_dry_run=is_dry_run)
+            if not is_dry_run and any(copy.change_version is None for copy in copies.recorded(database)):
                 self.stdout.write(str(refresh(database)))
+        self._warn_of_large_numbers(database)
+
+    def _bring_in_line(self, wanted: list[ColumnIndex], database: str, *, is_dry_run: bool) -> None:
+        """Build and drop indexes, each statement in a transaction of its own."""
+        statements = list(indexes.statements(database, wanted))
+        for statement in statements:
+            self.stdout.write(f"{statement};")
+            if not is_dry_run:
+                indexes.execute(database, statement)
+        if statements and not is_dry_run:
+            indexes.execute(database, "ANALYZE document")  # The planner estimates by the values of the expression.
+            self.stdout.write("Each write of an indexed resource now maintains these indexes, too.")
 
     def _report(self, changes: Changes, *, is_dry_run: bool) -> None:
         would = "would be " if is_dry_run else ""

@@ -5,13 +5,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from edfi_api.analysis.sql_views import indexes
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.management.arguments import add_database, name
 
 
 class Command(BaseCommand):
-    help = "Drops the views, functions and schemas that create_sql_views has created, and nothing else."
+    help = (
+        "Drops the views, functions, schemas, copies and indexes that create_sql_views has created, and nothing else."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -29,4 +32,8 @@ class Command(BaseCommand):
         schemas = None if schema is None else frozenset(schema)
         with as_command_errors():
             changes = Installation(database, schemas, drops_dependents=drop_dependents).drop(is_dry_run=dry_run)
+            for statement in indexes.statements(database, []) if schemas is None else ():
+                self.stdout.write(f"{statement};")
+                if not dry_run:
+                    indexes.execute(database, statement)
         self.stdout.write(f"{len(changes.dropped)} objects {'would be ' if dry_run else ''}dropped")
