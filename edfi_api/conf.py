@@ -33,6 +33,9 @@ DEFAULTS: dict[str, Any] = {
     "LINKS": True,
     # Whether unknown query parameters are ignored, as by older Ed-Fi servers. A misspelt one then returns everything.
     "IGNORE_UNKNOWN_PARAMETERS": False,
+    # Whether unknown members, ambiguous dates and filters by descriptors that do not exist are refused, as for requests
+    # with `Prefer: handling=strict`.
+    "STRICT": False,
     # Whether the body of a PUT may omit the `id` of its URL, as older Ed-Fi servers allow.
     "PUT_WITHOUT_ID": False,
     # Whether a POST whose document exists is authorized as Update, instead of as Create as in Ed-Fi's own server.

@@ -173,8 +173,17 @@ correlation_header = env.header(
     default="correlationid",
     meaning="header of requests and answers that names a request, as logs do",
 )
-CORS_ALLOW_HEADERS = [*default_headers, correlation_header, "if-match", "if-none-match"]
-CORS_EXPOSE_HEADERS = [correlation_header, "etag", "link", "location", "next-page-token", "total-count"]
+CORS_ALLOW_HEADERS = [*default_headers, correlation_header, "if-match", "if-none-match", "prefer"]
+CORS_EXPOSE_HEADERS = [
+    correlation_header,
+    "etag",
+    "lenient-handling",
+    "link",
+    "location",
+    "next-page-token",
+    "preference-applied",
+    "total-count",
+]
 if CORS_ALLOWED_ORIGINS:
     INSTALLED_APPS.append("corsheaders")
     # After the middleware that handles every request.
@@ -304,6 +313,12 @@ EDFI_API = {
         default=is_like_ods,
         shown=off_but_for_ods,
         meaning="unknown query parameters are ignored, as by older Ed-Fi servers, instead of refused",
+    ),
+    "STRICT": env.bool(
+        "MEADOWLARK_STRICT",
+        default=False,
+        meaning="unknown members, ambiguous dates, and filters by descriptors that do not exist are refused, as for "
+        "requests with `Prefer: handling=strict`",
     ),
     "PUT_WITHOUT_ID": env.bool(
         "MEADOWLARK_PUT_WITHOUT_ID",

@@ -1,19 +1,23 @@
 """Body as sent → body as stored: drops unknown members and nulls, and converts values to the form of their type.
 
 Compiled once per resource from its JSON schema into a tree of functions. Values that cannot be converted are left as
-they are; validation reports them. See meadowlark/docs/contract.md#bodies.
+they are; validation reports them. What strict handling would refuse is only noted, at no cost for other bodies:
+`tolerated` finds the paths. See meadowlark/docs/contract.md#bodies.
 """
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from edfi_api.documents.json_text import as_integer
+from edfi_api.documents.leniency import Leniency
 from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.naming import REFERENCE_SUFFIX
 
-Coercion = Callable[[Any], Any]
+Coercion = Callable[[Any, Leniency], Any]
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _YEAR_FIRST = re.compile(r"\A(\d{4})([-/])(\d{2})\2(\d{2})", re.ASCII)
@@ -32,17 +36,28 @@ _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})
 _DIGITS_OF_A_DOUBLE = 15
 _TRIMMED_IN_DESCRIPTORS = ("codeValue", "shortDescription")
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+# Members that the API adds to what it returns, so that a document can be sent back as it was read.
+_ADDED_TO_DOCUMENTS = frozenset({"id", "_etag", "_lastModifiedDate"})
+_ADDED_TO_REFERENCES = frozenset({"link"})
+_NONE: frozenset[str] = frozenset()
 
 
 def compile_coercion(schema: dict[str, Any]) -> Coercion:
     """The function that converts a whole body of this schema; it does not modify its argument."""
-    coerce_object = _object_coercion(schema)
+    coerce_object = _object_coercion(schema, _ADDED_TO_DOCUMENTS)
 
-    def coerce_body(body: Any) -> Any:
-        coerced = coerce_object(body)
+    def coerce_body(body: Any, leniency: Leniency) -> Any:
+        coerced = coerce_object(body, leniency)
         return {name: value for name, value in coerced.items() if type(value) is not list or not _is_empty(value)}
 
     return coerce_body
+
+
+def added_members(name: str | None) -> frozenset[str]:
+    """The members that the API adds to the object in the member of this name; to the document itself if None."""
+    if name is None:
+        return _ADDED_TO_DOCUMENTS
+    return _ADDED_TO_REFERENCES if name.endswith(REFERENCE_SUFFIX) else _NONE
 
 
 def trim_descriptor(body: dict[str, Any]) -> dict[str, Any]:
@@ -56,23 +71,36 @@ def _is_empty(items: list[Any]) -> bool:
     return not any(item != {} for item in items)
 
 
-def _members(schema: dict[str, Any]) -> dict[str, Coercion | None]:
-    return {name: _coercion(member) for name, member in schema.get("properties", {}).items()}
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """The members of an object: those that the schema has, with their coercions; and all that may be dropped without
+    notice."""
+
+    known: dict[str, Coercion | None]
+    unnoticed: frozenset[str]
 
 
-def _coerce_object(value: dict[str, Any], members: dict[str, Coercion | None]) -> dict[str, Any]:
+def _members(schema: dict[str, Any], added: frozenset[str]) -> _Members:
+    known = {name: _coercion(member, added_members(name)) for name, member in schema.get("properties", {}).items()}
+    return _Members(known, added.union(known))
+
+
+def _coerce_object(value: dict[str, Any], members: _Members, leniency: Leniency) -> dict[str, Any]:
     coerced = {}
+    known = members.known
     for name, child in value.items():
-        if child is not None and name in members:
-            coercion = members[name]
-            coerced[name] = child if coercion is None else coercion(child)
+        if child is not None and name in known:
+            coercion = known[name]
+            coerced[name] = child if coercion is None else coercion(child, leniency)
+        elif name not in members.unnoticed:
+            leniency.is_used = True
     return coerced
 
 
-def _coercion(schema: dict[str, Any]) -> Coercion | None:
+def _coercion(schema: dict[str, Any], added: frozenset[str]) -> Coercion | None:
     match schema.get("type"):
         case "object":
-            return _object_coercion(schema)
+            return _object_coercion(schema, added)
         case "array":
             return _array_coercion(schema)
         case "string":
@@ -81,16 +109,18 @@ def _coercion(schema: dict[str, Any]) -> Coercion | None:
             return _SCALAR_COERCIONS.get(scalar)
 
 
-def _object_coercion(schema: dict[str, Any]) -> Coercion:
-    members = _members(schema)
-    if EXTENSIONS in members:
-        return lambda value: _coerce_extended_object(value, members) if isinstance(value, dict) else value
-    return lambda value: _coerce_object(value, members) if isinstance(value, dict) else value
+def _object_coercion(schema: dict[str, Any], added: frozenset[str]) -> Coercion:
+    members = _members(schema, added)
+    if EXTENSIONS in members.known:
+        return lambda value, leniency: (
+            _coerce_extended_object(value, members, leniency) if isinstance(value, dict) else value
+        )
+    return lambda value, leniency: _coerce_object(value, members, leniency) if isinstance(value, dict) else value
 
 
-def _coerce_extended_object(value: dict[str, Any], members: dict[str, Coercion | None]) -> dict[str, Any]:
+def _coerce_extended_object(value: dict[str, Any], members: _Members, leniency: Leniency) -> dict[str, Any]:
     """Drops empty projects below `_ext`, and `_ext` itself if no project is left."""
-    coerced = _coerce_object(value, members)
+    coerced = _coerce_object(value, members, leniency)
     extensions = coerced.get(EXTENSIONS)
     if isinstance(extensions, dict):
         coerced[EXTENSIONS] = {project: added for project, added in extensions.items() if added != {}}
@@ -100,13 +130,13 @@ def _coerce_extended_object(value: dict[str, Any], members: dict[str, Coercion |
 
 
 def _array_coercion(schema: dict[str, Any]) -> Coercion:
-    item = _coercion(schema["items"])
+    item = _coercion(schema["items"], _NONE)
     if item is None:
-        return lambda value: value
-    return lambda value: [item(child) for child in value] if isinstance(value, list) else value
+        return lambda value, _: value
+    return lambda value, leniency: [item(child, leniency) for child in value] if isinstance(value, list) else value
 
 
-def coerce_boolean(value: Any) -> Any:
+def coerce_boolean(value: Any, _: Leniency | None = None) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -116,7 +146,7 @@ def coerce_boolean(value: Any) -> Any:
     return value
 
 
-def coerce_integer(value: Any) -> Any:
+def coerce_integer(value: Any, _: Leniency | None = None) -> Any:
     if isinstance(value, str):
         value = coerce_number(value)
     if isinstance(value, float | Decimal) and _is_whole(Decimal(value)):
@@ -124,7 +154,7 @@ def coerce_integer(value: Any) -> Any:
     return value
 
 
-def coerce_number(value: Any) -> Any:
+def coerce_number(value: Any, _: Leniency | None = None) -> Any:
     if not isinstance(value, str) or not _NUMBER.fullmatch(value):
         return value
     number = Decimal(value)
@@ -139,17 +169,17 @@ def _is_whole(number: Decimal) -> bool:
     return number == number.to_integral_value()
 
 
-def coerce_date(value: Any) -> Any:
+def coerce_date(value: Any, leniency: Leniency | None = None) -> Any:
     if not isinstance(value, str) or _ISO_DATE.fullmatch(value):
         return value
-    moment = _moment(value)
+    moment = _noted(_moment(value), value, leniency)
     return moment.date().isoformat() if moment else value
 
 
-def coerce_date_time(value: Any) -> Any:
+def coerce_date_time(value: Any, leniency: Leniency | None = None) -> Any:
     if not isinstance(value, str) or _STORED_DATE_TIME.fullmatch(value):
         return value
-    moment = _moment(value)
+    moment = _noted(_moment(value), value, leniency)
     return stored_date_time(moment) if moment else value
 
 
@@ -164,10 +194,24 @@ def stored_date_time(moment: datetime) -> str:
     return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
 
 
-def coerce_time(value: Any) -> Any:
+def coerce_time(value: Any, _: Leniency | None = None) -> Any:
     if isinstance(value, str) and (with_fraction := _TIME_WITH_FRACTION.fullmatch(value)):
         return with_fraction[1]
     return value
+
+
+def _noted(moment: datetime | None, text: str, leniency: Leniency | None) -> datetime | None:
+    if moment is not None and leniency is not None and is_ambiguous_date(text):
+        leniency.is_used = True
+    return moment
+
+
+def is_ambiguous_date(text: str) -> bool:
+    """Whether month and day of a date could change places, `8/9/2025`, or its century is a guess, `8/20/25`."""
+    if len(text) > _LONGEST_MOMENT or not (match := _YEAR_LAST.fullmatch(text)):
+        return False
+    month, day = int(match["month"]), int(match["day"])
+    return len(match["year"]) == 2 or (month != day and month <= 12 and day <= 12)
 
 
 def _moment(text: str) -> datetime | None:

@@ -10,14 +10,17 @@ from edfi_api.documents.coercion import compile_coercion, trim_descriptor
 from edfi_api.documents.descriptor_values import StoredUris, normalise_case
 from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed, DocumentTooLarge, IdMismatch
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
+from edfi_api.documents.leniency import Leniency, Reason
 from edfi_api.documents.limits import MOST_REFERENCES
 from edfi_api.documents.securables import Securables, SecurablesExtractor
+from edfi_api.documents.tolerated import tolerated
 from edfi_api.documents.validation import Validator
 from edfi_api.documents.violations import Violation, as_many_as_reported
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 
 # NUL as orjson writes it. PostgreSQL's jsonb cannot store it.
 _NUL = b"\\u0000"
+_VIOLATIONS = {Reason.UNKNOWN_MEMBER: violations.unknown_member, Reason.AMBIGUOUS_DATE: violations.ambiguous_date}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +74,32 @@ class Preparer:
 
     def __init__(self, resource: Resource) -> None:
         self.resource = resource
-        coerce = compile_coercion(resource.json_schema)
-        self._coerce = (lambda sent: trim_descriptor(coerce(sent))) if resource.is_descriptor else coerce
+        self._coerce = compile_coercion(resource.json_schema)
+        # A narrower preparer replaces it, so that members which only it does not accept are no unknown ones.
+        self._known_schema = resource.json_schema
         self._validator = Validator(resource)
         self.extractor = Extractor(resource)
         self._securables = SecurablesExtractor(resource)
 
-    def prepare_new(self, sent: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
-        """A body for an upsert. Raises ClientAssignedId if it has an `id`, and what `prepare` raises."""
-        return self.incoming(self.valid_new(sent), stored_uris)
+    def prepare_new(
+        self, sent: dict[str, Any], stored_uris: StoredUris, leniency: Leniency | None = None
+    ) -> IncomingDocument:
+        """A body for an upsert. Raises ClientAssignedId if it has an `id`, and what `prepare` raises.
+
+        `leniency` gets what is tolerated in the body; if it is strict, that is refused with the other violations.
+        """
+        return self.incoming(self.valid_new(sent, leniency), stored_uris)
 
     def prepare_replacement(
-        self, sent: dict[str, Any], document_uuid: UUID, stored_uris: StoredUris
+        self,
+        sent: dict[str, Any],
+        document_uuid: UUID,
+        stored_uris: StoredUris,
+        leniency: Leniency | None = None,
     ) -> IncomingDocument:
         """A body for an update, which must contain the `id`. Raises IdMismatch if it differs from `document_uuid`, and
-        what `prepare` raises."""
-        return self.incoming(self.valid_replacement(sent, document_uuid), stored_uris)
+        what `prepare` raises. `leniency` as in `prepare_new`."""
+        return self.incoming(self.valid_replacement(sent, document_uuid, leniency), stored_uris)
 
     def prepare(self, sent: dict[str, Any], stored_uris: StoredUris) -> IncomingDocument:
         """Coerce, validate, extract. Raises DataValidationFailed with all violations of the first kind of check that
@@ -94,19 +107,21 @@ class Preparer:
 
         Descriptor values get the letter case of the stored descriptors, which `stored_uris` finds by referential id.
         """
-        return self.incoming(self._valid(sent), stored_uris)
+        return self.incoming(self._valid(sent, None), stored_uris)
 
-    def valid_new(self, sent: dict[str, Any]) -> dict[str, Any]:
+    def valid_new(self, sent: dict[str, Any], leniency: Leniency | None = None) -> dict[str, Any]:
         """The coerced body of an upsert, after every check that needs no other document. Raises what `prepare_new`
         does."""
         _refuse_client_assigned_id(sent)
-        return self._valid(sent)
+        return self._valid(sent, leniency)
 
-    def valid_replacement(self, sent: dict[str, Any], document_uuid: UUID) -> dict[str, Any]:
+    def valid_replacement(
+        self, sent: dict[str, Any], document_uuid: UUID, leniency: Leniency | None = None
+    ) -> dict[str, Any]:
         """As `valid_new`, of an update. Raises what `prepare_replacement` does."""
-        body = self._coerce(sent)
+        body, refused = self._coerced(sent, leniency)
         sent_id = sent.get("id")
-        self.validate_schema(body, [violations.required("$.id")] if sent_id is None else [])
+        self.validate_schema(body, [violations.required("$.id"), *refused] if sent_id is None else refused)
         if not isinstance(sent_id, str) or sent_id.lower() != str(document_uuid):
             raise IdMismatch
         self._validator.validate_values(body)
@@ -123,11 +138,22 @@ class Preparer:
         self._validator.validate_schema(body)
         self._validator.validate_values(body)
 
-    def _valid(self, sent: dict[str, Any]) -> dict[str, Any]:
-        body = self._coerce(sent)
-        self.validate_schema(body, [])
+    def _valid(self, sent: dict[str, Any], leniency: Leniency | None) -> dict[str, Any]:
+        body, refused = self._coerced(sent, leniency)
+        self.validate_schema(body, refused)
         self._validator.validate_values(body)
         return body
+
+    def _coerced(self, sent: dict[str, Any], leniency: Leniency | None) -> tuple[dict[str, Any], list[Violation]]:
+        """The coerced body, and what strict handling refuses in it."""
+        noted = Leniency() if leniency is None else leniency
+        body = self._coerce(sent, noted)
+        if self.resource.is_descriptor:
+            body = trim_descriptor(body)
+        if leniency is None or not leniency.is_used:
+            return body, []
+        leniency.tolerated = as_many_as_reported(tolerated(sent, self.resource.json_schema, self._known_schema))
+        return body, [_VIOLATIONS[each.reason](each.path) for each in leniency.tolerated] if leniency.is_strict else []
 
     def validate_schema(self, body: dict[str, Any], already_found: list[Violation]) -> None:
         """Raise DataValidationFailed with the violations that were found already and those of the schema."""

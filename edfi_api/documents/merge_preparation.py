@@ -18,6 +18,7 @@ from edfi_api.documents.exceptions import (
 )
 from edfi_api.documents.extraction import DocumentReference, Extractor
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
+from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.merging import compile_merge
 from edfi_api.documents.violations import Violation
 from edfi_api.documents.visible_part import hidden_items, is_visible_path, writable_schema
@@ -36,13 +37,15 @@ class MergePreparer:
         self._visible = _VisiblePreparer(full, view)
         self._merge = compile_merge(view, members.root, members.identity)
 
-    def prepare_new(self, sent: Body, stored_uris: StoredUris) -> PendingDocument:
+    def prepare_new(self, sent: Body, stored_uris: StoredUris, leniency: Leniency | None = None) -> PendingDocument:
         """The visible part of a body for an upsert. Raises HiddenItemsSent and what `Preparer.valid_new` raises."""
-        return self._pending(self._visible.valid_new(sent), stored_uris)
+        return self._pending(self._visible.valid_new(sent, leniency), stored_uris)
 
-    def prepare_replacement(self, sent: Body, document_uuid: UUID, stored_uris: StoredUris) -> PendingDocument:
+    def prepare_replacement(
+        self, sent: Body, document_uuid: UUID, stored_uris: StoredUris, leniency: Leniency | None = None
+    ) -> PendingDocument:
         """The same for an update. Raises HiddenItemsSent and what `Preparer.valid_replacement` raises."""
-        return self._pending(self._visible.valid_replacement(sent, document_uuid), stored_uris)
+        return self._pending(self._visible.valid_replacement(sent, document_uuid, leniency), stored_uris)
 
     def _pending(self, visible: Body, stored_uris: StoredUris) -> PendingDocument:
         identity = self._full.extractor.identity(visible)
@@ -110,6 +113,7 @@ class _VisiblePreparer(Preparer):
     def __init__(self, full: Preparer, view: ObjectView) -> None:
         super().__init__(replace(full.resource, json_schema=writable_schema(full.resource.json_schema, view)))
         self._view = view
+        self._known_schema = full.resource.json_schema
 
     def validate_schema(self, body: Body, already_found: list[Violation]) -> None:
         super().validate_schema(body, already_found)

@@ -81,6 +81,14 @@ def number_sign(path: str) -> Violation:
     return Violation(path, f"{_name(path)} cannot contain '#', behind which a descriptor's URI has the code value.")
 
 
+def unknown_member(path: str) -> Violation:
+    return Violation(path, f"{_name(path)} is not a member of this resource.")
+
+
+def ambiguous_date(path: str) -> Violation:
+    return Violation(path, f"{_name(path)} is ambiguous; the form yyyy-MM-dd is not.")
+
+
 def unknown_rule(path: str, message: str) -> Violation:
     return Violation(path, message)
 

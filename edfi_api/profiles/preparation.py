@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from edfi_api.documents.descriptor_values import StoredUris
 from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparers
+from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.merge_preparation import MergePreparer
 from edfi_api.model.profiles.members import members_of
 from edfi_api.profiles.catalog import ProfilePart
@@ -24,14 +25,16 @@ class ProfilePreparer:
     profile: str
     merging: MergePreparer
 
-    def prepare_new(self, sent: Body, stored_uris: StoredUris) -> PendingDocument:
+    def prepare_new(self, sent: Body, stored_uris: StoredUris, leniency: Leniency | None = None) -> PendingDocument:
         """As `MergePreparer.prepare_new`; the merge raises CreationPreventedByProfile and
         ContradictionPreventedByProfile."""
-        return self._naming_the_profile(self.merging.prepare_new(sent, stored_uris))
+        return self._naming_the_profile(self.merging.prepare_new(sent, stored_uris, leniency))
 
-    def prepare_replacement(self, sent: Body, document_uuid: UUID, stored_uris: StoredUris) -> PendingDocument:
+    def prepare_replacement(
+        self, sent: Body, document_uuid: UUID, stored_uris: StoredUris, leniency: Leniency | None = None
+    ) -> PendingDocument:
         """As `MergePreparer.prepare_replacement`; the merge raises as that of `prepare_new`."""
-        return self._naming_the_profile(self.merging.prepare_replacement(sent, document_uuid, stored_uris))
+        return self._naming_the_profile(self.merging.prepare_replacement(sent, document_uuid, stored_uris, leniency))
 
     def _naming_the_profile(self, pending: PendingDocument) -> PendingDocument:
         return PendingDocument(pending.resource, pending.identity, self._merge(pending.merged))

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from edfi_api.documents.leniency import Reason
+
 
 @dataclass
 class ParameterValidationFailed(Exception):
@@ -26,11 +28,16 @@ class NotForChangeQueries(Exception):
 
 @dataclass(frozen=True, slots=True)
 class InvalidQueryValue:
-    """A value that does not parse as the type of its field."""
+    """A value that does not parse as the type of its field; with a `reason`, one that strict handling refuses.
+
+    `descriptor` is the type of the descriptor that it should be.
+    """
 
     path: str
     name: str
     value: str
+    reason: Reason | None = None
+    descriptor: str = ""
 
 
 @dataclass

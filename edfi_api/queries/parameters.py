@@ -2,13 +2,14 @@
 meadowlark/docs/contract.md#queries."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from edfi_api.conf import api_settings
 from edfi_api.documents import coercion
+from edfi_api.documents.leniency import Leniency, Reason, Tolerated
 from edfi_api.logs.once import OncePerProcess
 from edfi_api.model.surface.resource import QueryField, QueryType
 from edfi_api.queries.exceptions import (
@@ -26,6 +27,7 @@ _HINT = (
     "ignore such parameters, there is MEADOWLARK_COMPATIBILITY=ods. This is logged once by each process."
 )
 
+_DATES = (QueryType.DATE, QueryType.DATE_TIME)
 _OFFSET_PARAMETERS = frozenset({"limit", "offset", "totalcount"})
 PAGING_PARAMETERS = _OFFSET_PARAMETERS | {"pagesize", "pagetoken"}
 # Read by change queries; never filters.
@@ -36,9 +38,10 @@ PARTITION_PARAMETERS = PAGING_PARAMETERS | {"number"}
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A query field and the requested value, in the canonical form of stored bodies."""
+    """A query field, by the `name` as sent, and the requested value, in the canonical form of stored bodies."""
 
     field: QueryField
+    name: str
     value: Any
 
 
@@ -47,25 +50,32 @@ def last_values(query: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     return {name.lower(): (name, query[name]) for name in query}
 
 
-def read_filters(fields: Mapping[str, QueryField], query: Mapping[str, str], other: Collection[str]) -> list[Filter]:
+def read_filters(
+    fields: Mapping[str, QueryField], query: Mapping[str, str], other: Collection[str], leniency: Leniency
+) -> list[Filter]:
     """All filters of a query string. `fields` has the query fields of the resource by their lower-cased names, `other`
     the lower-cased names of parameters that are not filters.
 
-    Raises UnknownQueryField for the first unknown name, unless IGNORE_UNKNOWN_PARAMETERS is set, and
-    InvalidQueryValues with all values that do not parse.
+    Raises UnknownQueryField for the first unknown name, unless IGNORE_UNKNOWN_PARAMETERS is set and handling lenient,
+    and InvalidQueryValues with all values that do not parse, or are refused by strict handling. `leniency` gets what
+    is tolerated.
     """
-    filters, invalid = [], []
+    filters: list[Filter] = []
+    invalid: list[InvalidQueryValue] = []
     for key, (name, text) in last_values(query).items():
         if key in other:
             continue
         field = fields.get(key)
         if field is None:
-            _refuse_unknown(name)
+            _refuse_unknown(name, leniency)
             continue
         value_type = _VALUE_TYPES[field.type]
         value = value_type.read(text)
         if value_type.is_valid(value) and "\0" not in text:
-            filters.append(Filter(field, value))
+            filters.append(Filter(field, name, value))
+            if field.type in _DATES and coercion.is_ambiguous_date(text):
+                doubtful = InvalidQueryValue(str(field.paths[0]), name, text, Reason.AMBIGUOUS_DATE)
+                invalid += refused([doubtful], leniency)
         else:
             invalid.append(InvalidQueryValue(str(field.paths[0]), name, text))
     if invalid:
@@ -73,10 +83,19 @@ def read_filters(fields: Mapping[str, QueryField], query: Mapping[str, str], oth
     return filters
 
 
-def _refuse_unknown(name: str) -> None:
-    if not api_settings.IGNORE_UNKNOWN_PARAMETERS:
+def refused(doubtful: Iterable[InvalidQueryValue], leniency: Leniency) -> list[InvalidQueryValue]:
+    """The values that strict handling refuses: all of them, or none, which are noted as tolerated."""
+    if leniency.is_strict:
+        return list(doubtful)
+    leniency.tolerated += [Tolerated(each.path, each.reason) for each in doubtful if each.reason]
+    return []
+
+
+def _refuse_unknown(name: str, leniency: Leniency) -> None:
+    if leniency.is_strict or not api_settings.IGNORE_UNKNOWN_PARAMETERS:
         _log.info(_HINT)
         raise UnknownQueryField(name)
+    leniency.tolerated.append(Tolerated(name, Reason.UNKNOWN_PARAMETER))
 
 
 def refuse_filters(query: Mapping[str, str]) -> None:

@@ -5,14 +5,16 @@ filter is first brought into the case of the stored descriptor, which stored bod
 securable columns are compared with these instead (`securable_columns`).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import descriptor_id
+from edfi_api.documents.leniency import Leniency, Reason
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource, ResourceName
-from edfi_api.queries.parameters import PAGING_PARAMETERS, Filter, read_filters
+from edfi_api.queries.exceptions import InvalidQueryValue, InvalidQueryValues
+from edfi_api.queries.parameters import PAGING_PARAMETERS, Filter, read_filters, refused
 from edfi_api.queries.securable_columns import SecurableColumn, securable_column
 from edfi_api.queries.selection import Selection
 from edfi_api.storage.descriptor_casing import stored_uris
@@ -34,14 +36,31 @@ class QueryByExample:
         self._columns: dict[str, SecurableColumn] = {name: column for name, column in columns if column}
 
     def narrow(
-        self, selection: Selection, query: Mapping[str, str], other: Collection[str] = PAGING_PARAMETERS
+        self,
+        selection: Selection,
+        query: Mapping[str, str],
+        other: Collection[str] = PAGING_PARAMETERS,
+        leniency: Leniency | None = None,
     ) -> Selection:
         """Only documents that match every filter; a field with several paths matches at any of them.
 
-        `other` has the lower-cased names of parameters that are not filters. Raises what `read_filters` does.
+        `other` has the lower-cased names of parameters that are not filters. Raises what `read_filters` does;
+        InvalidQueryValues also for descriptors that do not exist if `leniency` is strict, which otherwise gets them.
         """
-        filters = read_filters(self._fields, query, other)
+        leniency = leniency or Leniency()
+        filters = read_filters(self._fields, query, other, leniency)
+        if invalid := refused(self._without_descriptor(filters, selection.using), leniency):
+            raise InvalidQueryValues(invalid)
         return selection.where(*(self._predicate(each, f"filter_{i}", selection) for i, each in enumerate(filters)))
+
+    def _without_descriptor(self, filters: Iterable[Filter], using: str) -> Iterator[InvalidQueryValue]:
+        """The filters by a descriptor that is not stored, so that nothing can match."""
+        for each in filters:
+            targets = {self._descriptors[path] for path in each.field.paths if path in self._descriptors}
+            if targets and not stored_uris([descriptor_id(target, each.value) for target in targets], using):
+                reason = Reason.UNKNOWN_DESCRIPTOR if "#" in each.value else Reason.NO_DESCRIPTOR_URI
+                descriptor = min(target.resource for target in targets)
+                yield InvalidQueryValue(str(each.field.paths[0]), each.name, each.value, reason, descriptor)
 
     def _predicate(self, filter_: Filter, parameter: str, selection: Selection) -> Predicate:
         field, value = filter_.field, filter_.value

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
 from edfi_api.documents.coercion import compile_coercion, is_date, is_date_time, is_time
+from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.schema_violations import SchemaPlace
 from tests.robustness.conftest import anything
 from tests.robustness.edge_cases import Raw, spoilt
@@ -16,7 +17,7 @@ def test_places_that_break_a_schema_are_those_that_the_validator_finds(surface, 
     schema = data.draw(st.sampled_from(surface.resources), label="resource").json_schema
     resource = next(resource for resource in surface.resources if resource.json_schema is schema)
     body = _without_raw(data.draw(spoilt(documents.full_body(resource))))
-    coerced = compile_coercion(schema)(body)
+    coerced = compile_coercion(schema)(body, Leniency())
     validator = Draft202012Validator(
         schema, validate_formats=True, formats={"date": is_date, "date-time": is_date_time, "time": is_time}
     )

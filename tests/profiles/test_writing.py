@@ -132,6 +132,17 @@ def test_what_was_read_changes_nothing(api, narrow) -> None:
     assert client.get(path, HTTP_IF_NONE_MATCH=response["ETag"]).status_code == 304
 
 
+def test_strict_handling_refuses_unknown_members_but_not_hidden_ones(api, narrow) -> None:
+    client = narrow("Student", 'ExcludeOnly:<Property name="middleName"/><Property name="dateEnteredUS"/>')
+    sent = STUDENT | {"middleName": "Ann", "dateEnteredUS": "8/9/2020"}
+
+    refused = client.post("/students", sent | {"shoeSize": 40}, HTTP_PREFER="handling=strict")
+
+    assert problem(refused)["validationErrors"] == {"$.shoeSize": ["shoeSize is not a member of this resource."]}
+    assert client.post("/students", sent, HTTP_PREFER="handling=strict").status_code == 201
+    assert client.post("/students", sent | {"shoeSize": 1})["Lenient-Handling"] == '"$.shoeSize";reason=unknown-member'
+
+
 @pytest.mark.usefixtures("descriptors")
 def test_hidden_members_are_dropped_unseen(api, narrow) -> None:
     """Wrong types, unknown descriptors, dangling references and repeated items of hidden members are no errors."""

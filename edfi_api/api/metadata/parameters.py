@@ -47,6 +47,10 @@ def shared_parameters() -> dict[str, Parameter]:
         },
         "IfMatch": _header("If-Match", "The ETag that the item must have still, so that no other change is lost."),
         "IfNoneMatch": _header("If-None-Match", "The ETag of the version that the client has already."),
+        "Prefer": _header(
+            "Prefer",
+            "handling=strict: refuse unknown members, ambiguous dates, and filters by descriptors that do not exist.",
+        ),
     }
 
 

@@ -24,6 +24,7 @@ PathItem = dict[str, Any]
 
 # In the example of a PUT, for the one of the URL.
 _ANY_ID = "00000000-0000-0000-0000-000000000000"
+_CONDITIONS = ("IfMatch", "IfNoneMatch", "Prefer")
 _READING = (400, 401, 403, 404, 500, 503)
 _WRITING = (400, 401, 403, 409, 412, 413, 415, 500, 503)
 
@@ -107,7 +108,7 @@ class _Operations:
         return self._operation(
             f"post{self._project}{self._one}",
             "Creates an item, or replaces the one that has the same identity.",
-            parameters=[parameter_reference("IfMatch"), parameter_reference("IfNoneMatch")],
+            parameters=[*map(parameter_reference, _CONDITIONS)],
             requestBody=self._body(self._contents.example),
             responses={
                 "200": responses.response_reference("Replaced"),
@@ -129,7 +130,7 @@ class _Operations:
         return self._operation(
             f"put{self._project}{self._one}",
             "Replaces an item; the body has its id.",
-            parameters=[parameter_reference("id"), parameter_reference("IfMatch"), parameter_reference("IfNoneMatch")],
+            parameters=[*map(parameter_reference, ("id", *_CONDITIONS))],
             requestBody=self._body({"id": _ANY_ID, **self._contents.example}),
             responses={"204": responses.response_reference("Updated"), **_refusals((404, *_WRITING))},
             **may_change_identity,
@@ -144,7 +145,7 @@ class _Operations:
         )
 
     def _find_parameters(self, shared: tuple[str, ...]) -> list[Parameter]:
-        return [*map(parameter_reference, shared), *query_parameters(self._resource, beside=shared)]
+        return [*map(parameter_reference, (*shared, "Prefer")), *query_parameters(self._resource, beside=shared)]
 
     def _operation(self, operation_id: str, summary: str, **members: Any) -> Operation:
         return {

@@ -57,7 +57,24 @@ PARTITIONS_SCHEMA: Schema = {
 }
 
 _ETAG = {"ETag": {"description": "The version of the item.", "schema": {"type": "string"}}}
-_WRITTEN = {"Location": {"description": "Where the item is.", "schema": {"type": "string", "format": "uri"}}, **_ETAG}
+_HANDLING = {
+    "Lenient-Handling": {
+        "description": "What was tolerated, and strict handling refuses: a list (RFC 9651) of the paths of unknown "
+        "members, ambiguous dates and filters by descriptors that do not exist, each with its reason; `more` at the "
+        "end if there are more.",
+        "schema": {"type": "string"},
+        "example": '"$.favouriteColor";reason=unknown-member, "$.birthDate";reason=ambiguous-date',
+    },
+    "Preference-Applied": {
+        "description": "The handling that the client preferred.",
+        "schema": {"type": "string"},
+    },
+}
+_WRITTEN = {
+    "Location": {"description": "Where the item is.", "schema": {"type": "string", "format": "uri"}},
+    **_ETAG,
+    **_HANDLING,
+}
 _LINK = {
     "Link": {
         "description": "If items refer to the one that was to be deleted: where they can be read.",
@@ -73,6 +90,7 @@ _PAGE = {
         "description": "The pageToken of the next page; absent after the last one.",
         "schema": {"type": "string"},
     },
+    **_HANDLING,
 }
 
 
@@ -134,7 +152,7 @@ def changes(component: str) -> Response:
 
 def partitions() -> Response:
     """The page tokens of partitions that can be read concurrently."""
-    return {"description": "The partitions.", "content": _json(schema_reference(PARTITIONS))}
+    return {"description": "The partitions.", "headers": _HANDLING, "content": _json(schema_reference(PARTITIONS))}
 
 
 def _json(schema: Schema) -> dict[str, Any]:

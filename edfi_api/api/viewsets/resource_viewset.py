@@ -25,6 +25,7 @@ from rest_framework.viewsets import ViewSetMixin
 from edfi_api.api.viewsets.authorized_view import AuthorizedView
 from edfi_api.api.viewsets.document_id import document_uuid
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.api.viewsets.handling import add_handling, requested_leniency
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
 from edfi_api.api.viewsets.profiled import profile_tag, profiled_headers, requested_profile
 from edfi_api.api.viewsets.representation import CollectionText, Representation
@@ -32,6 +33,7 @@ from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTex
 from edfi_api.api.viewsets.writes import update, upsert, write_request
 from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import Preparer, Preparers
+from edfi_api.documents.leniency import Leniency
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.profiles.catalog import ProfileCatalogs, ProfilePart
@@ -74,6 +76,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     query_by_example: QueryByExample
     representation: Representation
     fixed_headers: FixedHeaders
+    # Of the actions that have something to tolerate; None of the others.
+    leniency: Leniency | None = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
@@ -100,6 +104,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         self.fixed_headers.add_to(response)
+        if self.leniency is not None:
+            add_handling(response, request._request, self.leniency)
         return super().finalize_response(request, response, *args, **kwargs)
 
     def get_queryset(self) -> Any:
@@ -108,6 +114,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def selection(self) -> Selection:
         """The documents that the filter backends select."""
+        self.leniency = requested_leniency(self.request._request)
         return cast(Selection, self.filter_queryset(self.get_queryset()))
 
     def list(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
@@ -147,9 +154,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def create(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
+        self.leniency = requested_leniency(request._request)
         body = self.parse_body(request)
         part = self.profile_part(request)
-        prepared = self.preparer_under(part).prepare_new(body, self.stored_uris)
+        prepared = self.preparer_under(part).prepare_new(body, self.stored_uris, self.leniency)
         written = upsert(write_request(prepared, request, self.authorize(request), self.using))
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
@@ -169,11 +177,13 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
+        self.leniency = requested_leniency(request._request)
         body = self.parse_body(request)
         part = self.profile_part(request)
         if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
             body = body | {"id": str(self.document_uuid)}
-        prepared = self.preparer_under(part).prepare_replacement(body, self.document_uuid, self.stored_uris)
+        preparer = self.preparer_under(part)
+        prepared = preparer.prepare_replacement(body, self.document_uuid, self.stored_uris, self.leniency)
         write = write_request(prepared, request, self.authorize(request), self.using)
         written = update(write, self.document_uuid, self.preparers)
         headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))

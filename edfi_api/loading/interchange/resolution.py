@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edfi_api.documents.coercion import Coercion, compile_coercion
+from edfi_api.documents.leniency import Leniency
 from edfi_api.loading.interchange.entities import Entities
 from edfi_api.loading.interchange.exceptions import NeedsLookUp, UnreadableDocument
 from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
@@ -95,7 +96,7 @@ class Resolver:
         if example.name not in self._coercions:
             schema = self.entities.surface.by_name[example.name].json_schema
             self._coercions[example.name] = compile_coercion(schema)
-        coerced: dict[str, Any] = self._coercions[example.name](example.body)
+        coerced: dict[str, Any] = self._coercions[example.name](example.body, Leniency())
         return coerced
 
 

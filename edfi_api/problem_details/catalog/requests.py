@@ -5,6 +5,7 @@ from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import MethodNotAllowed
 
+from edfi_api.documents.leniency import Reason
 from edfi_api.problem_details import http_exceptions as viewsets
 from edfi_api.problem_details.catalog.registry import bad_request, not_found, problem_of, validation_failed
 from edfi_api.problem_details.problem import Problem
@@ -39,9 +40,18 @@ def not_for_change_queries(error: queries.NotForChangeQueries) -> Problem:
 
 @problem_of.register
 def invalid_query_values(error: queries.InvalidQueryValues) -> Problem:
-    return validation_failed(
-        {value.path: [f"The value '{value.value}' is not valid for {value.name}."] for value in error.values}
-    )
+    return validation_failed({value.path: [_invalid_value(value)] for value in error.values})
+
+
+def _invalid_value(found: queries.InvalidQueryValue) -> str:
+    match found.reason:
+        case Reason.AMBIGUOUS_DATE:
+            return f"The value '{found.value}' is ambiguous for {found.name}; the form yyyy-MM-dd is not."
+        case Reason.NO_DESCRIPTOR_URI:
+            return f"The value '{found.value}' is not valid for {found.name}: it is not the URI of a descriptor."
+        case Reason.UNKNOWN_DESCRIPTOR:
+            return f"{found.descriptor} value '{found.value.lower()}' does not exist."
+    return f"The value '{found.value}' is not valid for {found.name}."
 
 
 @problem_of.register(viewsets.ResourceNotFound)

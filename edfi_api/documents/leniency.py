@@ -1,0 +1,41 @@
+"""What was tolerated in a request: members that are dropped, dates that are guessed, filters that match nothing.
+
+Strict handling refuses all of it. Otherwise the client gets the paths with the answer.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why strict handling refuses something."""
+
+    UNKNOWN_MEMBER = "unknown-member"
+    AMBIGUOUS_DATE = "ambiguous-date"
+    NO_DESCRIPTOR_URI = "no-descriptor-uri"
+    UNKNOWN_DESCRIPTOR = "unknown-descriptor"
+    UNKNOWN_PARAMETER = "unknown-parameter"
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerated:
+    """One thing that was tolerated: its path in the body, `$.addresses[0].colour`, or the path or the name that a
+    query parameter has."""
+
+    path: str
+    reason: Reason
+
+
+class Leniency:
+    """Whether a request is handled strictly and, if not, what has been tolerated in it.
+
+    `is_used` is set by coercion: there is something in a body that is tolerated. Where it is not set, nothing has to
+    be looked for.
+    """
+
+    __slots__ = ("is_strict", "is_used", "tolerated")
+
+    def __init__(self, is_strict: bool = False) -> None:
+        self.is_strict = is_strict
+        self.is_used = False
+        self.tolerated: list[Tolerated] = []
