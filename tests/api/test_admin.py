@@ -1,4 +1,4 @@
-"""The Django admin: documents are found, read and deleted there, never changed, in tables of any length."""
+"""Documents in the Django admin: search, read and delete, independent of the size of the table."""
 
 import re
 from datetime import date
@@ -37,14 +37,14 @@ def student(association):
 
 @pytest.fixture
 def associations(api, association):
-    """Four of one student with one school."""
+    """Four associations of one student with one school."""
     for day in range(21, 24):
         body = association.body | {"entryDate": date(2025, 8, day).isoformat()}
         assert api.post("/studentSchoolAssociations", body).status_code == 201
 
 
 def listed(client: Client, **filters: object) -> set[int]:
-    """The rows that the list shows."""
+    """Primary keys of the listed rows."""
     answer = client.get(LIST, filters)
     assert answer.status_code == 200
     return {int(row) for row in re.findall(rf'<a href="{LIST}(\d+)/change/', answer.content.decode())}
@@ -55,7 +55,7 @@ def page_of(document: Document, action: str = "change") -> str:
 
 
 def found(client: Client, text: str, **filters: object) -> set[int]:
-    """The rows that the list shows for a search."""
+    """Primary keys of the rows found by a search."""
     return listed(client, q=text, **filters)
 
 
@@ -66,7 +66,7 @@ def staff_client(*permissions: str) -> Client:
 
 
 def client_of(user: User) -> Client:
-    """Without a password: to hash one takes longer than a test."""
+    """Logged in without a password, since hashing one is slow."""
     client = Client()
     client.force_login(user)
     return client
@@ -127,7 +127,7 @@ def test_an_unknown_resource_lists_no_documents(admin_client, association):
         assert page.status_code == 200
 
 
-def test_a_document_of_another_standard_stays(admin_client, association):
+def test_a_document_of_another_standard_is_shown_and_kept(admin_client, association):
     ResourceType.objects.filter(pk=association.resource_type_id).update(name="PupilSchoolAssociation")
 
     page = admin_client.post(page_of(association, "delete"), {"post": "yes"}, follow=True).content.decode()
@@ -184,7 +184,7 @@ def test_a_filter_by_an_unknown_document_lists_none(admin_client, association):
         assert listed(admin_client, referred_to_by=row) == set()
 
 
-def test_a_page_lists_so_many_referrers_and_no_more(admin_client, associations, student, monkeypatch):
+def test_a_page_lists_a_bounded_number_of_referrers(admin_client, associations, student, monkeypatch):
     monkeypatch.setattr(related_links, "SHOWN", 2)
 
     page = admin_client.get(page_of(student)).content.decode()
@@ -201,7 +201,7 @@ def test_the_first_page_shows_counts_and_latest_changes(admin_client, associatio
     assert f'<a href="{page_of(association)}">entryDate=2025-08-20' in page
 
 
-def test_thousands_of_documents_are_counted_one_by_one(admin_client):
+def test_thousands_of_documents_are_counted_exactly(admin_client):
     students = ResourceType.objects.get(project="Ed-Fi", name="Student")
     grades = ResourceType.objects.get(project="Ed-Fi", name="GradeLevelDescriptor")
     with connection.cursor() as cursor:
@@ -229,7 +229,7 @@ def test_a_list_states_that_it_has_more_documents_than_are_counted(admin_client,
     assert "\n1 document\n" in exact
 
 
-def test_many_documents_are_counted_by_the_statistics(admin_client, associations, monkeypatch):
+def test_many_documents_are_estimated_by_the_statistics(admin_client, associations, monkeypatch):
     monkeypatch.setattr(overview, "COUNTED", 2)
     assert '<td class="number">more than 2</td>' in admin_client.get("/admin/").content.decode()
 
@@ -239,17 +239,17 @@ def test_many_documents_are_counted_by_the_statistics(admin_client, associations
     assert '<td class="number">about 4</td>' in admin_client.get("/admin/").content.decode()
 
 
-def test_pages_count_with_a_bound_and_need_few_queries(admin_client, association, student):
-    """At a million rows this is the difference between milliseconds and minutes."""
+def test_pages_count_up_to_a_bound_in_few_queries(admin_client, association, student):
+    """With a million rows, an unbounded count takes minutes."""
     chosen = f"resource_type__id__exact={student.resource_type_id}"
     pages = ["/admin/", LIST, f"{LIST}?q=Value", f"{LIST}?{chosen}", f"{LIST}?{chosen}&q=Value"]
     for page in (*pages, page_of(student), page_of(student, "delete"), "/admin/descriptors/descriptor/"):
         with CaptureQueriesContext(connection) as queries:
             assert admin_client.get(page).status_code == 200
 
-        asked = [query["sql"] for query in queries]
-        assert [sql for sql in asked if "count(" in sql.lower() and "LIMIT" not in sql] == []
-        assert len(asked) <= 12, page
+        statements = [query["sql"] for query in queries]
+        assert [sql for sql in statements if "count(" in sql.lower() and "LIMIT" not in sql] == []
+        assert len(statements) <= 12, page
 
 
 def test_documents_cannot_be_changed_in_the_admin(admin_client, association):
@@ -313,7 +313,7 @@ def test_several_documents_are_deleted_with_what_they_refer_to(admin_client, ass
     assert not Document.objects.filter(pk__in=[student.pk, association.pk]).exists()
 
 
-def test_several_documents_are_deleted_all_or_none(admin_client, association, monkeypatch):
+def test_a_deletion_of_several_documents_is_atomic(admin_client, association, monkeypatch):
     monkeypatch.setattr(related_links, "referrers", lambda documents: [])
     [grade] = Document.objects.filter(natural_key="NK#uri://ed-fi.org/GradeLevelDescriptor#Value")
     selected = {"action": "delete_selected", "_selected_action": [association.pk, grade.pk], "post": "yes"}
@@ -347,7 +347,7 @@ def test_the_first_page_shows_no_documents_without_the_permission(association):
     assert "Latest changes" not in page
 
 
-def test_a_form_of_another_site_deletes_nothing(admin_client, association):
+def test_a_cross_site_form_deletes_nothing(admin_client, association):
     admin_client.handler.enforce_csrf_checks = True
 
     assert admin_client.post(page_of(association, "delete"), {"post": "yes"}).status_code == 403
@@ -376,11 +376,11 @@ def test_the_admin_is_closed_without_a_login(client, db):
     assert response["Location"].startswith("/admin/login/")
 
 
-def test_the_admin_is_found_without_its_last_slash(client, db):
+def test_the_admin_redirects_to_its_trailing_slash(client, db):
     assert client.get("/admin")["Location"] == "/admin/"
 
 
-def test_browsers_send_the_referrer_that_forms_of_the_admin_need(client, db):
-    """Everywhere else they keep it to themselves."""
+def test_the_referrer_policy_of_the_admin_is_same_origin(client, db):
+    """All other pages send no referrer."""
     assert client.get("/admin/login/")["Referrer-Policy"] == "same-origin"
     assert client.get("/")["Referrer-Policy"] == "no-referrer"

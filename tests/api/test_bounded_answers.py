@@ -1,4 +1,4 @@
-"""However much is wrong with a request: the answer says what is, up to a bound, and that there is more."""
+"""Answers to requests with many violations list a bounded number of them, and say that there are more."""
 
 import json
 
@@ -13,7 +13,7 @@ THERE_ARE_MORE = ["Only the first 100 are listed; there are more."]
 
 
 def student_with(text):
-    """The body with more members, given as JSON text."""
+    """The JSON text of a student with these members added."""
     return json.dumps(STUDENT)[:-1] + f", {text}}}"
 
 
@@ -29,7 +29,7 @@ def test_of_many_violations_the_first_hundred_are_listed(api):
     assert problem["errors"] == THERE_ARE_MORE
 
 
-def test_a_hundred_violations_are_all_of_them(api):
+def test_a_hundred_violations_are_listed_completely(api):
     names = [{"otherNameTypeDescriptor": "uri://ed-fi.org/OtherNameTypeDescriptor#A", "lastSurname": "B"}] * 100
 
     problem = api.post("/students", STUDENT | {"otherNames": names}).json()
@@ -48,7 +48,7 @@ def test_of_many_repeated_properties_the_first_are_listed(api):
     assert problem["errors"] == THERE_ARE_MORE
 
 
-def test_a_repeated_property_with_a_long_name_is_cut(api):
+def test_a_long_name_of_a_repeated_property_is_truncated(api):
     name = "n" * 5000
 
     problem = api.post("/students", student_with(f'"{name}": 1, "{name}": 2')).json()
@@ -92,14 +92,14 @@ def test_any_number_of_unknown_descriptors_takes_the_same_queries(api, documents
     of_another_type = school["educationOrganizationCategories"][0]["educationOrganizationCategoryDescriptor"]
 
     def refused(number):
-        """The errors of so many descriptors, of which the first is of another type, and the queries they took."""
+        """The errors for this number of descriptors, the first of another type, and the number of queries."""
         uris = [of_another_type, *(f"uri://ed-fi.org/GradeLevelDescriptor#{index}" for index in range(1, number))]
         with CaptureQueriesContext(connection) as queries:
             response = api.post("/schools", school | {"gradeLevels": [{"gradeLevelDescriptor": uri} for uri in uris]})
         assert response.status_code == 400
         return response.json()["validationErrors"], len(queries)
 
-    refused(2)  # What is remembered between requests is remembered now.
+    refused(2)  # Fills the caches.
     few, queries_of_few = refused(2)
     many, queries_of_many = refused(20)
 
@@ -124,7 +124,7 @@ def test_any_number_of_unknown_descriptors_takes_the_same_queries(api, documents
     ids=lambda number: number[-12:],
 )
 @pytest.mark.parametrize("member", ["cumulativeEarnedCredits", "unknown"])
-def test_a_number_out_of_all_bounds_is_refused(api, documents, resource_named, member, number):
+def test_a_number_with_too_many_digits_is_refused(api, documents, resource_named, member, number):
     body = json.dumps(documents.minimal_body(resource_named("StudentAcademicRecord")) | {member: "NUMBER"})
 
     response = api.post("/studentAcademicRecords", body.replace('"NUMBER"', number))

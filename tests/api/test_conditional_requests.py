@@ -1,4 +1,4 @@
-"""If-Match and If-None-Match: no update is lost, and nothing unchanged is sent twice."""
+"""If-Match prevents lost updates; If-None-Match avoids sending unchanged documents."""
 
 from uuid import uuid4
 
@@ -21,7 +21,7 @@ def replacement(path, **changes):
 
 
 @pytest.mark.parametrize("form", ['"{}"', "{}", '"7-l", "{}"', "*"])
-def test_a_write_with_the_current_tag_proceeds(api, created, form):
+def test_a_write_with_the_current_etag_succeeds(api, created, form):
     tag = form.format(created["ETag"].strip('"'))
 
     response = api.put(item_path(created), replacement(item_path(created), firstName="May"), HTTP_IF_MATCH=tag)
@@ -31,7 +31,7 @@ def test_a_write_with_the_current_tag_proceeds(api, created, form):
 
 
 @pytest.mark.parametrize("tag", [STALE, '"x"', 'W/"{}"', '""', '"9999999999999999999999"'])
-def test_a_write_with_another_tag_is_refused(api, created, tag):
+def test_a_write_with_another_etag_is_refused_with_412(api, created, tag):
     path, tag = item_path(created), tag.format(created["ETag"].strip('"'))
 
     put = api.put(path, replacement(path, firstName="May"), HTTP_IF_MATCH=tag)
@@ -45,16 +45,16 @@ def test_a_write_with_another_tag_is_refused(api, created, tag):
     assert Document.objects.get().body == STUDENT
 
 
-def test_a_stale_tag_is_refused_even_if_nothing_would_change(api, created):
+def test_a_stale_etag_is_refused_even_if_nothing_would_change(api, created):
     assert api.post("/students", STUDENT, HTTP_IF_MATCH=STALE).status_code == 412
 
 
-def test_delete_with_the_current_tag_proceeds(api, created):
+def test_a_delete_with_the_current_etag_succeeds(api, created):
     assert api.delete(item_path(created), HTTP_IF_MATCH=created["ETag"]).status_code == 204
 
 
 @pytest.mark.parametrize(("tag", "status"), [(STALE, 404), ("*", 412)])
-def test_a_missing_document_fails_only_the_condition_that_there_is_one(api, tag, status):
+def test_if_match_on_a_missing_document_is_412_for_a_star_and_else_404(api, tag, status):
     path = f"/students/{uuid4()}"
 
     assert api.put(path, replacement(path), HTTP_IF_MATCH=tag).status_code == status
@@ -80,13 +80,13 @@ def test_if_none_match_star_creates_but_never_replaces(api):
     assert Document.objects.get().body == STUDENT
 
 
-def test_if_match_wins_over_if_none_match(api, created):
+def test_if_match_takes_precedence_over_if_none_match(api, created):
     headers = {"HTTP_IF_MATCH": created["ETag"], "HTTP_IF_NONE_MATCH": "*"}
 
     assert api.post("/students", STUDENT | {"firstName": "May"}, **headers).status_code == 200
 
 
-def test_an_unresolved_reference_is_not_looked_for_under_a_stale_tag(api, documents, resource_named):
+def test_a_stale_etag_is_reported_before_an_unresolved_reference(api, documents, resource_named):
     resource = resource_named("StudentSchoolAssociation")
     documents.store(resource)
     body = documents.minimal_body(
@@ -98,7 +98,7 @@ def test_an_unresolved_reference_is_not_looked_for_under_a_stale_tag(api, docume
 
 
 @pytest.mark.parametrize("form", ['"{}"', 'W/"{}"', '"7", "{}"', "*"])
-def test_a_reader_who_has_this_version_gets_304(api, created, form):
+def test_a_read_with_the_current_etag_is_304(api, created, form):
     response = api.get(item_path(created), HTTP_IF_NONE_MATCH=form.format(created["ETag"].strip('"')))
 
     assert response.status_code == 304
@@ -106,7 +106,7 @@ def test_a_reader_who_has_this_version_gets_304(api, created, form):
     assert response["ETag"] == created["ETag"]
 
 
-def test_a_reader_with_another_version_gets_the_document(api, created):
+def test_a_read_with_another_etag_gets_the_document(api, created):
     assert api.get(item_path(created), HTTP_IF_NONE_MATCH=STALE).status_code == 200
     assert api.get(f"/students/{uuid4()}", HTTP_IF_NONE_MATCH="*").status_code == 404
     assert api.get("/students", HTTP_IF_NONE_MATCH="*").status_code == 200

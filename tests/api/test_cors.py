@@ -1,4 +1,4 @@
-"""Browsers of named origins are let in, others are not; no origin is named by default."""
+"""CORS headers for the configured origins only; by default there are none."""
 
 import pytest
 from django.conf import settings as project_settings
@@ -14,7 +14,7 @@ def origin_allowed(settings):
     settings.MIDDLEWARE = ["corsheaders.middleware.CorsMiddleware", *settings.MIDDLEWARE]
 
 
-def test_a_preflight_of_a_named_origin_is_answered_without_a_token(db, origin_allowed):
+def test_a_preflight_of_an_allowed_origin_needs_no_token(db, origin_allowed):
     response = Client().options("/data/ed-fi/students", **PREFLIGHT)
 
     assert response.status_code == 200
@@ -23,14 +23,14 @@ def test_a_preflight_of_a_named_origin_is_answered_without_a_token(db, origin_al
     assert "if-match" in response["Access-Control-Allow-Headers"]
 
 
-def test_an_answer_to_a_named_origin_shows_it_the_headers_it_needs(api, origin_allowed):
+def test_an_answer_to_an_allowed_origin_exposes_headers(api, origin_allowed):
     response = api.get("/students", HTTP_ORIGIN=ORIGIN)
 
     assert response["Access-Control-Allow-Origin"] == ORIGIN
     assert "etag" in response["Access-Control-Expose-Headers"]
 
 
-def test_another_origin_gets_no_permission(api, origin_allowed):
+def test_another_origin_gets_no_cors_headers(api, origin_allowed):
     assert "Access-Control-Allow-Origin" not in api.get("/students", HTTP_ORIGIN="https://elsewhere.example")
 
 

@@ -1,4 +1,4 @@
-"""Walks by page token, and partitions for several walks at once."""
+"""Paging by page token, and partitions for concurrent readers."""
 
 from itertools import chain
 
@@ -15,8 +15,8 @@ def seven_students(api):
         assert api.post("/students", body).status_code == 201
 
 
-def walk(api, token, query="pageSize=3"):
-    """All pages of a walk, to the one without a token for the next."""
+def pages_of(api, token, query="pageSize=3"):
+    """All pages, up to the one without a token for the next."""
     pages = []
     while token:
         response = api.get(f"/students?pageToken={token}&{query}")
@@ -29,7 +29,7 @@ def test_a_first_page_has_the_token_of_the_next(api, seven_students):
     first = api.get("/students?limit=2")
 
     assert ids(first) == ["0", "1"]
-    assert walk(api, first["Next-Page-Token"]) == [["2", "3", "4"], ["5", "6"], []]
+    assert pages_of(api, first["Next-Page-Token"]) == [["2", "3", "4"], ["5", "6"], []]
 
 
 def test_an_empty_page_has_no_token(api):
@@ -39,7 +39,7 @@ def test_an_empty_page_has_no_token(api):
 def test_filters_apply_to_cursor_paging(api, seven_students):
     first = api.get("/students?limit=1&firstName=Odd")
 
-    assert walk(api, first["Next-Page-Token"], "pageSize=2&firstName=Odd") == [["3", "5"], []]
+    assert pages_of(api, first["Next-Page-Token"], "pageSize=2&firstName=Odd") == [["3", "5"], []]
 
 
 def test_documents_written_during_cursor_paging_are_seen_once(api, seven_students):
@@ -47,7 +47,7 @@ def test_documents_written_during_cursor_paging_are_seen_once(api, seven_student
     api.post("/students", STUDENT | {"studentUniqueId": "0", "firstName": "Changed"})
     api.post("/students", STUDENT | {"studentUniqueId": "7"})
 
-    assert walk(api, first["Next-Page-Token"]) == [["5", "6", "7"], []]
+    assert pages_of(api, first["Next-Page-Token"]) == [["5", "6", "7"], []]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_only_the_first_problem_of_cursor_paging_is_reported(api, seven_students
 
 @pytest.fixture
 def small_pages(settings):
-    """Partitions of two documents at least, instead of 2500."""
+    """The minimum size of a partition is two documents, instead of 2500."""
     settings.EDFI_API = settings.EDFI_API | {"MAX_PAGE_SIZE": 2, "DEFAULT_PAGE_SIZE": 2}
 
 
@@ -91,7 +91,7 @@ def test_partitions_together_cover_every_document_once(api, small_pages):
     response = api.get("/students/partitions?number=2")
 
     tokens = response.json()["pageTokens"]
-    parts = [list(chain(*walk(api, token, "pageSize=2"))) for token in tokens]
+    parts = [list(chain(*pages_of(api, token, "pageSize=2"))) for token in tokens]
     assert [len(part) for part in parts] == [13, 12]
     assert list(chain(*parts)) == [str(number) for number in range(25)]
     assert "Next-Page-Token" not in response
@@ -104,7 +104,7 @@ def test_partitions_are_never_smaller_than_five_pages(api, small_pages):
     assert len(api.get("/students/partitions").json()["pageTokens"]) == 3
 
 
-def test_partitions_of_what_a_filter_finds(api, seven_students):
+def test_partitions_of_a_filtered_collection(api, seven_students):
     assert len(api.get("/students/partitions?firstName=Odd").json()["pageTokens"]) == 1
     assert api.get("/students/Partitions?firstName=None").json() == {"pageTokens": []}
 
@@ -125,7 +125,7 @@ def test_partitions_of_what_a_filter_finds(api, seven_students):
         ("colour=red&number=0", ["The query field 'colour' is not valid for this resource."]),
     ],
 )
-def test_parameters_that_partitions_refuse(api, query, errors):
+def test_partitions_refuse_other_parameters(api, query, errors):
     response = api.get(f"/students/partitions?{query}")
 
     assert response.status_code == 400
@@ -133,7 +133,7 @@ def test_parameters_that_partitions_refuse(api, query, errors):
 
 
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
-def test_partitions_are_only_read(api, method):
+def test_partitions_are_read_only(api, method):
     response = api.request(method, "/students/partitions")
 
     assert response.status_code == 405

@@ -1,4 +1,4 @@
-"""What refers to a document that cannot be deleted: a link for the client, ids in the log."""
+"""The 409 of a DELETE of a referenced document: a link to its referrers for the client, their ids in the log."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.conftest import item_path
 
 @pytest.fixture
 def grade_level(api, documents, resource_named):
-    """The path of a descriptor that twelve schools refer to."""
+    """The path of a descriptor referenced by twelve schools."""
     resource = resource_named("School")
     body = documents.minimal_body(resource)
     documents.store_targets(resource, body)
@@ -18,7 +18,7 @@ def grade_level(api, documents, resource_named):
     return f"/data/ed-fi/gradeLevelDescriptors/{found['id']}"
 
 
-def test_a_descriptor_in_use_links_to_what_uses_it(api, grade_level):
+def test_the_answer_links_to_the_referrers(api, grade_level):
     response = api.delete(grade_level)
 
     assert response.status_code == 409
@@ -37,7 +37,7 @@ def test_a_descriptor_in_use_links_to_what_uses_it(api, grade_level):
     assert len(api.get(related).json()) == 12
 
 
-def test_the_link_is_below_the_address_that_the_client_knows(api, grade_level):
+def test_the_link_has_the_host_and_prefix_of_the_request(api, grade_level):
     response = api.delete(grade_level.replace("/data/", "/data/v3/"), SCRIPT_NAME="/edfi")
 
     related = grade_level.replace("/data/", "/edfi/relations/v1/")
@@ -56,7 +56,7 @@ def test_the_log_has_the_oldest_ten_by_id_and_no_values(api, grade_level, log):
     assert "schoolId" not in log.text
 
 
-def test_all_types_of_referrers_are_named(api, documents, resource_named):
+def test_all_resources_of_referrers_are_named(api, documents, resource_named):
     for name in ("StudentSchoolAssociation", "StudentSchoolAttendanceEvent"):
         documents.store(resource_named(name))
     (student,) = api.get("/students").json()
@@ -78,7 +78,7 @@ def test_other_refusals_have_no_link(api):
     assert "Link" not in api.delete(path)
 
 
-def test_a_document_that_refers_to_itself_is_no_obstacle_to_its_own_removal(api, documents, resource_named):
+def test_a_document_that_refers_to_itself_can_be_deleted(api, documents, resource_named):
     resource = resource_named("LocalEducationAgency")
     itself = {"parentLocalEducationAgencyReference": {"localEducationAgencyId": 7}}
     body = documents.minimal_body(resource, localEducationAgencyId=7, **itself)

@@ -1,4 +1,4 @@
-"""Descriptors are resources like all others; their values compare without regard to case."""
+"""Descriptors are resources; their URIs are compared case-insensitively."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_a_reference_is_served_in_the_casing_of_the_descriptor(api, female):
     assert api.get(item_path(response)).json()["birthSexDescriptor"] == f"{NAMESPACE}#Female"
 
 
-def test_another_case_is_no_change(api, female):
+def test_a_value_in_another_case_changes_nothing(api, female):
     first = api.post("/students", student(birthSexDescriptor=f"{NAMESPACE}#Female"))
     second = api.post("/students", student(birthSexDescriptor=f"{NAMESPACE}#FEMALE"))
 
@@ -66,7 +66,7 @@ def test_a_descriptor_in_use_cannot_be_deleted(api, female):
     assert response.json()["detail"].endswith("referenced by existing Student item(s).")
 
 
-def test_its_description_may_change_but_not_its_identity(api, female):
+def test_the_description_of_a_descriptor_may_change_but_not_its_identity(api, female):
     body = api.get(female).json()
 
     described = api.put(female, body | {"description": "As on the birth certificate", "shortDescription": "F"})
@@ -81,7 +81,7 @@ def test_its_description_may_change_but_not_its_identity(api, female):
     )
 
 
-def test_blanks_around_code_value_and_short_description_are_cut(api):
+def test_code_value_and_short_description_are_stripped(api):
     api.post("/sexDescriptors", FEMALE | {"codeValue": " Female ", "shortDescription": "Female  "})
 
     assert Document.objects.get().body == FEMALE
@@ -96,7 +96,7 @@ def test_blanks_around_code_value_and_short_description_are_cut(api):
         ({"shortDescription": None}, "$.shortDescription", "shortDescription is required."),
     ],
 )
-def test_members_that_a_descriptor_may_not_have(api, change, path, message):
+def test_invalid_members_of_a_descriptor_are_refused(api, change, path, message):
     response = api.post("/sexDescriptors", FEMALE | change)
 
     assert response.status_code == 400

@@ -1,4 +1,4 @@
-"""Where requests and responses are made past Django's own constructors: they have all that Django's have."""
+"""Requests and responses that bypass Django's constructors have the same attributes as Django's."""
 
 from io import BytesIO
 from typing import Any
@@ -11,12 +11,12 @@ from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse
 from meadowlark.serving.lean_handler import LeanRequest
 
 
-def test_a_finished_response_has_the_attributes_of_djangos():
-    ours, theirs = JsonTextResponse(b"{}", {"ETag": '"1"'}), HttpResponse(b"{}", status=200)
+def test_a_json_text_response_has_the_attributes_of_a_django_response():
+    actual, expected = JsonTextResponse(b"{}", {"ETag": '"1"'}), HttpResponse(b"{}", status=200)
 
-    assert vars(ours).keys() == vars(theirs).keys()
-    assert (ours.status_code, ours.reason_phrase, ours.content, ours.charset) == (200, "OK", b"{}", "utf-8")
-    assert dict(ours.items()) == {
+    assert vars(actual).keys() == vars(expected).keys()
+    assert (actual.status_code, actual.reason_phrase, actual.content, actual.charset) == (200, "OK", b"{}", "utf-8")
+    assert dict(actual.items()) == {
         "Content-Type": "application/json; charset=utf-8",
         "Content-Length": "2",
         "ETag": '"1"',
@@ -42,15 +42,15 @@ def test_a_finished_response_has_the_attributes_of_djangos():
         {"PATH_INFO": "/data", "SCRIPT_NAME": "/district"},
     ],
 )
-def test_a_lean_request_has_the_attributes_of_djangos(sent: dict[str, Any]):
-    ours, theirs = (
+def test_a_lean_request_has_the_attributes_of_a_django_request(sent: dict[str, Any]):
+    actual, expected = (
         kind({"REQUEST_METHOD": "GET", "wsgi.input": BytesIO(b"a body of 17 byte"), **sent})
         for kind in (LeanRequest, WSGIRequest)
     )
 
-    assert vars(ours).keys() == vars(theirs).keys()
+    assert vars(actual).keys() == vars(expected).keys()
     seen = ("path", "path_info", "method", "content_type", "content_params", "encoding", "resolver_match")
-    assert {name: getattr(ours, name) for name in seen} == {name: getattr(theirs, name) for name in seen}
-    assert ours.META["SCRIPT_NAME"] == theirs.META["SCRIPT_NAME"]
-    assert ours.META["PATH_INFO"] == theirs.META["PATH_INFO"]
-    assert ours.body == theirs.body
+    assert {name: getattr(actual, name) for name in seen} == {name: getattr(expected, name) for name in seen}
+    assert actual.META["SCRIPT_NAME"] == expected.META["SCRIPT_NAME"]
+    assert actual.META["PATH_INFO"] == expected.META["PATH_INFO"]
+    assert actual.body == expected.body

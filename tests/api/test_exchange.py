@@ -1,4 +1,4 @@
-"""The exchange that a newcomer tries first: a school, its course, and their removal."""
+"""A first exchange: create a school and its course, read and delete them."""
 
 import re
 
@@ -64,7 +64,7 @@ def test_a_new_school_is_created_with_location_and_etag(api, descriptors):
     assert response.content == b""
 
 
-def test_the_same_school_again_is_200_and_changes_nothing(api, school):
+def test_a_repeated_post_is_200_and_changes_nothing(api, school):
     before = api.get(school).json()
 
     response = api.post("/schools", SCHOOL)
@@ -106,7 +106,7 @@ def test_a_course_of_an_unknown_organization_is_an_unresolved_reference(api, sch
     }
 
 
-def test_an_unknown_descriptor_value_is_named(api, descriptors):
+def test_an_unknown_descriptor_value_is_reported(api, descriptors):
     unknown = "uri://ed-fi.org/GradeLevelDescriptor#Fifteenth grade"
 
     response = api.post("/schools", SCHOOL | {"gradeLevels": [{"gradeLevelDescriptor": unknown}]})
@@ -147,7 +147,7 @@ def test_a_school_with_a_course_cannot_be_deleted_and_a_link_names_the_course(ap
     assert api.get(school).status_code == 200
 
 
-def test_course_and_school_are_deleted_in_turn(api, school):
+def test_course_and_school_can_be_deleted_in_order(api, school):
     course = item_path(api.post("/courses", course_body(api)))
 
     assert api.delete(course).status_code == 204

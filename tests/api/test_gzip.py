@@ -1,4 +1,4 @@
-"""Answers of data routes, compressed where the operator has chosen so and the client accepts it."""
+"""Compression of data routes: enabled by a setting, for clients that accept it."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ YEAR = {"schoolYear": 2026, "currentSchoolYear": True, "schoolYearDescription": 
 
 @pytest.fixture
 def years(api: ApiTestClient, settings: Any) -> ApiTestClient:
-    """A server that compresses, with enough documents for a page that is worth it."""
+    """Compression is enabled, and there are enough documents for a page above the threshold."""
     settings.MIDDLEWARE = [*settings.MIDDLEWARE[:2], MIDDLEWARE, *settings.MIDDLEWARE[2:]]
     for year in range(2020, 2030):
         assert api.post("/schoolYearTypes", YEAR | {"schoolYear": year}).status_code == 201
@@ -38,15 +38,15 @@ def test_a_page_is_compressed_for_clients_that_accept_it(years: ApiTestClient) -
 
 
 @pytest.mark.parametrize("accepted", ["identity", "br", "gzip;q=0", "gzip;q=0.0, *;q=0"])
-def test_others_get_it_plain(years: ApiTestClient, accepted: str) -> None:
+def test_a_page_is_plain_for_clients_that_do_not_accept_gzip(years: ApiTestClient, accepted: str) -> None:
     answer = years.get("/schoolYearTypes", HTTP_ACCEPT_ENCODING=accepted)
 
     assert "Content-Encoding" not in answer.headers
     assert len(answer.json()) == 10
 
 
-def test_an_etag_is_that_of_the_document_and_can_be_sent_back(years: ApiTestClient) -> None:
-    """A weak one never matches in If-Match (RFC 9110 §13.1.1)."""
+def test_the_etag_of_a_compressed_document_can_be_sent_back(years: ApiTestClient) -> None:
+    """A weak ETag never matches in If-Match (RFC 9110 §13.1.1)."""
     [year] = years.get("/schoolYearTypes?schoolYear=2021").json()
     long = YEAR | {"schoolYear": 2021, "schoolYearDescription": "x" * 50, "id": year["id"]}
     path = f"/schoolYearTypes/{year['id']}"
@@ -71,7 +71,7 @@ def test_nothing_is_compressed_by_default(api: ApiTestClient) -> None:
 
 
 @pytest.mark.parametrize(("value", "expected"), [("true", True), ("false", False)])
-def test_a_setting_turns_it_on(value: str, expected: bool) -> None:
+def test_compression_is_enabled_by_a_setting(value: str, expected: bool) -> None:
     program = "from meadowlark import settings; print(*settings.MIDDLEWARE)"
     environment = os.environ | {"MEADOWLARK_GZIP": value}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""HEAD: what GET answers, without the body."""
+"""HEAD answers as GET, without the body."""
 
 import pytest
 
@@ -13,16 +13,16 @@ def student(api):
     return item_path(api.post("/students", STUDENT))
 
 
-def assert_same_but_for_the_body(api, path, **headers):
-    """The answer to HEAD."""
+def assert_head_equals_get(api, path, **headers):
+    """Returns the answer to HEAD."""
     headers["HTTP_CORRELATIONID"] = "the-same"
-    got, asked = api.get(path, **headers), api.request("head", path, **headers)
+    get_response, head_response = api.get(path, **headers), api.request("head", path, **headers)
 
-    assert (asked.status_code, asked.content) == (got.status_code, b"")
-    assert dict(asked.items()) == dict(got.items())
-    if got.status_code not in (204, 304):
-        assert int(asked["Content-Length"]) == len(got.content) > 0
-    return asked
+    assert (head_response.status_code, head_response.content) == (get_response.status_code, b"")
+    assert dict(head_response.items()) == dict(get_response.items())
+    if get_response.status_code not in (204, 304):
+        assert int(head_response["Content-Length"]) == len(get_response.content) > 0
+    return head_response
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def assert_same_but_for_the_body(api, path, **headers):
     ],
 )
 def test_head_is_get_without_a_body(api, student, path):
-    assert assert_same_but_for_the_body(api, path).status_code == 200
+    assert assert_head_equals_get(api, path).status_code == 200
 
 
 def test_head_of_a_collection_counts_it(api, student):
@@ -49,21 +49,21 @@ def test_head_of_a_collection_counts_it(api, student):
     assert answer["Content-Length"] == "2"
 
 
-def test_head_of_a_page_says_where_the_next_begins(api, student):
+def test_head_of_a_page_has_the_token_of_the_next(api, student):
     assert "Next-Page-Token" in api.request("head", "/students")
 
 
 def test_head_of_an_item_has_its_etag(api, student):
-    answer = assert_same_but_for_the_body(api, student)
+    answer = assert_head_equals_get(api, student)
 
     assert answer.status_code == 200
-    assert assert_same_but_for_the_body(api, student, HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 304
+    assert assert_head_equals_get(api, student, HTTP_IF_NONE_MATCH=answer["ETag"]).status_code == 304
 
 
 def test_head_of_related_documents(api, student):
     path = student.replace("/data/ed-fi", "/relations/v1/ed-fi")
 
-    assert assert_same_but_for_the_body(api, path).status_code == 200
+    assert assert_head_equals_get(api, path).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -79,33 +79,33 @@ def test_head_of_related_documents(api, student):
     ],
 )
 def test_head_is_refused_as_get_is(api, path, status):
-    assert assert_same_but_for_the_body(api, path).status_code == status
+    assert assert_head_equals_get(api, path).status_code == status
 
 
 @pytest.mark.parametrize("path", ["/students", "/changeQueries/v1/availableChangeVersions"])
 def test_head_needs_a_token(db, path):
-    answer = assert_same_but_for_the_body(ApiTestClient("unknown"), path)
+    answer = assert_head_equals_get(ApiTestClient("unknown"), path)
 
     assert answer.status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/staffs", f"/staffs/{SOME_ID}", "/staffs/deletes", "/staffs/partitions"])
 def test_head_needs_the_claims_of_get(db, path):
-    api = ApiTestClient(new_token("assessments", "AssessmentVendor"))  # It grants nothing on staff.
+    api = ApiTestClient(new_token("assessments", "AssessmentVendor"))  # Without a claim on staff.
 
-    assert assert_same_but_for_the_body(api, path).status_code == 403
+    assert assert_head_equals_get(api, path).status_code == 403
 
 
-def test_head_of_a_document_that_may_not_be_read_is_refused(api, student):
+def test_head_of_an_unreadable_document_is_refused(api, student):
     other = ApiTestClient(new_token("district", "SISVendor", education_organization_ids=[122]))
 
-    assert assert_same_but_for_the_body(other, student).status_code == 403
+    assert assert_head_equals_get(other, student).status_code == 403
     assert other.request("head", "/students?totalCount=true")["Total-Count"] == "0"
 
 
 @pytest.mark.parametrize("path", ["/", "/metadata", "/metadata/specifications", "/metadata/dependencies", "/health"])
-def test_head_of_what_is_open_to_everyone(db, path):
-    got, asked = http().get(path), http().head(path)
+def test_head_of_public_routes(db, path):
+    get_response, head_response = http().get(path), http().head(path)
 
-    assert (asked.status_code, asked.content) == (200, b"")
-    assert asked["Content-Length"] == str(len(got.content))
+    assert (head_response.status_code, head_response.content) == (200, b"")
+    assert head_response["Content-Length"] == str(len(get_response.content))

@@ -1,4 +1,4 @@
-"""When something breaks inside: the client learns an id, the operator finds the reason under it."""
+"""Internal errors: the client gets a correlation id, under which the log has the traceback."""
 
 import io
 import logging
@@ -11,7 +11,7 @@ from meadowlark.correlation import CorrelationIdFilter
 
 @pytest.fixture
 def log():
-    """What the operator sees of errors, in the format of the settings."""
+    """Logged errors in the format of the settings."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.addFilter(CorrelationIdFilter())

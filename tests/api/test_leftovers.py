@@ -1,4 +1,4 @@
-"""What is left of a request once it is answered: nothing that would have to wait for the garbage collector."""
+"""Requests leave no reference cycles for the garbage collector."""
 
 import gc
 from typing import Any
@@ -14,10 +14,10 @@ PATH = f"{DATA}/studentSchoolAssociations"
 
 
 def answer(handler: LeanHandler, environ: dict[str, Any]) -> int:
-    """The status, once the answer is read. It is not closed, which would close the connection of the test, too."""
-    told = []
-    b"".join(handler(environ, lambda status, headers: told.append(status)))
-    return int(told[0].split()[0])
+    """The status, after the answer is read. Closing the answer would also close the connection of the test."""
+    statuses = []
+    b"".join(handler(environ, lambda status, headers: statuses.append(status)))
+    return int(statuses[0].split()[0])
 
 
 @pytest.mark.parametrize("kind", ["GET", "page", "POST"])
@@ -34,7 +34,7 @@ def test_a_request_leaves_no_reference_cycles(api, documents, resource_named, ki
     }
     handler = LeanHandler()
     first, second, third = (requests[kind]().environ for _ in range(3))
-    assert (answer(handler, first), answer(handler, second)) == (200, 200)  # Whatever is made once is there now.
+    assert (answer(handler, first), answer(handler, second)) == (200, 200)  # Fills the caches.
 
     gc.collect()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Reference objects are served with a link to the document they mean."""
+"""Reference objects are served with a link to their target."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def path_of(document, endpoint="studentEducationOrganizationAssociations"):
     return f"/{endpoint}/{document.document_uuid}"
 
 
-def test_a_reference_links_to_the_document_it_means(api, association):
+def test_a_reference_links_to_its_target(api, association):
     student = Document.objects.get(resource_type__name="Student")
 
     reference = api.get(path_of(association)).json()["studentReference"]
@@ -32,7 +32,7 @@ def test_a_reference_to_an_abstract_resource_links_to_the_concrete_one(api, asso
     assert link == {"rel": "School", "href": f"/ed-fi/schools/{school.document_uuid}"}
 
 
-def test_a_reference_in_a_collection_has_its_link_in_a_collection_too(api, documents, resource_named):
+def test_references_within_arrays_of_a_page_have_links(api, documents, resource_named):
     resource = resource_named("BellSchedule")
     body = documents.full_body(resource)
     documents.store_targets(resource, body)
@@ -47,7 +47,7 @@ def test_a_reference_in_a_collection_has_its_link_in_a_collection_too(api, docum
     }
 
 
-def test_what_was_read_can_be_sent_back_unchanged(api, association):
+def test_a_read_document_can_be_sent_back_unchanged(api, association):
     before = Document.objects.values().get(pk=association.pk)
 
     response = api.put(path_of(association), api.get(path_of(association)).json())
@@ -56,7 +56,7 @@ def test_what_was_read_can_be_sent_back_unchanged(api, association):
     assert Document.objects.values().get(pk=association.pk) == before
 
 
-def test_links_can_be_switched_off(api, association, settings):
+def test_links_can_be_disabled(api, association, settings):
     with_links = api.get(path_of(association))["ETag"]
     settings.EDFI_API = settings.EDFI_API | {"LINKS": False}
 

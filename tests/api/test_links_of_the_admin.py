@@ -1,4 +1,4 @@
-"""Every link of the admin leads to a page that its user may see."""
+"""Every link of the admin resolves to a page that the user may view."""
 
 import re
 from collections import deque
@@ -15,13 +15,13 @@ from edfi_api.models import Document
 from tests.conftest import ApiTestClient, new_token
 
 _ENROLLMENTS = "/studentSchoolAssociations"
-# Answers POST alone.
+# Accepts POST only.
 _NOT_FOLLOWED = ("/admin/logout/",)
 
 
 @pytest.fixture
 def something_everywhere(db, documents, resource_named) -> None:
-    """A row for each of the admin's tables."""
+    """A row in each of the admin's tables."""
     api = ApiTestClient(new_token())
     documents.store(resource_named("StudentSchoolAssociation"))
     body = Document.objects.get(resource_type__name="StudentSchoolAssociation").body | {"entryDate": "2025-08-21"}
@@ -35,7 +35,7 @@ def something_everywhere(db, documents, resource_named) -> None:
 
 
 def test_every_link_for_an_administrator_is_served(something_everywhere):
-    visited, wrong = walk(User.objects.create_superuser("administrator"))
+    visited, wrong = crawl(User.objects.create_superuser("administrator"))
 
     assert wrong == []
     assert len(visited) > 100
@@ -57,15 +57,15 @@ def test_every_link_for_staff_with_few_permissions_is_served(something_everywher
     user = User.objects.create_user("steward", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
 
-    visited, wrong = walk(user)
+    visited, wrong = crawl(user)
 
     assert wrong == []
     assert len(visited) > 5
 
 
-def walk(user: User) -> tuple[set[str], list[str]]:
-    """The kinds of pages that links from the first one lead to, and what is wrong with them. Of query strings those
-    with one parameter are followed: combinations of filters are too many."""
+def crawl(user: User) -> tuple[set[str], list[str]]:
+    """The kinds of pages reachable from the index, and the links that fail. Follows only query strings with one
+    parameter: there are too many combinations of filters."""
     client = Client()
     client.force_login(user)
     visited: set[str] = set()
@@ -86,7 +86,7 @@ def walk(user: User) -> tuple[set[str], list[str]]:
 
 
 def kind_of(address: str) -> str:
-    """An address without what differs between pages of one kind: numbers, and values of the query string."""
+    """An address without the parts that differ between pages of one kind: numbers, and values of the query string."""
     parts = urlsplit(address)
     names = ",".join(sorted(name for name, _ in parse_qsl(parts.query, keep_blank_values=True)))
     path = re.sub(r"(?<=/)\d+(?=/|$)", "N", parts.path)

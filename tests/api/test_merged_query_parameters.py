@@ -1,4 +1,4 @@
-"""Query parameters for values that a merge equates with others, in an extension as states write them."""
+"""Query parameters of properties merged into others, in a typical extension."""
 
 from collections.abc import Iterator
 
@@ -42,7 +42,7 @@ def api_without_check(marks: Served, api_without_check) -> Iterator:
 
 
 def stored(marks: Served, name: str) -> dict:
-    """The body of a document that now is there."""
+    """Stores the minimal document and returns its body."""
     resource = marks.surface.by_name[ResourceName("Marks", name)]
     marks.documents.store(resource)
     return marks.documents.minimal_body(resource)

@@ -1,4 +1,4 @@
-"""Every method on every route of the URL map: an answer, and where a method does not exist, one that says which do."""
+"""Every method on every route of the URL map is answered; an unsupported one with the list of supported ones."""
 
 import pytest
 from django.urls import URLPattern, get_resolver, reverse
@@ -18,7 +18,7 @@ DATA = ["", "ed-fi/students", f"ed-fi/students/{SOME_ID}", "ed-fi/students/parti
 
 
 def routes():
-    """A path for each route outside the admin, which is Django's, and for each kind of data route."""
+    """A path for each route outside Django's admin, and for each kind of data route."""
     patterns = [each for each in get_resolver().url_patterns if str(each.pattern) != "admin/"]
     flat = [nested for each in patterns for nested in getattr(each, "url_patterns", [each])]
     assert all(isinstance(each, URLPattern) for each in flat)

@@ -1,4 +1,4 @@
-"""Settings for hosts whose clients were written for older Ed-Fi servers. See
+"""Settings for clients of older Ed-Fi servers. See
 meadowlark/docs/contract.md#older-clients."""
 
 import logging
@@ -14,8 +14,8 @@ STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Orti
 
 
 @pytest.fixture
-def allowing(settings):
-    """Changes names of EDFI_API for a test."""
+def configure(settings):
+    """Changes settings of EDFI_API."""
 
     def allow(**changes: bool) -> None:
         settings.EDFI_API = {**settings.EDFI_API, **changes}
@@ -24,14 +24,14 @@ def allowing(settings):
     api_settings.reload()
 
 
-def test_unknown_query_parameters_are_refused_unless_they_shall_be_ignored(api, allowing):
+def test_unknown_query_parameters_are_ignored_only_by_setting(api, configure):
     assert api.post("/students", STUDENT).status_code == 201
-    asked = "/students?colour=red&lastSurname=Ortiz"
-    assert api.get(asked).status_code == 400
+    path = "/students?colour=red&lastSurname=Ortiz"
+    assert api.get(path).status_code == 400
 
-    allowing(IGNORE_UNKNOWN_PARAMETERS=True)
+    configure(IGNORE_UNKNOWN_PARAMETERS=True)
 
-    assert [student["studentUniqueId"] for student in api.get(asked).json()] == ["604822"]
+    assert [student["studentUniqueId"] for student in api.get(path).json()] == ["604822"]
     assert api.get("/students?colour=red&lastSurname=Other").json() == []
     assert api.get("/students?colour=red&birthDate=soon").status_code == 400
 
@@ -49,24 +49,24 @@ def test_the_log_names_the_setting_once(api, caplog, monkeypatch):
 
 
 @pytest.mark.parametrize("id_", [{}, {"id": None}])
-def test_a_put_repeats_the_id_unless_it_need_not(api, allowing, id_):
+def test_a_put_without_id_is_accepted_only_by_setting(api, configure, id_):
     path = item_path(api.post("/students", STUDENT))
     changed = STUDENT | {"firstName": "June"} | id_
     assert api.put(path, changed).status_code == 400
 
-    allowing(PUT_WITHOUT_ID=True)
+    configure(PUT_WITHOUT_ID=True)
 
     assert api.put(path, changed).status_code == 204
     assert api.get(path).json()["firstName"] == "June"
     assert api.put(path, changed | {"id": "00000000-0000-4000-8000-000000000000"}).status_code == 400
 
 
-def test_empty_members_of_problems_are_there_unless_they_shall_be_left_out(api, allowing):
-    asked = "/students?colour=red"
-    assert api.get(asked).json()["validationErrors"] == {}
+def test_empty_members_of_problems_are_omitted_only_by_setting(api, configure):
+    path = "/students?colour=red"
+    assert api.get(path).json()["validationErrors"] == {}
 
-    allowing(OMIT_EMPTY_PROBLEM_MEMBERS=True)
+    configure(OMIT_EMPTY_PROBLEM_MEMBERS=True)
 
-    problem = api.get(asked).json()
+    problem = api.get(path).json()
     assert list(problem) == ["detail", "type", "title", "status", "correlationId", "errors"]
     assert "errors" not in api.post("/students", STUDENT | {"birthDate": "soon"}).json()

@@ -1,4 +1,4 @@
-"""Collections: windows, totals, and what is said of parameters out of range."""
+"""Collections: limit, offset, totals, and errors for parameters out of range."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_documents_come_in_the_order_they_were_inserted(api, five_students):
     assert ids(api.get("/students")) == ["0", "1", "2", "3", "4"]
 
 
-def test_a_window_is_cut_by_limit_and_offset(api, five_students):
+def test_limit_and_offset_select_a_page(api, five_students):
     assert ids(api.get("/students?limit=2&offset=1")) == ["1", "2"]
     assert ids(api.get("/students?LIMIT=2&Offset=4")) == ["4"]
     assert ids(api.get("/students?offset=9")) == []
@@ -49,14 +49,14 @@ def test_other_resources_are_not_counted(api, five_students, documents, resource
     assert api.get("/students?totalCount=true")["Total-Count"] == "5"
 
 
-def test_the_default_window_has_25_documents(api):
+def test_the_default_limit_is_25(api):
     for number in range(26):
         api.post("/students", STUDENT | {"studentUniqueId": str(number)})
 
     assert len(api.get("/students").json()) == 25
 
 
-def test_a_repeated_parameter_counts_by_its_last_value(api, five_students):
+def test_the_last_value_of_a_repeated_parameter_applies(api, five_students):
     assert ids(api.get("/students?limit=1&limit=2")) == ["0", "1"]
 
 
@@ -70,7 +70,7 @@ def test_an_offset_out_of_range_is_refused(api, offset):
     assert problem["errors"] == ["Offset must be a numeric value greater than or equal to 0."]
 
 
-def test_all_bad_paging_parameters_are_named_in_order(api):
+def test_all_invalid_paging_parameters_are_reported_in_order(api):
     response = api.get("/students?totalCount=perhaps&limit=501&offset=-1&unknown=1")
 
     assert response.status_code == 400

@@ -31,17 +31,17 @@ def students(api):
         ("id=not-a-uuid", []),
     ],
 )
-def test_documents_are_found_by_the_values_they_have(api, students, query, found):
+def test_documents_are_found_by_their_values(api, students, query, found):
     assert ids(api.get(f"/students?{query}")) == found
 
 
 def test_a_document_is_found_by_its_id(api, students):
-    wanted = api.get("/students?studentUniqueId=2").json()[0]
+    expected = api.get("/students?studentUniqueId=2").json()[0]
 
-    assert api.get(f"/students?id={wanted['id']}").json() == [wanted]
+    assert api.get(f"/students?id={expected['id']}").json() == [expected]
 
 
-def test_the_total_counts_what_the_filter_finds(api, students):
+def test_the_total_counts_filtered_documents(api, students):
     assert api.get("/students?firstName=Noa&limit=1&totalCount=true")["Total-Count"] == "2"
 
 
@@ -58,13 +58,13 @@ def test_a_key_inside_a_reference_is_a_query_field(api, documents, resource_name
 
 
 @pytest.mark.parametrize("number", ["-1", "1.5", "9223372036854775807", "99999999999999999999"])
-def test_numbers_that_no_organization_has_match_nothing(api, documents, resource_named, number):
+def test_ids_that_no_organization_can_have_match_nothing(api, documents, resource_named, number):
     documents.store(resource_named("StudentSchoolAssociation"))
 
     assert api.get(f"/studentSchoolAssociations?schoolId={number}&totalCount=true")["Total-Count"] == "0"
 
 
-def test_an_unknown_field_is_refused_first_with_the_name_as_sent(api):
+def test_an_unknown_field_is_reported_first_with_its_name_as_sent(api):
     response = api.get("/students?Colour=red&birthDate=soon")
 
     assert response.status_code == 400
@@ -73,7 +73,7 @@ def test_an_unknown_field_is_refused_first_with_the_name_as_sent(api):
     assert problem["errors"] == ["The query field 'Colour' is not valid for this resource."]
 
 
-def test_all_unreadable_values_are_named_with_the_path_of_their_field(api):
+def test_all_invalid_values_are_reported_with_their_paths(api):
     response = api.get("/studentSchoolAssociations?schoolID=abc&entryDate=soon&primarySchool=perhaps")
 
     assert response.status_code == 400
@@ -84,7 +84,7 @@ def test_all_unreadable_values_are_named_with_the_path_of_their_field(api):
     }
 
 
-def test_a_number_is_found_by_all_of_its_digits(api, documents, resource_named):
+def test_a_number_is_compared_with_all_of_its_digits(api, documents, resource_named):
     resource = resource_named("DisciplineIncident")
     body = documents.minimal_body(resource, incidentCost="123456789012345.6789")
     documents.store_targets(resource, body)
@@ -94,5 +94,5 @@ def test_a_number_is_found_by_all_of_its_digits(api, documents, resource_named):
     assert api.get("/disciplineIncidents?incidentCost=123456789012345.6788").json() == []
 
 
-def test_a_nul_character_is_an_unreadable_value(api):
+def test_a_nul_character_is_an_invalid_value(api):
     assert api.get("/students?firstName=a%00b").status_code == 400

@@ -1,4 +1,4 @@
-"""What is refused before a document is understood: paths, methods, media types, JSON, credentials."""
+"""Refusals before validation: paths, methods, media types, JSON, credentials."""
 
 import json
 
@@ -52,7 +52,7 @@ def test_an_unknown_path_is_a_problem(api, path):
         ("get", "/relations/v1/ed-fi/students"),
     ],
 )
-def test_an_item_that_is_not_there_is_a_problem(api, method, path):
+def test_a_missing_item_is_a_problem(api, method, path):
     response = api.request(method, f"{path}/{SOME_ID}")
 
     assert response.status_code == 404
@@ -69,7 +69,7 @@ def test_an_item_that_is_not_there_is_a_problem(api, method, path):
 
 
 @pytest.mark.parametrize("method", ["get", "delete"])
-def test_an_item_of_another_resource_is_not_there(api, method):
+def test_an_item_of_another_resource_is_not_found(api, method):
     student = item_path(api.post("/students", STUDENT))
 
     response = api.request(method, student.replace("students", "staffs"))
@@ -107,11 +107,11 @@ def test_every_url_prefix_serves_the_same_documents(api, standard, prefix):
     assert api.get(item_path(response)).json()["studentUniqueId"] == "604822"
 
 
-def test_project_and_endpoint_are_matched_without_regard_to_case(api):
+def test_project_and_endpoint_are_case_insensitive(api):
     assert api.get("/STUDENTS").json() == []
 
 
-def test_answers_name_the_model_they_come_from(api, standard):
+def test_answers_name_their_data_model(api, standard):
     response = api.get("/students")
 
     assert response["x-metaed-project-name"] == "Ed-Fi"
@@ -144,7 +144,7 @@ def test_an_id_that_is_no_uuid_is_refused(api, method):
         ),
     ],
 )
-def test_a_method_that_is_not_there_says_which_are(api, method, path, allowed, hint):
+def test_an_unsupported_method_lists_the_supported_ones(api, method, path, allowed, hint):
     response = api.request(method, path)
 
     assert response.status_code == 405
@@ -161,7 +161,7 @@ def test_a_body_of_another_media_type_is_refused(api, content_type):
 
 
 @pytest.mark.parametrize("content_type", ["text/json", "application/json; charset=latin-1", ""])
-def test_json_under_its_other_names_is_read(api, content_type):
+def test_other_media_types_of_json_are_accepted(api, content_type):
     assert api.post("/students", json.dumps(STUDENT), content_type=content_type).status_code == 201
 
 
@@ -191,14 +191,14 @@ def test_a_body_that_is_no_json_object_is_refused(api, body):
         (b'{"a": "\\"\\"", "a": ""}', "$.a"),
     ],
 )
-def test_a_property_twice_in_one_object_is_refused_with_its_path(api, body, path):
+def test_a_duplicate_property_is_refused_with_its_path(api, body, path):
     response = api.post("/students", body, content_type="application/json")
 
     assert response.status_code == 400
     assert response.json()["validationErrors"] == {path: ["An item with the same key has already been added."]}
 
 
-def test_one_name_in_two_objects_is_no_repetition(api):
+def test_the_same_property_in_two_objects_is_no_duplicate(api):
     body = b'{"a": {"b": "\\u0022"}, "c": {"b": 1}, "studentUniqueId": "1"}'
 
     response = api.post("/students", body, content_type="application/json")
@@ -229,7 +229,7 @@ def test_each_problem_has_a_correlation_id_of_its_own(api):
     assert first != second
 
 
-def test_security_headers_stand_on_every_answer(api):
+def test_every_answer_has_security_headers(api):
     response = api.get("/students")
 
     assert response["X-Content-Type-Options"] == "nosniff"
@@ -237,7 +237,7 @@ def test_security_headers_stand_on_every_answer(api):
     assert "Set-Cookie" not in response
 
 
-def test_a_path_outside_all_routes_is_a_problem_too(db):
+def test_a_path_outside_all_routes_is_a_problem(db):
     response = Client().get("/nowhere")
 
     assert response.status_code == 404
@@ -245,7 +245,7 @@ def test_a_path_outside_all_routes_is_a_problem_too(db):
 
 
 def test_a_connection_that_lost_its_prepared_statements_prepares_them_again(api):
-    """psycopg says DEALLOCATE ALL after some rollbacks, and so may a connection pooler."""
+    """psycopg sends DEALLOCATE ALL after some rollbacks, and so may a connection pooler."""
     path = item_path(api.post("/students", STUDENT))
     with connection.cursor() as cursor:
         cursor.execute("DEALLOCATE ALL")

@@ -1,4 +1,4 @@
-"""School years: the resource takes any year, references to it only those in the range of the standard."""
+"""The resource of school years accepts any year, references only the range of the standard."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def school_year(year):
 
 
 @pytest.mark.parametrize("year", [0, 1, 1899, 1900, 2100, 2101, 9999, "1850"])
-def test_a_school_year_may_be_any_year(api, year):
+def test_the_resource_accepts_any_year(api, year):
     response = api.post("/schoolYearTypes", school_year(year))
 
     assert response.status_code == 201, response.content
@@ -28,7 +28,7 @@ def test_a_school_year_may_be_any_year(api, year):
         (None, "schoolYear is required."),
     ],
 )
-def test_a_value_that_is_no_year_is_refused(api, year, message):
+def test_an_invalid_year_is_refused(api, year, message):
     response = api.post("/schoolYearTypes", school_year(year))
 
     assert response.status_code == 400

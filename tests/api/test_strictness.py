@@ -1,4 +1,4 @@
-"""Bodies that are nearly right: brought into form where Ed-Fi says so, otherwise refused with every reason at once."""
+"""Bodies with small errors: coerced where Ed-Fi specifies it, otherwise refused with all reasons at once."""
 
 import json
 import re
@@ -112,7 +112,7 @@ def test_all_failures_of_a_body_are_reported_together(api):
         ("08/20/25", "2025-08-20T00:00:00Z"),
     ],
 )
-def test_a_date_time_may_come_in_other_forms(api, documents, resource_named, sent, kept):
+def test_other_notations_of_a_date_time_are_accepted(api, documents, resource_named, sent, kept):
     resource = resource_named("StudentAssessment")
     body = documents.minimal_body(resource)
     documents.store_targets(resource, body)
@@ -135,7 +135,7 @@ def test_one_date_in_two_notations_is_one_key(api, documents, resource_named):
     assert [answer.status_code for answer in answers] == [201, 200, 200]
 
 
-def test_filters_read_dates_as_bodies_do(api):
+def test_filters_accept_the_same_notations_of_dates_as_bodies(api):
     api.post("/students", STUDENT)
 
     assert len(api.get("/students?birthDate=2010/02/03").json()) == 1
@@ -151,7 +151,7 @@ def test_a_number_out_of_its_decimal_range_is_refused(api, documents, resource_n
     }
 
 
-def test_decimals_come_back_without_binary_noise(api, documents, resource_named):
+def test_decimals_are_returned_without_binary_rounding(api, documents, resource_named):
     body = documents.minimal_body(resource_named("Staff"), yearsOfPriorProfessionalExperience="1.10")
 
     response = api.post("/staffs", body)
@@ -160,7 +160,7 @@ def test_decimals_come_back_without_binary_noise(api, documents, resource_named)
 
 
 @pytest.mark.parametrize("spelt", ["123456789012345.6789", '"123456789012345.6789"'])
-def test_a_currency_keeps_all_of_its_nineteen_digits(api, documents, resource_named, spelt):
+def test_a_currency_keeps_nineteen_digits(api, documents, resource_named, spelt):
     resource = resource_named("DisciplineIncident")
     body = documents.minimal_body(resource, incidentCost=0.5)
     documents.store_targets(resource, body)
@@ -173,7 +173,7 @@ def test_a_currency_keeps_all_of_its_nineteen_digits(api, documents, resource_na
     assert re.search(rb'"incidentCost": ?123456789012345.6789', served)
 
 
-def test_a_number_beyond_32_bits_is_refused_where_the_standard_has_32(api, documents, resource_named):
+def test_a_number_beyond_32_bits_is_refused_for_a_32_bit_property(api, documents, resource_named):
     body = documents.minimal_body(resource_named("Location"), maximumNumberOfSeats=2**31)
 
     assert refusal(api, body, "/locations") == {
@@ -201,7 +201,7 @@ CONFLICTING_SCHOOLS = (
 
 
 def test_values_of_one_unified_key_must_agree(api, documents, resource_named):
-    """The values are listed in the alphabetical order of their paths, not in that of the body or the numbers."""
+    """Values are listed in the alphabetical order of their paths, not in the order of the body or of the values."""
     body = documents.minimal_body(resource_named("CourseOffering"))
     body["schoolReference"] = {"schoolId": 4410002}
     body["sessionReference"]["schoolId"] = 4410001
@@ -230,7 +230,7 @@ def test_conflicting_values_in_arrays_are_listed_once_each(api, documents, resou
     assert found["$.courseOfferingReference.schoolId"] == [message]
 
 
-def test_another_id_is_refused_before_values_that_disagree(api, documents, resource_named):
+def test_another_id_is_reported_before_conflicting_values(api, documents, resource_named):
     body = documents.minimal_body(resource_named("CourseOffering"), id=str(uuid4()))
     body["sessionReference"]["schoolId"] = 7
 
@@ -239,7 +239,7 @@ def test_another_id_is_refused_before_values_that_disagree(api, documents, resou
     assert response.json()["errors"] == ["Request body id must match the id in the url."]
 
 
-def test_a_partly_filled_reference_is_missing_its_other_members(api, documents, resource_named):
+def test_an_incomplete_reference_reports_its_missing_members(api, documents, resource_named):
     resource = resource_named("CourseOffering")
     body = documents.minimal_body(resource) | {"sessionReference": {"schoolId": 1}}
 
@@ -249,14 +249,14 @@ def test_a_partly_filled_reference_is_missing_its_other_members(api, documents, 
     }
 
 
-def test_an_empty_school_year_reference_is_missing_its_year(api, documents, resource_named):
+def test_an_empty_school_year_reference_reports_the_missing_year(api, documents, resource_named):
     resource = resource_named("Session")
     body = documents.minimal_body(resource) | {"schoolYearTypeReference": {}}
 
     assert refusal(api, body, "/sessions") == {"$.schoolYearTypeReference.schoolYear": ["schoolYear is required."]}
 
 
-def test_all_missing_targets_are_named_at_once(api, documents, resource_named):
+def test_all_missing_targets_are_reported_at_once(api, documents, resource_named):
     resource = resource_named("StudentSchoolAssociation")
     body = documents.minimal_body(resource)
 

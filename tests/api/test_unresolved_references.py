@@ -1,4 +1,4 @@
-"""References that do not resolve: all of a body at once, with the descriptors in the keys of their targets."""
+"""Unresolved references: all of a body are reported at once, with missing descriptors in the keys of targets."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_a_descriptor_in_the_key_of_a_missing_target_is_reported_with_the_refere
     assert not Document.objects.filter(resource_type__name="StudentProgramAssociation").exists()
 
 
-def test_a_put_reports_it_too(api, association):
+def test_a_put_reports_a_missing_descriptor_in_a_key(api, association):
     path = item_path(api.post("/studentProgramAssociations", association))
     body = with_program(association, programTypeDescriptor=f"{PROGRAM_TYPE}#None")
 
@@ -91,7 +91,7 @@ def test_descriptors_in_the_keys_of_items_are_reported_by_their_index(api, docum
     }
 
 
-def test_one_log_line_tells_why_it_was_refused_without_values(api, association, log):
+def test_one_log_line_has_the_reason_without_values(api, association, log):
     answer = api.post("/studentProgramAssociations", with_program(association, programName="Nowhere"))
 
     assert answer.status_code == 409

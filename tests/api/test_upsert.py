@@ -31,7 +31,7 @@ def test_post_replaces_the_document_in_full(api, student):
     assert "middleName" not in body
 
 
-def test_a_change_moves_etag_and_change_version(api, student):
+def test_a_change_increases_etag_and_change_version(api, student):
     before = Document.objects.get()
 
     response = api.post("/students", STUDENT | {"firstName": "May"})
@@ -70,7 +70,7 @@ def test_put_never_creates(api, db):
     assert not Document.objects.exists()
 
 
-def test_put_without_an_id_says_so_together_with_all_else_that_is_missing(api, student):
+def test_put_without_an_id_reports_it_with_all_other_missing_members(api, student):
     body = {name: value for name, value in STUDENT.items() if name != "birthDate"}
 
     response = api.put(student, body)
@@ -132,7 +132,7 @@ def test_members_of_an_earlier_answer_are_ignored(api, student):
     assert Document.objects.get().body == STUDENT
 
 
-def test_one_id_cannot_be_two_education_organizations(api, documents, resource_named):
+def test_two_education_organizations_cannot_have_the_same_id(api, documents, resource_named):
     school, agency = resource_named("School"), resource_named("LocalEducationAgency")
     documents.store(school)
     body = documents.minimal_body(agency, localEducationAgencyId=documents.minimal_body(school)["schoolId"])

@@ -1,4 +1,4 @@
-"""Each option of each command with bad values: one line says what is wrong, and there is no traceback."""
+"""Each option of each command with bad values: an error of one line, without a traceback."""
 
 import argparse
 import os
@@ -19,7 +19,7 @@ TOP = Path(__file__).parents[2]
 PACKAGES = ("descriptors", "edfi_api", "references")
 COMMANDS = {name: app for name, app in get_commands().items() if app.split(".")[0] in PACKAGES}
 
-# By command and option (or argument): what the command is given besides the option that is tried.
+# By command and option (or argument): the other arguments of the command.
 NEEDED: dict[str, dict[str, list[str]]] = {
     "check_model": {},
     "create_api_client": {"name": ["client {number}"], "claim_set": ["--claim-set", "EdFiSandbox"]},
@@ -79,21 +79,21 @@ BAD = [
     "%s {0} \\",
     "x" * 5000,
 ]
-# What the client of an application may do is said there.
+# A client of an existing application takes the claim set of the application.
 CONTRADICTIONS = {("create_api_client", "application"): {"claim_set"}}
-# Good values, with each of which a district would be generated.
-NOT_BAD = {
+# Valid values, each of which would generate a district.
+VALID = {
     ("generate_demo_district", "output"): set(BAD) - {"", " ", "/dev/null/file", ".", "\udcff", "\x1b[2J", "x" * 5000},
     ("generate_demo_district", "students"): {"9999"},
 }
-# An export reads one snapshot, for which its transaction must be the outermost.
-TRANSACTIONS_OF_THEIR_OWN = {"export_documents"}
-# Says for each id what keeps it from being restored, in lines of its own.
+# An export reads one snapshot, so its transaction must be the outermost.
+WITH_OWN_TRANSACTION = {"export_documents"}
+# Reports the reason for each id on a separate line.
 REPORTS_BY_ID = "restore_document"
 
 
 def options() -> Iterator[tuple[str, argparse.Action]]:
-    """Those with a value; not those that Django gives to every command."""
+    """Options with a value, except those that Django adds to every command."""
     for command, app in sorted(COMMANDS.items()):
         for action in load_command_class(app, command).create_parser("manage.py", command)._actions:
             if action.nargs != 0 and not set(action.option_strings) & DjangoHelpFormatter.show_last:
@@ -102,12 +102,12 @@ def options() -> Iterator[tuple[str, argparse.Action]]:
 
 @pytest.fixture
 def ended(tmp_path, monkeypatch, capfd):
-    """Runs a command beside FILES: its status, and what it wrote on standard error."""
+    """Runs a command in a folder with FILES; returns its status and standard error."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("django.setup", lambda: None)  # Logging would stay with the captured standard error.
-    monkeypatch.setattr(BaseCommand, "check", lambda *_, **__: None)  # Takes seconds, and looks at no option.
+    monkeypatch.setattr("django.setup", lambda: None)  # Logging would keep writing to the captured standard error.
+    monkeypatch.setattr(BaseCommand, "check", lambda *_, **__: None)  # Takes seconds and does not depend on options.
 
     def run(*arguments: str) -> tuple[int, str]:
         monkeypatch.setattr("sys.argv", ["manage.py", *arguments])
@@ -128,17 +128,17 @@ def ended(tmp_path, monkeypatch, capfd):
             command,
             option,
             id=f"{command} {option.dest}",
-            marks=pytest.mark.django_db(transaction=command in TRANSACTIONS_OF_THEIR_OWN),
+            marks=pytest.mark.django_db(transaction=command in WITH_OWN_TRANSACTION),
         )
         for command, option in options()
     ],
 )
-def test_a_bad_value_ends_in_one_line(ended, command: str, option: argparse.Action) -> None:
+def test_a_bad_value_is_reported_in_one_line(ended, command: str, option: argparse.Action) -> None:
     left_out = {option.dest} | CONTRADICTIONS.get((command, option.dest), set())
     others = [part for name, parts in NEEDED[command].items() if name not in left_out for part in parts]
 
     for number, value in enumerate(BAD):
-        if value in NOT_BAD.get((command, option.dest), ()):
+        if value in VALID.get((command, option.dest), ()):
             continue
         tried = [f"{option.option_strings[0]}={value}"] if option.option_strings else ["--", value]
         status, err = ended(command, *(part.format(number=number) for part in others), *tried)
@@ -179,7 +179,7 @@ def test_a_bad_value_ends_in_one_line(ended, command: str, option: argparse.Acti
         (["check", "--settings", "foo"], "There is no settings module 'foo'."),
     ],
 )
-def test_the_reason_is_all_that_is_said(arguments: list[str | bytes], reason: str) -> None:
+def test_only_the_reason_is_printed(arguments: list[str | bytes], reason: str) -> None:
     command = [sys.executable, "manage.py", *arguments]
 
     ended = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)

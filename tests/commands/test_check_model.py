@@ -1,4 +1,4 @@
-"""`manage.py check_model`: everything that is wrong with a model, before anybody serves it."""
+"""`manage.py check_model`: all problems of a model, before it is served."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from edfi_api.conf import BUNDLED_STANDARDS
 from tests.apischema.official import CORE
-from tests.commands.conftest import Run
+from tests.commands.conftest import CommonExtension, Run
 from tests.serving import LAKE_COUNTY
 from tests.surface.models import write_project
 
@@ -23,17 +23,17 @@ def broken(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_sound_model_can_be_served(run: Run) -> None:
+def test_a_valid_model_can_be_served(run: Run) -> None:
     outcome = run("check_model", BUNDLED_STANDARDS / "5.2")
 
-    assert outcome.told == f"0 errors, 0 warnings: {BUNDLED_STANDARDS / '5.2'} can be served\n"
+    assert outcome.output == f"0 errors, 0 warnings: {BUNDLED_STANDARDS / '5.2'} can be served\n"
     assert not outcome.failure
 
 
-def test_what_keeps_a_project_from_having_xml_schemas_is_a_warning(run: Run) -> None:
+def test_a_project_without_xml_schemas_is_a_warning(run: Run) -> None:
     outcome = run("check_model", BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
 
-    assert outcome.told == (
+    assert outcome.output == (
         f"{LAKE_COUNTY}/DomainEntity/Crossing.metaed:69:15: warning: 'Section' is the name of a domain entity of the"
         " core too; LakeCounty is served without XML schemas\n"
         "    69 | Domain Entity Section\n"
@@ -43,10 +43,10 @@ def test_what_keeps_a_project_from_having_xml_schemas_is_a_warning(run: Run) -> 
     assert not outcome.failure
 
 
-def test_each_problem_has_its_place_and_the_line_itself(run: Run, broken: Path) -> None:
+def test_each_problem_is_shown_with_its_position_and_line(run: Run, broken: Path) -> None:
     outcome = run("check_model", BUNDLED_STANDARDS / "5.2", broken)
 
-    assert outcome.told == (
+    assert outcome.output == (
         f"{broken}/Model.metaed:6:19: there is no domain entity 'Schol' in EdFi; did you mean 'School'?\n"
         "     6 |     domain entity EdFi.Schol\n"
         "       |                   ^\n"
@@ -54,7 +54,7 @@ def test_each_problem_has_its_place_and_the_line_itself(run: Run, broken: Path) 
     assert outcome.failure == "1 error, 0 warnings"
 
 
-def test_a_published_deviation_that_fits_nothing_is_a_problem(run: Run, tmp_path: Path) -> None:
+def test_a_published_deviation_that_does_not_apply_is_an_error(run: Run, tmp_path: Path) -> None:
     deviation = {"resource": "Boat", "path": "$.sail", "required": True, "reason": "So it is published."}
     folder = write_project(
         tmp_path / "fleet",
@@ -65,33 +65,33 @@ def test_a_published_deviation_that_fits_nothing_is_a_problem(run: Run, tmp_path
 
     outcome = run("check_model", folder)
 
-    assert f"{folder}/package.json:1:1: published deviation: Boat has no $.sail\n" in outcome.told
-    assert f"{folder}/package.json:1:1: published deviation: there is no resource Oar in Ed-Fi\n" in outcome.told
+    assert f"{folder}/package.json:1:1: published deviation: Boat has no $.sail\n" in outcome.output
+    assert f"{folder}/package.json:1:1: published deviation: there is no resource Oar in Ed-Fi\n" in outcome.output
     assert outcome.failure == "2 errors, 1 warning"  # It has no `URI`, which XML schemas need.
 
 
 def test_an_extension_alone_is_checked_with_the_configured_standard(run: Run, configured, broken: Path) -> None:
     configured(DATA_STANDARD="3.3.1-b")
 
-    assert run("check_model", LAKE_COUNTY).told.endswith(
+    assert run("check_model", LAKE_COUNTY).output.endswith(
         "8 warnings about the data standard itself; --all lists them\n"
         f"0 errors, 1 warning: {BUNDLED_STANDARDS / '3.3.1-b'}, {LAKE_COUNTY} can be served\n"
     )
     assert run("check_model", broken).failure == "1 error, 0 warnings"
 
 
-def test_a_bundled_standard_is_known_by_its_name(run: Run, broken: Path) -> None:
-    """Whatever is configured."""
-    assert run("check_model", "5.2", LAKE_COUNTY).told.endswith(
+def test_a_bundled_standard_is_found_by_its_name(run: Run, broken: Path) -> None:
+    """Regardless of the configured standard."""
+    assert run("check_model", "5.2", LAKE_COUNTY).output.endswith(
         f"0 errors, 1 warning: {BUNDLED_STANDARDS / '5.2'}, {LAKE_COUNTY} can be served\n"
     )
-    assert "did you mean 'School'?" in run("check_model", "3.3.1-b", broken).told
+    assert "did you mean 'School'?" in run("check_model", "3.3.1-b", broken).output
 
 
-def test_an_unknown_standard_is_answered_with_the_bundled_ones(run: Run) -> None:
+def test_an_unknown_standard_lists_the_bundled_ones(run: Run) -> None:
     outcome = run("check_model", "9.9")
 
-    assert outcome.told == ""
+    assert outcome.output == ""
     assert outcome.failure.endswith("'9.9': no such folder or file; bundled are: 3.3.1-b, 5.2")
 
 
@@ -104,68 +104,56 @@ Domain Entity Ride
 """, "1.0.0")  # fmt: skip
 
 
-def test_warnings_about_the_standard_do_not_bury_those_of_the_author(run: Run, doubtful: Path) -> None:
+def test_warnings_about_the_standard_are_only_counted(run: Run, doubtful: Path) -> None:
     own = f"{doubtful}/Model.metaed:4:17: warning: domain entity 'LearningObjective' is deprecated: "
 
-    told = run("check_model", "3.3.1-b", doubtful).told
+    output = run("check_model", "3.3.1-b", doubtful).output
 
-    assert told.startswith(own)
-    assert told.count(": warning: ") == 1
-    assert told.endswith(
+    assert output.startswith(own)
+    assert output.count(": warning: ") == 1
+    assert output.endswith(
         "8 warnings about the data standard itself; --all lists them\n"
         f"0 errors, 1 warning: {BUNDLED_STANDARDS / '3.3.1-b'}, {doubtful} can be served\n"
     )
 
 
 def test_all_warnings_are_listed_on_request(run: Run, doubtful: Path) -> None:
-    told = run("check_model", "--all", "3.3.1-b", doubtful).told
+    output = run("check_model", "--all", "3.3.1-b", doubtful).output
 
-    assert told.count(": warning: ") == 9
-    assert f"{BUNDLED_STANDARDS}/3.3.1-b/DomainEntity/Course.metaed:70:19: warning: " in told
-    assert "--all" not in told
-    assert told.endswith(f"0 errors, 9 warnings: {BUNDLED_STANDARDS / '3.3.1-b'}, {doubtful} can be served\n")
+    assert output.count(": warning: ") == 9
+    assert f"{BUNDLED_STANDARDS}/3.3.1-b/DomainEntity/Course.metaed:70:19: warning: " in output
+    assert "--all" not in output
+    assert output.endswith(f"0 errors, 9 warnings: {BUNDLED_STANDARDS / '3.3.1-b'}, {doubtful} can be served\n")
 
 
-def test_an_extension_inside_the_folder_of_the_standard_is_the_author_s(run: Run, tmp_path: Path) -> None:
+def test_warnings_of_an_extension_inside_the_folder_of_the_standard_are_listed(run: Run, tmp_path: Path) -> None:
     standard = write_project(tmp_path / "standard", "Ed-Fi", "Domain Entity Boat\n  integer BoatId is part of identity")
     extension = write_project(
         standard / "extension", "Sails", "Domain Entity Sail\n  integer SailId is part of identity role name SailId"
     )
 
-    told = run("check_model", standard, extension).told
+    output = run("check_model", standard, extension).output
 
-    assert f"{extension}/Model.metaed:2:11: warning: role name and name are both 'SailId'\n" in told
-    assert f"{standard}/Model.metaed:" not in told
+    assert f"{extension}/Model.metaed:2:11: warning: role name and name are both 'SailId'\n" in output
+    assert f"{standard}/Model.metaed:" not in output
 
 
 def test_a_common_extension_without_the_common_is_a_warning_from_text_and_from_a_file(
-    run: Run, configured, tmp_path: Path
+    run: Run, common_extension: CommonExtension
 ) -> None:
-    standard = "Domain Entity Boat\n  integer BoatId is part of identity\n{}Common Rig\n  string Kind is optional"
-    extension = """
-Domain Entity EdFi.Boat additions
-  common extension EdFi.Rig is optional
-Common EdFi.Rig additions
-  integer Masts is optional
-"""
-    with_rig = write_project(tmp_path / "old", "Ed-Fi", standard.format("  common Rig is optional\n"))
-    without_rig = write_project(tmp_path / "new", "Ed-Fi", standard.format(""))
-    sails = write_project(tmp_path / "sails", "Sails", extension, "1.0.0")
-    configured(DATA_STANDARD=str(with_rig), EXTENSIONS=(sails,))
-    run("export_api_schema", "--output", tmp_path / "ApiSchema.json")
-    file = tmp_path / "ApiSchema-Sails.json"
+    standard, project, file = common_extension.standard, common_extension.project, common_extension.file
 
-    from_text, from_file = run("check_model", without_rig, sails), run("check_model", without_rig, file)
+    from_text, from_file = run("check_model", standard, project), run("check_model", standard, file)
 
-    assert f"{sails}/Model.metaed:3:20: warning: 'Boat' has no common 'Rig'; the extension is without effect\n" in (
-        from_text.told
+    assert f"{project}/Model.metaed:3:20: warning: 'Boat' has no common 'Rig'; the extension is without effect\n" in (
+        from_text.output
     )
-    assert from_text.told.endswith(f"0 errors, 1 warning: {without_rig}, {sails} can be served\n")
-    assert from_file.told == (
+    assert from_text.output.endswith(f"0 errors, 1 warning: {standard}, {project} can be served\n")
+    assert from_file.output == (
         f"{file}: $.projectSchema.resourceSchemas.boats.commonExtensionOverrides[0]: warning: "
         "Boat has no object at $.properties.rig; the common extension is without effect\n"
         "1 warning about the data standard itself; --all lists them\n"
-        f"0 errors, 1 warning: {without_rig}, {file} can be served\n"
+        f"0 errors, 1 warning: {standard}, {file} can be served\n"
     )
 
 
@@ -175,28 +163,28 @@ def test_without_paths_the_configured_projects_are_checked(run: Run, configured,
     assert run("check_model").failure == "1 error, 0 warnings"
 
 
-def test_warnings_keep_nothing_from_being_served(run: Run) -> None:
+def test_a_model_with_warnings_can_be_served(run: Run) -> None:
     outcome = run("check_model", BUNDLED_STANDARDS / "3.3.1-b")
 
-    assert "Course.metaed:70:19: warning: domain entity 'LearningObjective' is deprecated" in outcome.told
-    assert outcome.told.endswith("3.3.1-b can be served\n")
+    assert "Course.metaed:70:19: warning: domain entity 'LearningObjective' is deprecated" in outcome.output
+    assert outcome.output.endswith("3.3.1-b can be served\n")
     assert not outcome.failure
 
 
-def test_a_broken_api_schema_file_is_named_with_the_path(run: Run, tmp_path: Path) -> None:
+def test_an_invalid_api_schema_file_is_reported_with_the_json_path(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "ApiSchema.json"
     file.write_text(json.dumps(CORE | {"apiSchemaVersion": "9.0.0"}))
 
     outcome = run("check_model", file)
 
-    assert outcome.told == f"{file}: $: apiSchemaVersion is 9.0.0; only versions 1.x can be read\n"
+    assert outcome.output == f"{file}: $: apiSchemaVersion is 9.0.0; only versions 1.x can be read\n"
     assert outcome.failure == "1 error, 0 warnings"
 
 
-def test_a_path_that_is_not_there_is_a_problem(run: Run, tmp_path: Path) -> None:
+def test_a_missing_path_is_an_error(run: Run, tmp_path: Path) -> None:
     outcome = run("check_model", tmp_path / "nothing")
 
-    assert outcome.told == f"{tmp_path}/nothing:1:1: no such folder\n"
+    assert outcome.output == f"{tmp_path}/nothing:1:1: no such folder\n"
     assert outcome.failure == "1 error, 0 warnings"
 
 

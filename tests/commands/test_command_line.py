@@ -1,4 +1,4 @@
-"""`manage.py` with a database or a setting that is no good: a line that says why, and no traceback."""
+"""`manage.py` with an unusable database or setting: an error of one line, without a traceback."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ def run(database_url: str, *command: str, **settings: str) -> subprocess.Complet
     )
 
 
-def test_a_database_that_does_not_answer() -> None:
+def test_an_unreachable_database_is_reported() -> None:
     ended = run("postgresql://nobody@127.0.0.1:1/nothing", "verify_integrity")
 
     assert ended.returncode == 1
@@ -29,7 +29,7 @@ def test_a_database_that_does_not_answer() -> None:
 
 
 @pytest.mark.parametrize("command", ["export_documents", "verify_integrity"])
-def test_a_database_without_tables(command: str) -> None:
+def test_a_database_without_tables_is_reported(command: str) -> None:
     server = os.environ.get("DATABASE_URL") or embedded_postgres.url(embedded_postgres.default_home())
 
     ended = run(urlsplit(server)._replace(path="/postgres").geturl(), command)
@@ -39,7 +39,7 @@ def test_a_database_without_tables(command: str) -> None:
     assert ended.stderr.endswith("Has `manage.py migrate` been run?\n")
 
 
-def test_a_setting_that_is_no_number() -> None:
+def test_a_setting_that_is_no_number_is_reported() -> None:
     ended = run("", "check", MEADOWLARK_MAX_PAGE_SIZE="many")
 
     assert ended.returncode == 1

@@ -1,4 +1,4 @@
-"""`manage.py export_api_schema`, and serving what it wrote."""
+"""`manage.py export_api_schema`, and serving the exported files."""
 
 import json
 from dataclasses import replace
@@ -13,27 +13,27 @@ from tests.serving import LAKE_COUNTY
 def test_the_standard_alone_is_printed(run: Run, configured) -> None:
     configured(DATA_STANDARD="5.2", EXTENSIONS=())
 
-    content = json.loads(run("export_api_schema").told)
+    content = json.loads(run("export_api_schema").output)
 
     assert content["apiSchemaVersion"] == "1.0.0"
     assert content["projectSchema"]["projectVersion"] == "5.2.0"
     assert content["projectSchema"]["resourceNameMapping"]["School"] == "schools"
 
 
-def test_every_project_gets_a_file(run: Run, configured, tmp_path: Path) -> None:
+def test_every_project_is_written_to_its_own_file(run: Run, configured, tmp_path: Path) -> None:
     configured(DATA_STANDARD="5.2", EXTENSIONS=(LAKE_COUNTY,))
     file = tmp_path / "ApiSchema.json"
 
     outcome = run("export_api_schema", "--output", file)
 
-    assert outcome.told.splitlines() == [
+    assert outcome.output.splitlines() == [
         f"{file}: Ed-Fi 5.2.0",
         f"{tmp_path}/ApiSchema-LakeCounty.json: LakeCounty 1.2.0",
     ]
     assert run("export_api_schema").failure == "Ed-Fi, LakeCounty need a file each: say --output ApiSchema.json"
 
 
-def test_what_was_written_can_be_served(run: Run, configured, tmp_path: Path) -> None:
+def test_an_export_can_be_served(run: Run, configured, tmp_path: Path) -> None:
     configured(DATA_STANDARD="5.2", EXTENSIONS=(LAKE_COUNTY,))
     compiled = current_surface()
     run("export_api_schema", "--output", tmp_path / "ApiSchema.json")
@@ -55,7 +55,7 @@ def test_an_api_schema_file_extends_a_compiled_standard(run: Run, configured, tm
 
 
 def without_domains(surface: Surface) -> list[Resource]:
-    """That a domain of an extension shows a resource of the core is said in the core's file alone."""
+    """Domains of an extension that list resources of the core are exported in the core's file only."""
     return [replace(resource, domains=()) for resource in surface.resources]
 
 
@@ -73,13 +73,13 @@ def test_a_changed_api_schema_file_is_read_again(run: Run, configured, tmp_path:
     assert "pupilUniqueId" in current_surface().by_name[ResourceName("Ed-Fi", "Student")].json_schema["properties"]
 
 
-def test_a_place_that_cannot_be_written_is_named(run: Run, tmp_path: Path) -> None:
+def test_an_unwritable_path_is_reported(run: Run, tmp_path: Path) -> None:
     failure = run("export_api_schema", "--output", tmp_path / "nowhere" / "file.json").failure
 
     assert failure == f"{tmp_path}/nowhere/file.json: No such file or directory"
 
 
-def test_an_unknown_standard_is_named(run: Run, configured) -> None:
+def test_an_unknown_standard_is_reported(run: Run, configured) -> None:
     configured(DATA_STANDARD="6.7")
 
     failure = run("export_api_schema").failure

@@ -1,4 +1,4 @@
-"""`manage.py housekeeping`: everything that has to be done once a day, in one command."""
+"""`manage.py housekeeping`: daily maintenance in one command."""
 
 from datetime import timedelta
 from io import StringIO
@@ -17,7 +17,7 @@ from tests.conftest import ApiTestClient
 YEAR = {"schoolYear": 2031, "currentSchoolYear": False, "schoolYearDescription": "2030-2031"}
 
 
-def leave_something_old(api: ApiTestClient) -> None:
+def create_expired_rows(api: ApiTestClient) -> None:
     """An expired token, an expired session, and the body of a document that was deleted a year ago."""
     long_ago = timezone.now() - timedelta(days=365)
     location = api.post("/schoolYearTypes", YEAR)["Location"].removeprefix("http://testserver")
@@ -29,13 +29,13 @@ def leave_something_old(api: ApiTestClient) -> None:
     Session.objects.update(expire_date=long_ago)
 
 
-def test_what_has_expired_is_removed(api_without_check: ApiTestClient) -> None:
-    leave_something_old(api_without_check)
-    told = StringIO()
+def test_expired_rows_are_removed(api_without_check: ApiTestClient) -> None:
+    create_expired_rows(api_without_check)
+    output = StringIO()
 
-    call_command("housekeeping", stdout=told)  # As a command line it would close the connection of the test.
+    call_command("housekeeping", stdout=output)  # Run as a command line, it would close the connection of the test.
 
-    assert told.getvalue().splitlines() == [
+    assert output.getvalue().splitlines() == [
         "0 superseded version(s) and the bodies of 1 deleted document(s) purged",
         "purge_changes: done",
         "cleartokens: done",
@@ -46,19 +46,19 @@ def test_what_has_expired_is_removed(api_without_check: ApiTestClient) -> None:
 
 
 def test_a_step_that_fails_does_not_stop_the_others(run: Run, settings, api_without_check: ApiTestClient) -> None:
-    leave_something_old(api_without_check)
+    create_expired_rows(api_without_check)
     settings.EDFI_API = settings.EDFI_API | {"CHANGE_RETENTION_DAYS": 10**9}
 
     outcome = run("housekeeping")
 
     assert "purge_changes: " in outcome.failure and "is not between 0 and 36500" in outcome.failure
     assert outcome.failure.endswith("housekeeping failed: purge_changes")
-    assert "cleartokens: done" in outcome.told and "clearsessions: done" in outcome.told
+    assert "cleartokens: done" in outcome.output and "clearsessions: done" in outcome.output
 
 
 @pytest.mark.django_db
-def test_nothing_to_do_is_no_failure(run: Run) -> None:
+def test_an_empty_run_succeeds(run: Run) -> None:
     outcome = run("housekeeping")
 
     assert "failed" not in outcome.failure
-    assert "0 superseded version(s)" in outcome.told
+    assert "0 superseded version(s)" in outcome.output

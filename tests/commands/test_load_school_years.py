@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def load(*arguments: str) -> tuple[str, str, str]:
-    """What it says on standard output and error, and why it failed."""
+    """Standard output, standard error and the message of the CommandError."""
     out, err, failure = io.StringIO(), io.StringIO(), ""
     try:
         call_command("load_school_years", *arguments, stdout=out, stderr=err, no_color=True)
@@ -30,7 +30,7 @@ def years() -> list[int]:
     return sorted(documents.values_list("body__schoolYear", flat=True))
 
 
-def test_a_range_is_written_once() -> None:
+def test_a_repeated_load_changes_only_the_current_year() -> None:
     first = load("2025-2027", "--current", "2026")
     second = load("2025-2027", "--current", "2027")
 
@@ -41,7 +41,7 @@ def test_a_range_is_written_once() -> None:
 
 @pytest.fixture
 def a_year_without_description(monkeypatch) -> None:
-    """Beside those of the range: nothing that the command itself makes is refused."""
+    """Added to the range, since no document that the command makes is refused."""
 
     def documents(surface: Surface, years: range, current: int) -> Iterator[Candidate[str]]:
         yield from school_year_documents(surface, years, current)
