@@ -80,12 +80,12 @@ def main() -> int:
     found, against = report.rows(rounds), report.ratios(rounds, MOST)
     print(f"\n{report.text(found, against, options.baseline or {})}\n")
     print(f"{report.conclusions(found, against, load.name())}\n", flush=True)
-    asked = queries.measure(plan.sizes, plan.seconds)
-    print(f"\nqueries\n{queries.table(asked)}")
+    query_rows = queries.measure(plan.sizes, plan.seconds)
+    print(f"\nqueries\n{queries.table(query_rows)}")
     print(f"\nSQL views\n{sql_views.table(sql_views.measure(plan.enrollments))}")
     if options.json:
-        options.json.write_text(report.as_json(found, against, load.name(), asked))
-    return 1 if any(row.errors for row in [*found, *asked]) else 0
+        options.json.write_text(report.as_json(found, against, load.name(), query_rows))
+    return 1 if any(row.errors for row in [*found, *query_rows]) else 0
 
 
 # Both are looked at before minutes are spent on measuring.

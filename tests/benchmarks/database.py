@@ -134,12 +134,12 @@ def _pgbench(script: str, database_url: str, connections: int, seconds: float) -
         file.write_text(script)
         load = [*_PREPARED, f"--client={connections}", f"--jobs={min(connections, 2)}", f"--time={round(seconds)}"]
         command = [str(binaries() / "pgbench"), *load, "--log", f"--log-prefix={log}", f"--file={file}", database_url]
-        told = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=True).stdout
+        output = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=True).stdout
         times = sorted(_milliseconds(log))
     return Measured(
-        requests=int(_number(r"actually processed: (\d+)", told)),
-        errors=int(_number(r"failed transactions: (\d+)", told)),
-        per_second=_number(r"tps = ([\d.]+)", told),
+        requests=int(_number(r"actually processed: (\d+)", output)),
+        errors=int(_number(r"failed transactions: (\d+)", output)),
+        per_second=_number(r"tps = ([\d.]+)", output),
         p50=times[len(times) // 2],
         p99=times[len(times) * 99 // 100],
     )
@@ -189,5 +189,5 @@ def _with_a_number(statement: str, parameters: Mapping[str, str]) -> str:
 def _number(pattern: str, text: str) -> float:
     found = re.search(pattern, text)
     if found is None:
-        raise RuntimeError(f"pgbench told nothing of {pattern}: {text}")
+        raise RuntimeError(f"pgbench output nothing of {pattern}: {text}")
     return float(found[1])

@@ -2,7 +2,7 @@
 
 Both send prepared requests, byte by byte as they stand in a file, over connections that stay open, and start over at
 the end of the file. The one in Python exists so that nothing needs to be installed. It costs about twice the
-processor time of wrk; how much a measurement took is told with it.
+processor time of wrk; how much a measurement took is output with it.
 """
 
 import argparse
@@ -52,12 +52,12 @@ def measure(port: int, requests: Sequence[bytes], connections: int, seconds: flo
         file.flush()
         command = _command(port, file.name, connections, seconds)
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            told = process.stdout.read() if process.stdout else ""
+            output = process.stdout.read() if process.stdout else ""
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{command[0]} failed")
-    result = json.loads(told.splitlines()[-1])
+    result = json.loads(output.splitlines()[-1])
     share = (usage.ru_utime + usage.ru_stime) / result.pop("seconds")
     return Measured(**result, generator_share=share)
 

@@ -80,7 +80,7 @@ def ratios(rounds: Rounds, connections: int) -> list[Ratio]:
     found = []
     for operation, ceiling, target in RATIOS:
         pairs = zip(rounds[operation, connections], rounds[ceiling, connections], strict=True)
-        values = [ours.per_second / theirs.per_second for ours, theirs in pairs]
+        values = [meadowlark.per_second / reference.per_second for meadowlark, reference in pairs]
         found.append(Ratio(operation, ceiling, target, median(values), min(values), max(values)))
     return found
 
@@ -128,13 +128,13 @@ def _about_errors(found: Iterable[Row]) -> str:
     return f"REQUESTS FAILED: {', '.join(failed)}." if failed else "No request failed."
 
 
-def as_json(found: Iterable[Row], against: Iterable[Ratio], generator: str, asked: Iterable[queries.Row]) -> str:
+def as_json(found: Iterable[Row], against: Iterable[Ratio], generator: str, query_rows: Iterable[queries.Row]) -> str:
     """What `--baseline` reads again, and the section of queries."""
     document = {
         "generator": generator,
         "rows": [asdict(row) for row in found],
         "ratios": [asdict(ratio) for ratio in against],
-        "queries": [asdict(row) for row in asked],
+        "queries": [asdict(row) for row in query_rows],
     }
     return json.dumps(document, indent=1)
 
@@ -154,8 +154,8 @@ def _row(operation: str, connections: int, measured: list[Measured]) -> Row:
 
 
 def _median(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    present = [value for value in values if value is not None]
+    return median(present) if present else None
 
 
 def baseline(file: Path) -> Baseline:
