@@ -1,0 +1,211 @@
+"""The text of an operation → `Operation`: its members are checked all at once, the document only by its resource."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from edfi_api.api.batch.natural_keys import NaturalKeys
+from edfi_api.api.batch.operations import Kind, Operation
+from edfi_api.api.viewsets import profile_media_types
+from edfi_api.api.viewsets.document_id import document_uuid
+from edfi_api.api.viewsets.headers import versions_of_tags
+from edfi_api.conf import api_settings
+from edfi_api.documents import json_object, json_text, violations
+from edfi_api.documents.exceptions import DataValidationFailed, DuplicateProperty
+from edfi_api.documents.incoming import Preparers
+from edfi_api.documents.violations import Violation, as_many_as_reported
+from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.problem_details.http_exceptions import BodyTooLarge, InvalidDocumentId, ResourceNotFound
+from edfi_api.storage.conditions import AnyVersion, WriteCondition
+
+# Beside the document, an operation has members of a few hundred bytes.
+_ENVELOPE_BYTES = 64 * 1024
+_LONGEST_TAG = 100
+_ALIASES = {"uuid": "id", "documentId": "id", "payload": "document", "body": "document"}
+_OF_ALL = {"op", "resource", "ifMatch", "ifNoneMatch", "tag"}
+_OF_WRITES, _OF_STORED = {"document", "profile"}, {"id", "naturalKey"}
+_MEMBERS = {
+    Kind.CREATE: _OF_ALL | _OF_WRITES,
+    Kind.UPSERT: _OF_ALL | _OF_WRITES,
+    Kind.UPDATE: _OF_ALL | _OF_WRITES | _OF_STORED,
+    Kind.DELETE: _OF_ALL | _OF_STORED,
+}
+_EVERY_MEMBER = _OF_ALL | _OF_WRITES | _OF_STORED
+_TEXTS = ("op", "resource", "id", "ifMatch", "ifNoneMatch", "profile", "tag")
+_OBJECTS = ("document", "naturalKey")
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A member of an operation, under the name that was sent."""
+
+    sent_as: str
+    value: Any
+
+    @property
+    def path(self) -> str:
+        return f"$.{self.sent_as}"
+
+
+def most_bytes() -> int:
+    """A longer text has a document that is longer than a single one may be; such texts are not parsed."""
+    return int(api_settings.MAX_BODY_BYTES) + _ENVELOPE_BYTES
+
+
+class Envelopes:
+    """Reads the operations of one surface."""
+
+    def __init__(self, surface: Surface, preparers: Preparers) -> None:
+        self._by_path = surface.by_endpoint
+        self._by_name: dict[str, list[Resource]] = {}
+        for resource in surface.resources:
+            self._by_name.setdefault(resource.name.resource.lower(), []).append(resource)
+        self._natural_keys = NaturalKeys(preparers)
+
+    def read(self, position: int, text: bytes) -> Operation:
+        """The operation; what is wrong with it is its `refusal`."""
+        operation = Operation(position)
+        try:
+            members = _parsed(text)
+            self._understand(members, operation)
+        except (*json_object.REFUSALS, DataValidationFailed, ResourceNotFound, *_OF_SINGLES) as refusal:
+            operation.refusal = refusal
+        return operation
+
+    def _understand(self, sent: dict[str, Any], operation: Operation) -> None:
+        members, found = _by_name(sent)
+        found += _wrong_types(members)
+        if not found and "tag" in members and len(members["tag"].value) > _LONGEST_TAG:
+            found.append(violations.too_long("$.tag", _LONGEST_TAG))
+        elif isinstance(tag := _value(members, "tag"), str):
+            operation.tag = tag
+        operation.kind = kind = _kind(members, found)
+        operation.resource = resource = self._resource(members, found)
+        if kind is not None:
+            found += _misplaced(kind, members)
+        if not found and resource is not None and "naturalKey" in members:
+            key = members["naturalKey"]
+            operation.key, wrong = self._natural_keys.read(resource, key.value)
+            found += wrong
+        if found:
+            raise DataValidationFailed(as_many_as_reported(found))
+        if resource is None:
+            raise ResourceNotFound
+        self._take(members, operation)
+
+    def _resource(self, members: Mapping[str, _Member], found: list[Violation]) -> Resource | None:
+        """None if it is unknown, or if there are violations anyway."""
+        name = _value(members, "resource")
+        if not isinstance(name, str):
+            return None
+        if "/" in name:
+            project, _, endpoint = name.strip("/").lower().partition("/")
+            return self._by_path.get((project, endpoint))
+        named = self._by_name.get(name.lower(), [])
+        if len(named) > 1:
+            paths = ", ".join(resource.url_path for resource in named)
+            found.append(violations.unknown_rule("$.resource", f"resource is ambiguous; it may be one of: {paths}."))
+        return named[0] if len(named) == 1 else None
+
+    def _take(self, members: Mapping[str, _Member], operation: Operation) -> None:
+        if "id" in members:
+            operation.document_uuid = _uuid(members["id"].value)
+        if "document" in members:
+            operation.document = members["document"].value
+            if len(json_text.dumps(operation.document)) > api_settings.MAX_BODY_BYTES:
+                raise BodyTooLarge(api_settings.MAX_BODY_BYTES)
+        operation.condition = _condition(members, operation.kind)
+        if "profile" in members:
+            profile_media_types.refuse(members["profile"].value, "Content-Type")
+
+
+_OF_SINGLES = (InvalidDocumentId, BodyTooLarge, *profile_media_types.REFUSALS)
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    try:
+        return json_object.parse(text)
+    except DuplicateProperty as error:
+        # Of a document alone they have the paths that the single request would name.
+        names = ("document", *(alias for alias, name in _ALIASES.items() if name == "document"))
+        for start in (f"$.{name}." for name in names):
+            if all(path.startswith(start) for path in error.paths):
+                raise DuplicateProperty([f"$.{path.removeprefix(start)}" for path in error.paths]) from error
+        raise
+
+
+def _by_name(sent: Mapping[str, Any]) -> tuple[dict[str, _Member], list[Violation]]:
+    """The members by their proper names, and what is wrong with those names."""
+    members: dict[str, _Member] = {}
+    found: list[Violation] = []
+    for sent_as, value in sent.items():
+        name = _ALIASES.get(sent_as, sent_as)
+        if name not in _EVERY_MEMBER:
+            found.append(violations.unknown_member(f"$.{sent_as}"))
+        elif name in members:
+            found.append(violations.given_twice(f"$.{sent_as}", members[name].sent_as))
+        elif value is not None:
+            members[name] = _Member(sent_as, value)
+    return members, found
+
+
+def _wrong_types(members: Mapping[str, _Member]) -> list[Violation]:
+    return [
+        violations.wrong_type(members[name].path, _type_name(members[name].value), expected)
+        for names, type_, expected in ((_TEXTS, str, "string"), (_OBJECTS, dict, "object"))
+        for name in names
+        if name in members and not isinstance(members[name].value, type_)
+    ]
+
+
+def _type_name(value: Any) -> str:
+    names: dict[type, str] = {bool: "boolean", int: "integer", str: "string", dict: "object", list: "array"}
+    return names.get(type(value), "number")
+
+
+def _value(members: Mapping[str, _Member], name: str) -> Any:
+    return members[name].value if name in members else None
+
+
+def _kind(members: Mapping[str, _Member], found: list[Violation]) -> Kind | None:
+    sent = _value(members, "op")
+    if sent is None:
+        return Kind.UPSERT
+    if not isinstance(sent, str):
+        return None
+    if sent.lower() not in list(Kind):
+        found.append(violations.not_one_of("$.op", list(Kind)))
+        return None
+    return Kind(sent.lower())
+
+
+def _misplaced(kind: Kind, members: Mapping[str, _Member]) -> Iterator[Violation]:
+    """Members that the kind does not have, or needs."""
+    for name, member in members.items():
+        if name not in _MEMBERS[kind]:
+            yield violations.unknown_member(member.path)
+    if "resource" not in members:
+        yield violations.required("$.resource")
+    if kind is not Kind.DELETE and "document" not in members:
+        yield violations.required("$.document")
+    if kind in (Kind.UPDATE, Kind.DELETE):
+        if "id" in members and "naturalKey" in members:
+            yield violations.given_twice(members["naturalKey"].path, members["id"].sent_as)
+        elif "id" not in members and "naturalKey" not in members:
+            yield violations.required("$.id")
+
+
+def _uuid(text: str) -> UUID:
+    """With hyphens as in paths, or as 32 digits. Raises InvalidDocumentId."""
+    if len(text) == 32:
+        text = "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+    return document_uuid(text)
+
+
+def _condition(members: Mapping[str, _Member], kind: Kind | None) -> WriteCondition:
+    must_not_match = versions_of_tags(_value(members, "ifNoneMatch"), weak_counts=True)
+    return WriteCondition(
+        must_match=versions_of_tags(_value(members, "ifMatch"), weak_counts=False),
+        must_not_match=AnyVersion.ANY if kind is Kind.CREATE else must_not_match,
+    )

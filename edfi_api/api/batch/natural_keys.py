@@ -1,0 +1,149 @@
+"""The natural keys of operations: the identity of a document, as in its body or flat → the identity part of a body."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from edfi_api.documents import violations
+from edfi_api.documents.coercion import Coercion, compile_coercion
+from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.documents.incoming import Preparers
+from edfi_api.documents.validation import Validator
+from edfi_api.documents.violations import Violation
+from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
+
+_MEMBER = "$.naturalKey"
+_DESCRIPTOR = "descriptor"
+Read = tuple[dict[str, Any] | None, list[Violation]]
+
+
+class NaturalKeys:
+    """Reads the natural keys of all resources; each resource is compiled at its first key."""
+
+    def __init__(self, preparers: Preparers) -> None:
+        self._preparers = preparers
+        self._compiled: dict[ResourceName, _Key] = {}
+
+    def read(self, resource: Resource, sent: Mapping[str, Any]) -> Read:
+        """The members of a body that has this identity, or what is wrong with it."""
+        if resource.name not in self._compiled:
+            self._compiled[resource.name] = _Key.of(resource)
+        try:
+            return self._compiled[resource.name].read(sent), []
+        except DataValidationFailed as failed:
+            return None, [Violation(f"{_MEMBER}{each.path[1:]}", each.message) for each in failed.violations]
+
+
+@dataclass(frozen=True)
+class _Key:
+    """The identity of one resource."""
+
+    resource: Resource
+    members: frozenset[str]
+    # By the last step of the paths of the identity; those that always have the same value are one.
+    by_last_step: Mapping[str, tuple[JsonPath, ...]]
+    ambiguous: frozenset[str]
+    coerce: Coercion
+    validator: Validator
+
+    @classmethod
+    def of(cls, resource: Resource) -> "_Key":
+        schema = _identity_schema(resource.json_schema, [path.steps for path in resource.identity])
+        by_last_step: dict[str, tuple[JsonPath, ...]] = {}
+        for path in resource.identity:
+            by_last_step[path.steps[-1]] = (*by_last_step.get(path.steps[-1], ()), path)
+        return cls(
+            resource,
+            frozenset(path.steps[0] for path in resource.identity),
+            by_last_step,
+            frozenset(name for name, paths in by_last_step.items() if not _are_one_value(paths, resource)),
+            compile_coercion(schema),
+            Validator(replace(resource, json_schema=schema, array_uniqueness=(), decimals=())),
+        )
+
+    def read(self, sent: Mapping[str, Any]) -> dict[str, Any]:
+        """Raises DataValidationFailed."""
+        if self.resource.is_descriptor and list(sent) == [_DESCRIPTOR]:
+            sent = _of_uri(sent[_DESCRIPTOR])
+        nested = self._nested(sent)
+        body: dict[str, Any] = self.coerce(nested)
+        self.validator.validate_schema(body)
+        self.validator.validate_values(body)
+        if unknown := [f"$.{path}" for path in _dropped(nested, body)]:
+            raise DataValidationFailed([violations.unknown_member(path) for path in unknown])
+        return body
+
+    def _nested(self, sent: Mapping[str, Any]) -> dict[str, Any]:
+        """In the form of the body."""
+        nested: dict[str, Any] = {}
+        for name, value in sent.items():
+            if name in self.members and (isinstance(value, dict) or (name,) in self._own_paths):
+                _merge(nested, {name: value})
+            elif name in self.ambiguous:
+                paths = ", ".join(str(path)[2:] for path in self.by_last_step[name])
+                raise DataValidationFailed([violations.unknown_rule(f"$.{name}", f"{name} may be any of: {paths}.")])
+            elif name in self.by_last_step:
+                for path in self.by_last_step[name]:
+                    _merge(nested, _tree(path.steps, value))
+            else:
+                nested[name] = value
+        return nested
+
+    @property
+    def _own_paths(self) -> set[tuple[str, ...]]:
+        return {path.steps for path in self.resource.identity}
+
+
+def _identity_schema(schema: Mapping[str, Any], paths: Iterable[tuple[str, ...]]) -> dict[str, Any]:
+    """The part of the schema of a body that is its identity; everything in it is required."""
+    below: dict[str, list[tuple[str, ...]]] = {}
+    for first, *rest in paths:
+        below.setdefault(first, []).append(tuple(rest))
+    properties = {
+        name: _identity_schema(schema["properties"][name], rests) if any(rests) else schema["properties"][name]
+        for name, rests in below.items()
+    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _are_one_value(paths: tuple[JsonPath, ...], resource: Resource) -> bool:
+    """Whether equality constraints make all of them equal."""
+    reached, is_growing = {paths[0]}, True
+    while is_growing:
+        ends = [{rule.source, rule.target} for rule in resource.equality_constraints]
+        grown = reached.union(*(pair for pair in ends if pair & reached))
+        is_growing, reached = grown != reached, grown
+    return reached.issuperset(paths)
+
+
+def _of_uri(uri: Any) -> dict[str, Any]:
+    namespace, separator, code_value = uri.partition("#") if isinstance(uri, str) else ("", "", "")
+    if not separator:
+        raise DataValidationFailed([violations.wrong_format(f"$.{_DESCRIPTOR}", "descriptor")])
+    return {"namespace": namespace, "codeValue": code_value}
+
+
+def _tree(steps: tuple[str, ...], value: Any) -> dict[str, Any]:
+    for step in reversed(steps):
+        value = {step: value}
+    tree: dict[str, Any] = value
+    return tree
+
+
+def _merge(into: dict[str, Any], tree: Mapping[str, Any]) -> None:
+    for name, value in tree.items():
+        if isinstance(value, dict) and isinstance(into.get(name), dict):
+            _merge(into[name], value)
+        else:
+            into[name] = dict(value) if isinstance(value, dict) else value
+
+
+def _dropped(sent: Mapping[str, Any], kept: Mapping[str, Any]) -> list[str]:
+    """The paths of members that coercion has dropped as unknown."""
+    found = []
+    for name, value in sent.items():
+        if name not in kept:
+            found.append(name)
+        elif isinstance(value, dict) and isinstance(kept[name], dict):
+            found += [f"{name}.{path}" for path in _dropped(value, kept[name])]
+    return found

@@ -1,0 +1,109 @@
+"""An operation of a batch, and what becomes of it."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from edfi_api.model.surface.resource import Resource
+from edfi_api.storage.conditions import UNCONDITIONAL, WriteCondition
+
+
+class Kind(StrEnum):
+    """What an operation does; each is a single request."""
+
+    CREATE = "create"
+    UPSERT = "upsert"
+    UPDATE = "update"
+    DELETE = "delete"
+
+    @property
+    def action(self) -> str:
+        """The name of the view's action for the single request."""
+        return {Kind.UPDATE: "update", Kind.DELETE: "destroy"}.get(self, "create")
+
+
+@dataclass(slots=True)
+class Operation:
+    """One operation as it was understood. With a `refusal` the rest may be missing.
+
+    An update or delete has either the id of its document or its natural key, in the form of a body.
+    """
+
+    position: int
+    tag: str | None = None
+    kind: Kind | None = None
+    resource: Resource | None = None
+    document: dict[str, Any] | None = None
+    document_uuid: UUID | None = None
+    key: dict[str, Any] | None = None
+    condition: WriteCondition = UNCONDITIONAL
+    refusal: Exception | None = None
+
+
+@dataclass(slots=True)
+class Result:
+    """What became of an operation: the members of its result."""
+
+    operation: Operation
+    status: int
+    id: str = ""
+    location: str = ""
+    etag: str = ""
+    change_version: int = 0
+    problem: dict[str, Any] | None = None
+    caused_by: int | None = None
+    # Whether a repetition may succeed without any change.
+    is_temporary: bool = False
+
+    @property
+    def is_refused(self) -> bool:
+        return self.status >= 400
+
+    def members(self) -> dict[str, Any]:
+        """The JSON object of the result."""
+        operation = self.operation
+        members: dict[str, Any] = {"index": operation.position}
+        if operation.tag is not None:
+            members["tag"] = operation.tag
+        if operation.kind is not None:
+            members["op"] = operation.kind.value
+        if operation.resource is not None:
+            members["resource"] = operation.resource.url_path
+        members["status"] = self.status
+        if self.id:
+            members["id"] = self.id
+        if self.location:
+            members |= {"location": self.location, "etag": self.etag, "changeVersion": self.change_version}
+        if self.problem is not None:
+            members["problem"] = self.problem
+        if self.caused_by is not None:
+            members["causedBy"] = self.caused_by
+        return members
+
+
+@dataclass(slots=True)
+class Summary:
+    """The last part of an answer."""
+
+    operations: int
+    not_done: int = 0
+    by_status: dict[str, int] = field(default_factory=dict)
+    refused: int = 0
+
+    def count(self, result: Result) -> None:
+        self.by_status[str(result.status)] = self.by_status.get(str(result.status), 0) + 1
+        self.refused += result.is_refused
+
+    def members(self) -> dict[str, Any]:
+        """The JSON object."""
+        done = sum(self.by_status.values())
+        return {
+            "summary": {
+                "operations": self.operations,
+                "succeeded": done - self.refused,
+                "refused": self.refused,
+                "notDone": self.not_done,
+                "byStatus": dict(sorted(self.by_status.items())),
+            }
+        }
