@@ -18,11 +18,14 @@ PROFILE_SPECIFICATION = "metadata/specifications/profiles/<name>/resources-spec.
 DISCOVERY_SPECIFICATION = "metadata/specifications/discovery-spec.json"
 DEPENDENCIES = "metadata/dependencies"
 CHANGE_QUERIES_SPECIFICATION = "metadata/changequeries/v1/swagger.json"
+BATCH_SPECIFICATION = "metadata/specifications/batch-spec.json"
 RELATIONS_SPECIFICATION = "metadata/specifications/relations-spec.json"
 XSD = "metadata/xsd"
 RELATIONS = "relations/v1"
 CHANGE_QUERIES = "changeQueries/v1"
 AVAILABLE_CHANGE_VERSIONS = "changeQueries/v1/availableChangeVersions"
+BATCH = "batch"
+BATCH_ALIAS = "bulk"
 HEALTH = "health"
 
 _PARAMETER = re.compile(r"<(\w+)>")

@@ -23,6 +23,19 @@ DEFAULTS: dict[str, Any] = {
     "CACHE_DIR": None,
     # A larger request body is refused with 413.
     "MAX_BODY_BYTES": 10 * 1024 * 1024,
+    # Whether many writes can be sent in one request, and what such a batch may have: operations in an array or in an
+    # atomic batch, operations in lines, and bytes.
+    "BATCH": True,
+    "BATCH_OPERATIONS": 5_000,
+    "BATCH_STREAM_OPERATIONS": 100_000,
+    "BATCH_BYTES": 64 * 1024 * 1024,
+    # For how many seconds a batch is worked off.
+    "BATCH_SECONDS": 60,
+    # How many batches a process works off at once, also of one client, and how many operations a client may send in
+    # batches per minute; 0 for no limit.
+    "BATCHES_AT_ONCE": 6,
+    "BATCHES_PER_CLIENT": 4,
+    "BATCH_OPERATIONS_PER_MINUTE": 0,
     # The largest `limit` that a client may request.
     "MAX_PAGE_SIZE": 500,
     # The `limit` of a request without one.

@@ -44,7 +44,9 @@ env.choice(
     meaning="what speaks HTTP: Granian's engine, or `gthread`, gunicorn's own worker with threads",
 )
 env.count("MEADOWLARK_WORKERS", default=2, meaning="gunicorn's processes")
-env.count("MEADOWLARK_THREADS", default=8, meaning="threads in each of them; each keeps a database connection")
+threads = env.count(
+    "MEADOWLARK_THREADS", default=8, meaning="threads in each of them; each keeps a database connection"
+)
 env.count(
     "MEADOWLARK_REQUEST_SECONDS",
     default=60,
@@ -297,6 +299,38 @@ EDFI_API = {
         default=10 * 1024 * 1024,
         meaning="larger requests are refused with 413; so is a document of more than 100,000 values or 10,000 "
         "references",
+    ),
+    "BATCH": env.bool("MEADOWLARK_BATCH", default=True, meaning="many writes in one request, at `/batch`"),
+    "BATCH_OPERATIONS": env.int(
+        "MEADOWLARK_BATCH_OPERATIONS",
+        default=5_000,
+        meaning="operations in a batch that is an array, or is written as a whole; batches of more are refused with "
+        "413",
+    ),
+    "BATCH_STREAM_OPERATIONS": env.int(
+        "MEADOWLARK_BATCH_STREAM_OPERATIONS",
+        default=100_000,
+        meaning="operations in a batch of lines that are independent of each other",
+    ),
+    "BATCH_BYTES": env.int(
+        "MEADOWLARK_BATCH_BYTES", default=64 * 1024 * 1024, meaning="bytes in a batch, after decompression"
+    ),
+    "BATCH_SECONDS": env.int(
+        "MEADOWLARK_BATCH_SECONDS", default=60, meaning="seconds for which a server works off a batch, until 503"
+    ),
+    "BATCHES_AT_ONCE": env.int(
+        "MEADOWLARK_BATCHES_AT_ONCE",
+        default=max(1, threads - 2),
+        shown="`MEADOWLARK_THREADS` less 2",
+        meaning="batches that a process works off at once; others are refused with 503",
+    ),
+    "BATCHES_PER_CLIENT": env.int(
+        "MEADOWLARK_BATCHES_PER_CLIENT", default=4, meaning="the same for one client; others are refused with 429"
+    ),
+    "BATCH_OPERATIONS_PER_MINUTE": env.int(
+        "MEADOWLARK_BATCH_OPERATIONS_PER_MINUTE",
+        default=0,
+        meaning="operations that a client may send in batches; `0` for any number",
     ),
     "DEFAULT_PAGE_SIZE": env.int(
         "MEADOWLARK_DEFAULT_PAGE_SIZE", default=25, meaning="documents in a page, where a request has no `limit`"

@@ -8,6 +8,7 @@ from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
+from edfi_api.api.batch.urls import batch_routes
 from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.startup import current_surface
@@ -20,9 +21,12 @@ DATA_PREFIXES = ("data/v3", "data", STANDARD_SEGMENT)
 
 _prefixes = "|".join(re.escape(prefix) for prefix in DATA_PREFIXES)
 
+router = DataRouter(surface, TrackedResourceViewSet)
+
 urlpatterns = [
     # `DataRoutesMiddleware` expects it to be the first.
-    re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", DataRouter(surface, TrackedResourceViewSet), name="data"),
+    re_path(rf"^(?P<prefix>(?i:{_prefixes}))/(?P<path>.*)$", router, name="data"),
+    *batch_routes(router.served),
     path("", include("edfi_api.security.urls")),
     path("", include("edfi_api.api.relations.urls")),
     path("", include("edfi_api.api.change_queries.urls")),

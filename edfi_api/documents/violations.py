@@ -93,6 +93,18 @@ def unknown_rule(path: str, message: str) -> Violation:
     return Violation(path, message)
 
 
+def unknown_member(path: str) -> Violation:
+    return Violation(path, f"{_name(path)} is not a member that is possible here.")
+
+
+def given_twice(path: str, other: str) -> Violation:
+    return Violation(path, f"{_name(path)} cannot be given together with {other}.")
+
+
+def not_one_of(path: str, values: Iterable[str]) -> Violation:
+    return Violation(path, f"{_name(path)} must be one of: {', '.join(values)}.")
+
+
 def duplicate_item(path: str, position: int) -> Violation:
     return Violation(
         path,

@@ -21,7 +21,7 @@ class Problem:
     `validation_errors` is None where Ed-Fi omits the member. The number of messages is limited, and texts that quote
     the request are truncated, so no answer exceeds about 200 kB. `related` is the path, below the root of the server,
     of the target of a `Link` header. `log_facts` are added to the log line of the request; they contain no values of
-    documents.
+    documents. `members` are further members of the object, behind all others.
     """
 
     status: int
@@ -33,6 +33,7 @@ class Problem:
     headers: dict[str, str] = field(default_factory=dict)
     related: str = ""
     log_facts: dict[str, str] = field(default_factory=dict)
+    members: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         by_path = self.validation_errors or {}
@@ -61,8 +62,8 @@ class Problem:
             members["validationErrors"] = self.validation_errors
         members["errors"] = self.errors
         if api_settings.OMIT_EMPTY_PROBLEM_MEMBERS:
-            return {name: value for name, value in members.items() if value not in ({}, [])}
-        return members
+            members = {name: value for name, value in members.items() if value not in ({}, [])}
+        return members | self.members
 
 
 def _by_path(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

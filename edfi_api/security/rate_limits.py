@@ -32,12 +32,15 @@ WHERE name = %(name)s AND NOT EXISTS (SELECT FROM counted)
 _CLEAN = "DELETE FROM rate_limit WHERE full_at < clock_timestamp()"
 
 
-def seconds_to_wait(name: str, per_minute: int) -> int:
-    """Count an event; 0 if it is allowed. A limit of 0 allows everything and counts nothing."""
-    if not per_minute:
+def seconds_to_wait(name: str, per_minute: int, events: int = 1) -> int:
+    """Count an event, or several at once; 0 if they are allowed. A limit of 0 allows everything and counts nothing.
+
+    More events at once than the limit count as the limit: they are allowed when the bucket is full.
+    """
+    if not per_minute or not events:
         return 0
     with connection.cursor() as cursor:
-        each, whole = timedelta(seconds=_SECONDS / per_minute), timedelta(seconds=_SECONDS)
+        each, whole = timedelta(seconds=_SECONDS * min(events, per_minute) / per_minute), timedelta(seconds=_SECONDS)
         # The stubs do not list intervals among the types of parameters.
         parameters: dict[str, Any] = {"name": name, "each": each, "whole": whole}
         cursor.execute(_COUNT, parameters)
@@ -48,7 +51,7 @@ def seconds_to_wait(name: str, per_minute: int) -> int:
     return int(wait)
 
 
-def limit(name: str, per_minute: int) -> None:
-    """Count an event; `TooManyRequests` if it exceeds the limit."""
-    if wait := seconds_to_wait(name, per_minute):
+def limit(name: str, per_minute: int, events: int = 1) -> None:
+    """As `seconds_to_wait`, but raises TooManyRequests if the limit is exceeded."""
+    if wait := seconds_to_wait(name, per_minute, events):
         raise TooManyRequests(wait)

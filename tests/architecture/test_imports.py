@@ -59,6 +59,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
 
 # Packages of one layer that have an order, top first: an import goes down, or stays in its package.
 ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
+    ("edfi_api.api.batch", "edfi_api.api.viewsets"),
     ("edfi_api.api.change_queries", "edfi_api.api.viewsets"),
     ("edfi_api.api.relations", "edfi_api.api.viewsets"),
     ("edfi_api.api.metadata", "edfi_api.api.viewsets"),

@@ -104,7 +104,7 @@ def received(request: HttpRequest) -> Body:
     blocks = _blocks(request)
     if "gzip" in coding:
         blocks = _decompressed(blocks)
-    file = SpooledTemporaryFile(_MOST_IN_MEMORY)
+    file = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115  `Body` closes it.
     try:
         _store(blocks, file)
     except BaseException:
@@ -144,12 +144,13 @@ def _decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
     decompressor = zlib.decompressobj(_ANY_WINDOW)
     try:
         for block in blocks:
-            while block:
-                yield decompressor.decompress(block, _BLOCK)
-                block = decompressor.unconsumed_tail
+            rest = block
+            while rest:
+                yield decompressor.decompress(rest, _BLOCK)
+                rest = decompressor.unconsumed_tail
                 if decompressor.eof:
                     # A file may consist of several members (RFC 1952 §2.2).
-                    block = decompressor.unused_data
+                    rest = decompressor.unused_data
                     decompressor = zlib.decompressobj(_ANY_WINDOW)
     except zlib.error as error:
         raise MalformedJson(f"it is no gzip data: {error}") from error

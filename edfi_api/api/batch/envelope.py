@@ -5,19 +5,23 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from edfi_api.api.batch.body import Body
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import Kind, Operation
-from edfi_api.api.viewsets import profile_media_types
 from edfi_api.api.viewsets.document_id import document_uuid
-from edfi_api.api.viewsets.headers import versions_of_tags
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_object, json_text, violations
-from edfi_api.documents.exceptions import DataValidationFailed, DuplicateProperty
-from edfi_api.documents.incoming import Preparers
-from edfi_api.documents.violations import Violation, as_many_as_reported
+from edfi_api.documents.exceptions import DataValidationFailed, DocumentTooLarge, DuplicateProperty, MalformedJson
+from edfi_api.documents.violations import MOST_REPORTED, Violation, as_many_as_reported
 from edfi_api.model.surface.resource import Resource, Surface
-from edfi_api.problem_details.http_exceptions import BodyTooLarge, InvalidDocumentId, ResourceNotFound
-from edfi_api.storage.conditions import AnyVersion, WriteCondition
+from edfi_api.problem_details.http_exceptions import (
+    BodyTooLarge,
+    InvalidDocumentId,
+    MalformedOperations,
+    ResourceNotFound,
+    UnsupportedMediaType,
+)
+from edfi_api.profiles.media_types import is_of_a_profile
 
 # Beside the document, an operation has members of a few hundred bytes.
 _ENVELOPE_BYTES = 64 * 1024
@@ -34,6 +38,8 @@ _MEMBERS = {
 _EVERY_MEMBER = _OF_ALL | _OF_WRITES | _OF_STORED
 _TEXTS = ("op", "resource", "id", "ifMatch", "ifNoneMatch", "profile", "tag")
 _OBJECTS = ("document", "naturalKey")
+# The headers of the single request, by their names in WSGI.
+_HEADERS = {"ifMatch": "HTTP_IF_MATCH", "ifNoneMatch": "HTTP_IF_NONE_MATCH", "profile": "CONTENT_TYPE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +59,32 @@ def most_bytes() -> int:
     return int(api_settings.MAX_BODY_BYTES) + _ENVELOPE_BYTES
 
 
+def refuse_unreadable(body: Body) -> None:
+    """Raise MalformedOperations with all texts that are no JSON objects, or have a member twice."""
+    found: dict[int, Exception] = {}
+    for position in range(len(body)):
+        try:
+            if body.length(position) <= most_bytes():
+                json_object.parse(body.text(position))
+        except (MalformedJson, DuplicateProperty) as error:
+            found[position] = error
+            if len(found) > MOST_REPORTED:
+                break
+        except DocumentTooLarge:
+            pass  # Refused by itself.
+    if found:
+        raise MalformedOperations(found)
+
+
 class Envelopes:
     """Reads the operations of one surface."""
 
-    def __init__(self, surface: Surface, preparers: Preparers) -> None:
+    def __init__(self, surface: Surface, natural_keys: NaturalKeys) -> None:
         self._by_path = surface.by_endpoint
         self._by_name: dict[str, list[Resource]] = {}
         for resource in surface.resources:
             self._by_name.setdefault(resource.name.resource.lower(), []).append(resource)
-        self._natural_keys = NaturalKeys(preparers)
+        self._natural_keys = natural_keys
 
     def read(self, position: int, text: bytes) -> Operation:
         """The operation; what is wrong with it is its `refusal`."""
@@ -69,7 +92,9 @@ class Envelopes:
         try:
             members = _parsed(text)
             self._understand(members, operation)
-        except (*json_object.REFUSALS, DataValidationFailed, ResourceNotFound, *_OF_SINGLES) as refusal:
+            if operation.document is not None and len(text) > api_settings.MAX_BODY_BYTES:
+                _refuse_too_long(operation.document)
+        except _REFUSALS as refusal:
             operation.refusal = refusal
         return operation
 
@@ -113,17 +138,28 @@ class Envelopes:
             operation.document_uuid = _uuid(members["id"].value)
         if "document" in members:
             operation.document = members["document"].value
-            if len(json_text.dumps(operation.document)) > api_settings.MAX_BODY_BYTES:
-                raise BodyTooLarge(api_settings.MAX_BODY_BYTES)
-        operation.condition = _condition(members, operation.kind)
-        if "profile" in members:
-            profile_media_types.refuse(members["profile"].value, "Content-Type")
+        operation.headers = {_HEADERS[name]: members[name].value for name in _HEADERS if name in members}
+        if operation.kind is Kind.CREATE:
+            operation.headers["HTTP_IF_NONE_MATCH"] = "*"
+        if "profile" in members and not is_of_a_profile(members["profile"].value):
+            raise UnsupportedMediaType
 
 
-_OF_SINGLES = (InvalidDocumentId, BodyTooLarge, *profile_media_types.REFUSALS)
+_REFUSALS = (
+    BodyTooLarge,
+    DataValidationFailed,
+    DocumentTooLarge,
+    DuplicateProperty,
+    InvalidDocumentId,
+    MalformedJson,
+    ResourceNotFound,
+    UnsupportedMediaType,
+)
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
+    if len(text) > most_bytes():
+        raise BodyTooLarge(api_settings.MAX_BODY_BYTES)
     try:
         return json_object.parse(text)
     except DuplicateProperty as error:
@@ -133,6 +169,11 @@ def _parsed(text: bytes) -> dict[str, Any]:
             if all(path.startswith(start) for path in error.paths):
                 raise DuplicateProperty([f"$.{path.removeprefix(start)}" for path in error.paths]) from error
         raise
+
+
+def _refuse_too_long(document: dict[str, Any]) -> None:
+    if len(json_text.dumps(document)) > api_settings.MAX_BODY_BYTES:
+        raise BodyTooLarge(api_settings.MAX_BODY_BYTES)
 
 
 def _by_name(sent: Mapping[str, Any]) -> tuple[dict[str, _Member], list[Violation]]:
@@ -201,11 +242,3 @@ def _uuid(text: str) -> UUID:
     if len(text) == 32:
         text = "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
     return document_uuid(text)
-
-
-def _condition(members: Mapping[str, _Member], kind: Kind | None) -> WriteCondition:
-    must_not_match = versions_of_tags(_value(members, "ifNoneMatch"), weak_counts=True)
-    return WriteCondition(
-        must_match=versions_of_tags(_value(members, "ifMatch"), weak_counts=False),
-        must_not_match=AnyVersion.ANY if kind is Kind.CREATE else must_not_match,
-    )

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edfi_api.documents import violations
-from edfi_api.documents.coercion import Coercion, compile_coercion
+from edfi_api.documents.coercion import Coercion, compile_coercion, trim_descriptor
 from edfi_api.documents.exceptions import DataValidationFailed
-from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.validation import Validator
 from edfi_api.documents.violations import Violation
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
@@ -20,18 +19,27 @@ Read = tuple[dict[str, Any] | None, list[Violation]]
 class NaturalKeys:
     """Reads the natural keys of all resources; each resource is compiled at its first key."""
 
-    def __init__(self, preparers: Preparers) -> None:
-        self._preparers = preparers
+    def __init__(self) -> None:
         self._compiled: dict[ResourceName, _Key] = {}
 
     def read(self, resource: Resource, sent: Mapping[str, Any]) -> Read:
         """The members of a body that has this identity, or what is wrong with it."""
-        if resource.name not in self._compiled:
-            self._compiled[resource.name] = _Key.of(resource)
         try:
-            return self._compiled[resource.name].read(sent), []
+            return self._of(resource).read(sent), []
         except DataValidationFailed as failed:
             return None, [Violation(f"{_MEMBER}{each.path[1:]}", each.message) for each in failed.violations]
+
+    def part_of(self, resource: Resource, document: dict[str, Any]) -> dict[str, Any] | None:
+        """The members of a document that are its identity; None if they are not valid. The others need not be."""
+        try:
+            return self._of(resource).checked(document)
+        except DataValidationFailed:
+            return None
+
+    def _of(self, resource: Resource) -> "_Key":
+        if resource.name not in self._compiled:
+            self._compiled[resource.name] = _Key.of(resource)
+        return self._compiled[resource.name]
 
 
 @dataclass(frozen=True)
@@ -66,11 +74,18 @@ class _Key:
         if self.resource.is_descriptor and list(sent) == [_DESCRIPTOR]:
             sent = _of_uri(sent[_DESCRIPTOR])
         nested = self._nested(sent)
-        body: dict[str, Any] = self.coerce(nested)
-        self.validator.validate_schema(body)
-        self.validator.validate_values(body)
+        body = self.checked(nested)
         if unknown := [f"$.{path}" for path in _dropped(nested, body)]:
             raise DataValidationFailed([violations.unknown_member(path) for path in unknown])
+        return body
+
+    def checked(self, sent: dict[str, Any]) -> dict[str, Any]:
+        """The identity in a body. Raises DataValidationFailed."""
+        body: dict[str, Any] = self.coerce(sent)
+        if self.resource.is_descriptor:
+            body = trim_descriptor(body)
+        self.validator.validate_schema(body)
+        self.validator.validate_values(body)
         return body
 
     def _nested(self, sent: Mapping[str, Any]) -> dict[str, Any]:

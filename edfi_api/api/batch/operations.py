@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage.conditions import UNCONDITIONAL, WriteCondition
 
 
 class Kind(StrEnum):
@@ -27,7 +26,8 @@ class Kind(StrEnum):
 class Operation:
     """One operation as it was understood. With a `refusal` the rest may be missing.
 
-    An update or delete has either the id of its document or its natural key, in the form of a body.
+    An update or delete has either the id of its document or its natural key, in the form of a body. `headers` are those
+    of the single request that differ from the batch's, by their names in WSGI.
     """
 
     position: int
@@ -37,7 +37,7 @@ class Operation:
     document: dict[str, Any] | None = None
     document_uuid: UUID | None = None
     key: dict[str, Any] | None = None
-    condition: WriteCondition = UNCONDITIONAL
+    headers: dict[str, str] = field(default_factory=dict)
     refusal: Exception | None = None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from edfi_api import addresses
+from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 
 # Clients derive the server's features from it: from 7.3 on, cursor paging.
@@ -41,6 +42,7 @@ def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
             "dataManagementApi": f"{root}/{addresses.DATA}",
             "changeQueries": f"{root}/{addresses.CHANGE_QUERIES}/",
             "xsdMetadata": f"{root}/{addresses.XSD}",
+            **({"batchApi": f"{root}/{addresses.BATCH}"} if api_settings.BATCH else {}),
         },
     }
 
@@ -62,10 +64,12 @@ def metadata_index(surface: Surface, root: str) -> dict[str, str]:
 
 def specifications(surface: Surface, root: str, profiles: Iterable[str] = ()) -> list[dict[str, str]]:
     """The list of OpenAPI documents; clients depend on the names `Resources` and `Descriptors`."""
+    batch = [("Batch", addresses.BATCH_SPECIFICATION, "Other")] if api_settings.BATCH else []
     found = [
         ("Resources", addresses.RESOURCES_SPECIFICATION, ""),
         ("Descriptors", addresses.DESCRIPTORS_SPECIFICATION, ""),
         ("Change-Queries", addresses.CHANGE_QUERIES_SPECIFICATION, "Other"),
+        *batch,
         ("Relations", addresses.RELATIONS_SPECIFICATION, "Other"),
         ("Discovery", addresses.DISCOVERY_SPECIFICATION, "Other"),
         *((name, addresses.PROFILE_SPECIFICATION.replace("<name>", name), PROFILES) for name in profiles),

@@ -7,6 +7,7 @@ from django.urls import URLPattern
 
 from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path
+from edfi_api.api.metadata.batch_openapi import batch_openapi
 from edfi_api.api.metadata.change_queries_openapi import change_queries_openapi
 from edfi_api.api.metadata.dependencies import graphml, load_steps
 from edfi_api.api.metadata.discovery import discovery_document, metadata_index
@@ -52,7 +53,9 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
     def published(address: str, document: Document, name: str) -> URLPattern:
         return fixed_path(address, PublishedView.as_view(publish=publications.of(document)), name)
 
+    batch = [published(addresses.BATCH_SPECIFICATION, batch_openapi, "batch-specification")]
     return [
+        *(batch if api_settings.BATCH else ()),
         fixed_path(addresses.DISCOVERY, discovery, "discovery"),
         fixed_path("docs", DocsView.as_view(surface=surface, profiles=profiles), "docs"),
         # The older server's list has a trailing slash, the newer server's index has none.

@@ -22,7 +22,7 @@ class DataRouter:
 
     def __init__(self, surface: Surface, base: type[ResourceViewSet]) -> None:
         """Creates a viewset for each resource, as subclasses of `base`."""
-        served = ServedSurface(surface)
+        self.served = served = ServedSurface(surface)
         self._unknown = UnknownResourceView.as_view()
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}

@@ -32,6 +32,21 @@ PROBLEMS = Counter("meadowlark_problems", "Requests refused or failed, by the ty
 CLIENT_REQUESTS = Counter(
     "meadowlark_client_requests", "Requests of API clients with a valid token.", ["client", "outcome"]
 )
+BATCH_OPERATIONS = Counter(
+    "meadowlark_batch_operations",
+    "Operations of batches, by what they would have been answered.",
+    ["op", "route", "status"],
+)
+BATCH_SECONDS = Histogram(
+    "meadowlark_batch_seconds",
+    "How long batches took.",
+    ["mode"],
+    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+)
+BATCH_SIZE = Histogram(
+    "meadowlark_batch_size", "Operations in a batch.", buckets=(1, 10, 50, 100, 500, 1000, 5000, 20_000, 100_000)
+)
+BATCH_ALONE = Counter("meadowlark_batch_alone", "Operations of batches that were carried out as single requests.")
 
 _CONNECTIONS = """
     SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity

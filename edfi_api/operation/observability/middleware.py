@@ -7,14 +7,25 @@ from functools import cache
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Histogram
 
+from edfi_api.api.batch.record import BatchRecord
 from edfi_api.operation.observability.client_label import client_label
-from edfi_api.operation.observability.metrics import CLIENT_REQUESTS, PROBLEMS, REQUESTS, SECONDS
+from edfi_api.operation.observability.metrics import (
+    BATCH_ALONE,
+    BATCH_OPERATIONS,
+    BATCH_SECONDS,
+    BATCH_SIZE,
+    CLIENT_REQUESTS,
+    PROBLEMS,
+    REQUESTS,
+    SECONDS,
+)
 from edfi_api.operation.observability.request_log import log_request
 
 # Clients choose methods and paths; unknown ones share a label, since any number of labels would fill the memory.
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"})
 _OTHER = "other"
 _DATA_VIEW = "data"
+_BATCH_VIEW = "batch"
 _PROBLEM_PREFIX = "urn:ed-fi:api:"
 
 
@@ -33,6 +44,8 @@ class ObservabilityMiddleware:
         _timer(method, view).observe(seconds)
         _counter(method, route, response.status_code).inc()
         _count_problem_and_client(request, response)
+        if view == _BATCH_VIEW and (batch := getattr(request, "batch", None)):
+            _count_batch(batch)
         log_request(request, response, method, route, seconds)
         return response
 
@@ -56,6 +69,14 @@ def _count_problem_and_client(request: HttpRequest, response: HttpResponse) -> N
         status = response.status_code
         outcome = "answered" if status < 400 else "refused" if status < 500 else "failed"
         _client_counter(client_label(client), outcome).inc()
+
+
+def _count_batch(batch: BatchRecord) -> None:
+    for labels, number in batch.results.items():
+        BATCH_OPERATIONS.labels(*labels).inc(number)
+    BATCH_SECONDS.labels(batch.parameters.mode.value).observe(batch.seconds)
+    BATCH_SIZE.observe(batch.operations)
+    BATCH_ALONE.inc(batch.alone)
 
 
 # prometheus_client would look these up under a lock for each request.

@@ -18,13 +18,23 @@ is here, or are not in problem details at all:
 - `meadowlark/serving/refusals.py`: requests that the server refuses before Django runs.
 """
 
-from edfi_api.problem_details.catalog import authorization, bodies, clients, conflicts, profiles, requests, service
+from edfi_api.problem_details.catalog import (
+    authorization,
+    batches,
+    bodies,
+    clients,
+    conflicts,
+    profiles,
+    requests,
+    service,
+)
 from edfi_api.problem_details.catalog.registry import problem_of
 from edfi_api.problem_details.catalog.service import SYSTEM_ERROR
 
 __all__ = [
     "SYSTEM_ERROR",
     "authorization",
+    "batches",
     "bodies",
     "clients",
     "conflicts",

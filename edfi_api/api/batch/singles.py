@@ -1,0 +1,155 @@
+"""An operation as the single request that does the same: through the viewset of its resource.
+
+So it has the same checks in the same order, the same effects and the same refusals, whatever the viewsets do.
+"""
+
+import logging
+from copy import copy
+from typing import Any
+from uuid import UUID
+
+from django.db import ProgrammingError
+from django.http import HttpRequest, HttpResponse
+from uuid_utils.compat import uuid7
+
+from edfi_api import addresses
+from edfi_api.api.batch.operations import Kind, Operation, Result
+from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.api.viewsets.factory import ServedSurface, viewset_class
+from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
+from edfi_api.security.authorization import ACTIONS, refusal_behind
+from edfi_api.storage.stored_versions import stored_versions
+
+_METHODS = {Kind.CREATE: "POST", Kind.UPSERT: "POST", Kind.UPDATE: "PUT", Kind.DELETE: "DELETE"}
+# Headers of the batch that say something about its own body, and conditions.
+_OF_THE_BATCH = (
+    "CONTENT_LENGTH",
+    "CONTENT_TYPE",
+    "HTTP_CONTENT_ENCODING",
+    "HTTP_ACCEPT",
+    "HTTP_IF_MATCH",
+    "HTTP_IF_NONE_MATCH",
+    "HTTP_TRANSFER_ENCODING",
+    "QUERY_STRING",
+    "wsgi.input",
+)
+
+_log = logging.getLogger(__name__)
+
+
+class OperationViewSet(ResourceViewSet):
+    """The viewset of a resource for operations, whose document has been parsed with the batch."""
+
+    document: dict[str, Any]
+
+    def parse_body(self, request: EdFiRequest) -> dict[str, Any]:
+        return self.document
+
+
+class OperationViewSets:
+    """The viewsets of a surface, each made at its first operation."""
+
+    def __init__(self, served: ServedSurface) -> None:
+        self.served = served
+        self._made: dict[ResourceName, type[OperationViewSet]] = {}
+
+    def __getitem__(self, resource: Resource) -> type[OperationViewSet]:
+        if resource.name not in self._made:
+            made: Any = viewset_class(resource, self.served, OperationViewSet)
+            self._made[resource.name] = made
+        return self._made[resource.name]
+
+
+class Singles:
+    """Carries out operations of one batch one at a time; `request` is that of the batch."""
+
+    def __init__(self, request: EdFiRequest, viewsets: OperationViewSets, using: str, correlation_id: str) -> None:
+        self.using = using
+        self.viewsets = viewsets
+        self._request = request
+        self._correlation_id = correlation_id
+        self._meta = {name: value for name, value in request.META.items() if name not in _OF_THE_BATCH}
+
+    def result(self, operation: Operation) -> Result:
+        """What the single request would be answered. Every failure is a result."""
+        return self.attempted(operation)[0]
+
+    def attempted(self, operation: Operation) -> tuple[Result, Exception | None]:
+        """The result, and the reason of a refusal."""
+        try:
+            if operation.refusal is not None:
+                raise operation.refusal
+            view = self.view(operation)
+            response: HttpResponse = getattr(view, view.action)(view.request, prefix=addresses.DATA)
+            return _written(operation, view, response), None
+        except Exception as error:  # A bug refuses one operation, as it refuses one request.
+            reason = self._reason(operation, error)
+            return self.refused(operation, reason), reason
+
+    def refused(self, operation: Operation, error: Exception) -> Result:
+        """The result of an operation that was refused for this reason."""
+        problem = problem_of(error)
+        if problem is None:
+            _log.error("operation %s failed", operation.position, exc_info=error)
+            problem = SYSTEM_ERROR
+        body = problem.body(self._correlation_id)
+        return Result(operation, problem.status, problem=body, is_temporary=problem.status == 503)
+
+    def view(self, operation: Operation) -> OperationViewSet:
+        """The view at the point at which it would call its action."""
+        assert operation.resource is not None and operation.kind is not None  # noqa: S101  Others have a refusal.
+        view = self.viewsets[operation.resource]()
+        view.action, view.using = operation.kind.action, self.using
+        view.detail = operation.kind in (Kind.UPDATE, Kind.DELETE)
+        view.request = request = self._single_request(operation)
+        view.headers = request.META
+        view.format_kwarg = None
+        view.kwargs = {}
+        if operation.document is not None:
+            view.document = operation.document
+        if view.detail:
+            view.document_uuid = uuid = self._document_uuid(operation)
+            if operation.document is not None and operation.document.get("id") is None:
+                view.document = operation.document | {"id": str(uuid)}
+        return view
+
+    def _single_request(self, operation: Operation) -> EdFiRequest:
+        sent: HttpRequest = copy(self._request._request)
+        sent.method = _METHODS[operation.kind]
+        sent.META = self._meta | operation.headers
+        sent.GET = sent.GET.__class__("")
+        request = EdFiRequest(sent, parsers=self._request.parsers, authenticators=self._request.authenticators)
+        request.user, request.auth = self._request.user, self._request.auth
+        return request
+
+    def _document_uuid(self, operation: Operation) -> UUID:
+        """The id of the document; of one that does not exist, if the natural key belongs to none."""
+        if operation.document_uuid is not None:
+            return operation.document_uuid
+        assert operation.resource is not None and operation.key is not None  # noqa: S101
+        extractor = self.viewsets.served.preparers[operation.resource.name].extractor
+        identity = extractor.identity(operation.key)
+        id_ = identity.referential_id
+        found = stored_versions([id_], self.using).get(id_)
+        if found is not None:
+            return found.document_uuid
+        if operation.document is not None:
+            operation.document.pop("id", None)
+        return uuid7()
+
+    def _reason(self, operation: Operation, error: Exception) -> Exception:
+        """As `AuthorizedView.handle_exception`."""
+        if isinstance(error, ProgrammingError) and operation.resource is not None and operation.kind is not None:
+            action, surface = ACTIONS[operation.kind.action], self.viewsets.served.surface
+            return refusal_behind(self._request.user, operation.resource, action, surface, self.using) or error
+        return error
+
+
+def _written(operation: Operation, view: OperationViewSet, response: HttpResponse) -> Result:
+    if operation.kind is Kind.DELETE:
+        return Result(operation, response.status_code, id=str(view.document_uuid))
+    location, etag = response.headers["Location"], response.headers["ETag"]
+    id_, version = location.rpartition("/")[2], int(etag.strip('"').partition("-")[0])
+    return Result(operation, response.status_code, id_, location, etag, version)

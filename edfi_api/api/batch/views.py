@@ -1,0 +1,66 @@
+"""Many writes in one request: `POST /batch`. See meadowlark/docs/batch.md."""
+
+from contextlib import closing
+
+from django.http.response import HttpResponseBase
+
+from edfi_api.api.batch import body as bodies
+from edfi_api.api.batch import parameters
+from edfi_api.api.batch.admission import admitted
+from edfi_api.api.batch.answers import Answer
+from edfi_api.api.batch.body import Body
+from edfi_api.api.batch.causes import Causes
+from edfi_api.api.batch.envelope import Envelopes, most_bytes, refuse_unreadable
+from edfi_api.api.batch.natural_keys import NaturalKeys
+from edfi_api.api.batch.parameters import Parameters
+from edfi_api.api.batch.record import BatchRecord
+from edfi_api.api.batch.singles import OperationViewSets, Singles
+from edfi_api.api.batch.work import Batch
+from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
+from edfi_api.conf import api_settings
+from edfi_api.problem_details.handler import correlation_id
+from edfi_api.security import rate_limits
+
+
+class BatchView(EdFiView):
+    """Needs a valid token; each operation is authorized as the single request."""
+
+    detail = None
+    # DRF's `as_view` accepts only attributes that the class has.
+    viewsets: OperationViewSets = None  # type: ignore[assignment]
+    natural_keys: NaturalKeys = None  # type: ignore[assignment]
+    envelopes: Envelopes = None  # type: ignore[assignment]
+
+    def post(self, request: EdFiRequest) -> HttpResponseBase:
+        """Raises what is wrong with the batch as a whole."""
+        wanted = parameters.read(request.query_params)
+        bodies.is_lines(request.META.get("CONTENT_TYPE", ""))
+        with admitted(request.user.row_id), closing(bodies.received(request._request)) as body:
+            self._divide(body, wanted)
+            limit = api_settings.BATCH_OPERATIONS_PER_MINUTE
+            rate_limits.limit(f"batch:{request.user.row_id}", limit, len(body))
+            return self._answer(request, body, wanted)
+
+    def _divide(self, body: Body, wanted: Parameters) -> None:
+        is_stream = body.is_lines and not wanted.is_atomic
+        setting = "BATCH_STREAM_OPERATIONS" if is_stream else "BATCH_OPERATIONS"
+        body.divide(getattr(api_settings, setting), setting)
+        if not body.is_lines:
+            body.refuse_malformed_elements(most_bytes())
+        if wanted.is_atomic:
+            refuse_unreadable(body)
+
+    def _answer(self, request: EdFiRequest, body: Body, wanted: Parameters) -> HttpResponseBase:
+        accept = request.META.get("HTTP_ACCEPT", "")
+        answer = Answer(bodies.answers_in_lines(accept, body.is_lines))
+        singles = Singles(request, self.viewsets, self.using, correlation_id(request._request))
+        causes = Causes(self.viewsets.served.preparers, self.natural_keys)
+        record = BatchRecord(request._request, wanted, len(body))
+        try:
+            Batch(body, wanted, self.envelopes, singles, causes, record).work_off(answer)
+            return answer.response()
+        except BaseException:
+            answer.close()
+            raise
+        finally:
+            record.end()

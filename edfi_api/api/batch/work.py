@@ -1,0 +1,89 @@
+"""Works off a batch: operations → results, in one transaction or independent of each other."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from edfi_api.api.batch.answers import Answer
+from edfi_api.api.batch.body import Body
+from edfi_api.api.batch.causes import Causes
+from edfi_api.api.batch.envelope import Envelopes
+from edfi_api.api.batch.failures import Failures
+from edfi_api.api.batch.operations import Operation, Result, Summary
+from edfi_api.api.batch.parameters import Parameters, Return
+from edfi_api.api.batch.record import BatchRecord
+from edfi_api.api.batch.singles import Singles
+from edfi_api.conf import api_settings
+from edfi_api.loading.bulk.sessions import bulk_session
+from edfi_api.problem_details.http_exceptions import BatchFailed, BatchTimeout
+
+
+@dataclass
+class Batch:
+    """A batch that is worked off once."""
+
+    body: Body
+    parameters: Parameters
+    envelopes: Envelopes
+    singles: Singles
+    causes: Causes
+    record: BatchRecord
+
+    def __post_init__(self) -> None:
+        self.summary = Summary(len(self.body))
+        self._end = time.monotonic() + api_settings.BATCH_SECONDS
+
+    def work_off(self, answer: Answer) -> None:
+        """Add results and summary to the answer. Raises BatchFailed and BatchTimeout if nothing was written."""
+        if self.parameters.is_atomic:
+            self._atomically(answer)
+        else:
+            with bulk_session(self.singles.using):
+                self._independently(answer)
+        answer.add(self.summary.members())
+
+    def _atomically(self, answer: Answer) -> None:
+        failures = Failures()
+        with transaction.atomic(self.singles.using):
+            for result in self._results():
+                self._note(result, answer)
+                if result.is_refused:
+                    failures.add(result)
+            if self.summary.not_done:
+                raise BatchTimeout
+            if failures.count:
+                named = [result.members() for result in failures.named()]
+                raise BatchFailed(named, failures.count, failures.are_temporary)
+
+    def _independently(self, answer: Answer) -> None:
+        for result in self._results():
+            self._note(result, answer)
+        if self.summary.not_done and not self.summary.by_status:
+            raise BatchTimeout
+
+    def _note(self, result: Result, answer: Answer) -> None:
+        self.summary.count(result)
+        self.record.add(result)
+        if result.is_refused or self.parameters.returned is Return.ALL:
+            answer.add(result.members())
+
+    def _results(self) -> Iterator[Result]:
+        for operation in self._operations():
+            if time.monotonic() > self._end:
+                self.summary.not_done = len(self.body) - operation.position
+                return
+            yield self._alone(operation)
+
+    def _alone(self, operation: Operation) -> Result:
+        self.record.alone += 1
+        result, refusal = self.singles.attempted(operation)
+        if refusal is not None:
+            result.caused_by = self.causes.of(operation, refusal)
+            self.causes.add(operation)
+        return result
+
+    def _operations(self) -> Iterator[Operation]:
+        for position in range(len(self.body)):
+            yield self.envelopes.read(position, self.body.text(position))
