@@ -65,6 +65,10 @@ def _key_of(write):
     return {name: values[name] for name in _KEYS[write["resource"]]}
 
 
+def _of(resource):
+    return lambda operation: operation["resource"] == resource
+
+
 @st.composite
 def operations(draw, ids):
     """An operation of any kind; updates and deletes by natural key, or by the id of a document that is stored."""
@@ -97,7 +101,7 @@ def batches(draw, ids):
         first = draw(one)
         found.append(first)
         for _ in range(draw(st.integers(0, 6))):
-            found.append(draw(one.filter(lambda each: each["resource"] == first["resource"])))
+            found.append(draw(one.filter(_of(first["resource"]))))
     return found
 
 
@@ -153,6 +157,6 @@ def test_an_atomic_batch_writes_what_single_requests_write_or_nothing(data, batc
     else:
         (_, before), _ = both_ways(batch, [], preparers)
         assert left == before
-        status, problem = answer
+        _, problem = answer
         refused = [position for position, (status, _) in enumerate(answers) if status >= 300]
         assert sorted(each["index"] for each in problem["failedOperations"]) == refused

@@ -33,6 +33,7 @@ def test_discovery_has_the_members_of_both_official_servers(standard: str) -> No
         "dataManagementApi": "http://testserver/data",
         "changeQueries": "http://testserver/changeQueries/v1/",
         "xsdMetadata": "http://testserver/metadata/xsd",
+        "batchApi": "http://testserver/batch",
     }
 
 
@@ -87,6 +88,11 @@ def test_specifications_are_listed_at_both_servers_addresses(db: None, path: str
         {
             "name": "Change-Queries",
             "endpointUri": "http://testserver/metadata/changequeries/v1/swagger.json",
+            "prefix": "Other",
+        },
+        {
+            "name": "Batch",
+            "endpointUri": "http://testserver/metadata/specifications/batch-spec.json",
             "prefix": "Other",
         },
         {

@@ -117,7 +117,7 @@ class Singles:
 
     def _single_request(self, operation: Operation) -> EdFiRequest:
         sent: HttpRequest = copy(self._request._request)
-        sent.method = _METHODS[operation.kind]
+        sent.method = _METHODS[operation.kind or Kind.UPSERT]
         sent.META = self._meta | operation.headers
         sent.GET = sent.GET.__class__("")
         request = EdFiRequest(sent, parsers=self._request.parsers, authenticators=self._request.authenticators)
