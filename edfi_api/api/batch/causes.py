@@ -44,19 +44,12 @@ class Causes:
     def _lacking(self, operation: Operation, refusal: Exception) -> Iterable[_Provided]:
         match refusal:
             case UnresolvedReference():
-                return self._unresolved(operation, refusal)
+                return (id_.int for id_ in refusal.ids)
             case NoRelationship():
                 return self._people(operation)
             case DocumentNotFound() | ResourceNotFound() if operation.key is not None:
                 return self._own_ids(operation.resource, operation.key)
         return ()
-
-    def _unresolved(self, operation: Operation, refusal: UnresolvedReference) -> Iterator[_Provided]:
-        paths = {target.path for target in (*refusal.documents, *refusal.descriptors)}
-        incoming = self._incoming(operation)
-        for reference in (*incoming.references, *incoming.key_descriptors) if incoming else ():
-            if reference.as_missing().path in paths:
-                yield reference.referential_id.int
 
     def _people(self, operation: Operation) -> list[_Provided]:
         """The people of the document, as far as the operation has it."""
