@@ -345,7 +345,7 @@ def test_a_profile_that_does_not_exist_is_refused_as_in_a_single_request(batch):
     assert results[0]["problem"]["type"] == "urn:ed-fi:api:profile:invalid-profile-usage"
 
 
-def test_discovery_and_specifications_name_the_batch(client):
+def test_discovery_and_specifications_name_the_batch(db, client):
     assert client.get("/").json()["urls"]["batchApi"] == "http://testserver/batch"
     listed = client.get("/metadata/specifications").json()
     assert {
