@@ -1,11 +1,12 @@
 """The part of a body that a client may write: its schema, and what of a sent body lies outside of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from edfi_api.documents.projection import is_visible
 from edfi_api.model.profiles.view import CollectionView, ObjectView
 from edfi_api.model.surface.json_schema import EXTENSIONS
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
 
 Schema = dict[str, Any]
 
@@ -48,19 +49,27 @@ def hidden_items(body: Mapping[str, Any], view: ObjectView, path: str = "$") -> 
             yield from hidden_items(body[EXTENSIONS][key], narrowed_extension, f"{path}.{EXTENSIONS}.{key}")
 
 
-def is_visible_path(steps: list[str], view: ObjectView) -> bool:
-    """Whether the member at these steps, without indexes, is visible."""
+def is_visible_path(steps: Sequence[str], view: ObjectView, *, in_every_item: bool = False) -> bool:
+    """Whether the member at these steps, without indexes, is visible; in a filtered collection some items may be hidden
+    anyway, which `in_every_item` excludes."""
     if not steps:
         return True
     name, *rest = steps
     if name == EXTENSIONS:
-        return not rest or _is_visible_extension(rest, view)
+        return not rest or _is_visible_extension(rest, view, in_every_item)
     if name in view.whole:
         return True
     narrowed = view.narrowed.get(name)
     if isinstance(narrowed, CollectionView):
-        return narrowed.items is None or is_visible_path(rest, narrowed.items)
-    return narrowed is not None and is_visible_path(rest, narrowed)
+        if in_every_item and narrowed.filter is not None:
+            return False
+        return narrowed.items is None or is_visible_path(rest, narrowed.items, in_every_item=in_every_item)
+    return narrowed is not None and is_visible_path(rest, narrowed, in_every_item=in_every_item)
+
+
+def is_always_visible(path: JsonPath, view: ObjectView) -> bool:
+    """Whether every value at the path is visible."""
+    return is_visible_path([step for step in path.steps if step != ALL_ITEMS], view, in_every_item=True)
 
 
 def _writable_collection(schema: Schema, view: CollectionView) -> Schema:
@@ -81,8 +90,9 @@ def _writable_extensions(schema: Schema, view: ObjectView) -> Schema | None:
     return {**extensions, "properties": shown} if shown else None
 
 
-def _is_visible_extension(steps: list[str], view: ObjectView) -> bool:
+def _is_visible_extension(steps: Sequence[str], view: ObjectView, in_every_item: bool) -> bool:
     key, *rest = steps
     if key in view.whole_extensions:
         return True
-    return key in view.narrowed_extensions and is_visible_path(rest, view.narrowed_extensions[key])
+    narrowed = view.narrowed_extensions.get(key)
+    return narrowed is not None and is_visible_path(rest, narrowed, in_every_item=in_every_item)

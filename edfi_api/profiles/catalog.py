@@ -5,10 +5,12 @@ resources that it names are closed to clients that have no other profile for the
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from django.db import DEFAULT_DB_ALIAS
 
@@ -19,10 +21,13 @@ from edfi_api.model.profiles.findings import UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_rule, read_canonical_json
 from edfi_api.model.profiles.view import ObjectView
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.profiles.exceptions import NoUsableProfile
 from edfi_api.profiles.media_types import media_type
 from edfi_api.profiles.models import Profile
 from edfi_api.security.models import ClaimsVersion
 from edfi_api.storage.data_store import data_store
+
+Compiled = TypeVar("Compiled")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +53,18 @@ class ProfilePart:
     def projection(self) -> Projection | None:
         """The function from a body to its visible part; None if nothing is hidden."""
         return None if self.view is None else compile_projection(self.view)
+
+
+class OfParts(Generic[Compiled]):
+    """What `make` compiles of parts of profiles, each at first use; dropped together with its part."""
+
+    def __init__(self, make: Callable[[ProfilePart], Compiled]) -> None:
+        self._make = make
+        self._compiled: WeakKeyDictionary[ProfilePart, Compiled] = WeakKeyDictionary()
+
+    def __getitem__(self, part: ProfilePart) -> Compiled:
+        found = self._compiled.get(part)
+        return self._compiled.setdefault(part, self._make(part)) if found is None else found
 
 
 class StoredProfile:
@@ -141,6 +158,17 @@ class ProfileCatalog:
         """The profiles with these ids, by name. One that was removed since is left out."""
         found = (self.by_id[each] for each in ids if each in self.by_id)
         return sorted(found, key=lambda profile: profile.name.lower())
+
+    def parts(self, ids: Iterable[int], resource: Resource, usage: Usage) -> list[ProfilePart]:
+        """The parts of those of these profiles that cover the resource for the usage, by name of profile.
+
+        Raises NoUsableProfile if there are none, but a misfit that names the resource.
+        """
+        assigned = self.assigned(ids)
+        found = [part for profile in assigned if (part := profile.part(resource, usage))]
+        if not found and any(profile.is_misfit and profile.names(resource) for profile in assigned):
+            raise NoUsableProfile
+        return found
 
 
 class _Kept:

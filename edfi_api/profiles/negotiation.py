@@ -7,7 +7,6 @@ from edfi_api.model.surface.resource import Resource
 from edfi_api.profiles.catalog import ProfileCatalog, ProfilePart, StoredProfile
 from edfi_api.profiles.exceptions import (
     NoPartForUsage,
-    NoUsableProfile,
     OtherResourceInMediaType,
     ProfileRequired,
     ResourceNotInProfile,
@@ -42,7 +41,7 @@ class Negotiation:
         ResourceNotInProfile and NoPartForUsage.
         """
         named = None if requested is None else self._named(requested)
-        own = self._own_parts()
+        own = self.catalog.parts(self.assigned_ids, self.resource, self.usage)
         if requested is None or named is None:
             return _only(own)
         if own and named.row_id not in self.assigned_ids:
@@ -58,14 +57,6 @@ class Negotiation:
         if named is None or named.is_misfit:
             raise UnknownProfile(requested.profile, _HEADERS[self.usage])
         return named
-
-    def _own_parts(self) -> list[ProfilePart]:
-        """The parts of the client's own profiles that cover the resource for the usage, by name of profile."""
-        assigned = self.catalog.assigned(self.assigned_ids)
-        own = [part for profile in assigned if (part := profile.part(self.resource, self.usage))]
-        if not own and any(profile.is_misfit and profile.names(self.resource) for profile in assigned):
-            raise NoUsableProfile
-        return own
 
     def _check_media_type(self, requested: ProfileMediaType) -> None:
         if requested.resource.lower() != self.resource.name.resource.lower():

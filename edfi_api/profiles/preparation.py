@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
-from weakref import WeakKeyDictionary
 
 from edfi_api.documents.descriptor_values import StoredUris
 from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
@@ -12,7 +11,7 @@ from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Prepa
 from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.merge_preparation import MergePreparer
 from edfi_api.model.profiles.members import members_of
-from edfi_api.profiles.catalog import ProfilePart
+from edfi_api.profiles.catalog import OfParts, ProfilePart
 from edfi_api.profiles.exceptions import ContradictionPreventedByProfile, CreationPreventedByProfile
 
 Body = dict[str, Any]
@@ -51,20 +50,13 @@ class ProfilePreparer:
         return merged
 
 
-class ProfilePreparers:
-    """The preparers of parts of profiles, each compiled at first use and dropped together with its part."""
+def profile_preparers(preparers: Preparers) -> OfParts[ProfilePreparer | None]:
+    """The preparers of parts of profiles; None of a part that hides nothing."""
 
-    def __init__(self, preparers: Preparers) -> None:
-        self._preparers = preparers
-        self._compiled: WeakKeyDictionary[ProfilePart, ProfilePreparer] = WeakKeyDictionary()
-
-    def under(self, part: ProfilePart) -> ProfilePreparer | None:
-        """Prepares what is written under the part; None if it hides nothing."""
+    def make(part: ProfilePart) -> ProfilePreparer | None:
         if part.view is None:
             return None
-        found = self._compiled.get(part)
-        if found is None:
-            full = self._preparers[part.resource.name]
-            merging = MergePreparer(full, members_of(part.resource), part.view)
-            found = self._compiled.setdefault(part, ProfilePreparer(part.profile, merging))
-        return found
+        full, members = preparers[part.resource.name], members_of(part.resource)
+        return ProfilePreparer(part.profile, MergePreparer(full, members, part.view))
+
+    return OfParts(make)

@@ -15,12 +15,11 @@ from edfi_api.api.metadata.profile_components import ProfileComponents
 from edfi_api.api.metadata.responses import Content
 from edfi_api.api.metadata.tracked_changes import tracked_schemas
 from edfi_api.documents.readable_schema import readable_schema
-from edfi_api.documents.visible_part import is_visible_path, writable_schema
+from edfi_api.documents.visible_part import writable_schema
 from edfi_api.model.profiles.definition import Usage
-from edfi_api.model.profiles.view import ObjectView
-from edfi_api.model.surface.query_fields import ID_FIELD
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, QueryField, Resource, Surface
+from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.profiles.catalog import ProfilePart, StoredProfile
+from edfi_api.queries.visible_fields import with_visible_fields
 
 _Parts = Mapping[Usage, ProfilePart]
 
@@ -83,24 +82,9 @@ def _narrowed(part: ProfilePart) -> Resource:
 
 
 def _queryable(resource: Resource, parts: _Parts) -> Resource:
-    """The resource with those query fields of which a place is visible to the readers of the profile."""
+    """The resource with the query fields that the readers of the profile have."""
     part = parts.get(Usage.READABLE)
-    if part is None or part.view is None:
-        return resource
-    return replace(resource, query_fields=tuple(_visible_fields(resource, part.view)))
-
-
-def _visible_fields(resource: Resource, view: ObjectView) -> Iterator[QueryField]:
-    for field in resource.query_fields:
-        paths = tuple(path for path in field.paths if _is_visible(path, view))
-        if field == ID_FIELD or paths == field.paths:
-            yield field
-        elif paths:
-            yield replace(field, paths=paths)
-
-
-def _is_visible(path: JsonPath, view: ObjectView) -> bool:
-    return is_visible_path([step for step in path.steps if step != ALL_ITEMS], view)
+    return resource if part is None else with_visible_fields(resource, part.view)
 
 
 def _with_operations(items: dict[str, PathItem], parts: _Parts) -> dict[str, PathItem]:

@@ -6,9 +6,10 @@ from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
-from edfi_api.profiles.catalog import ProfileCatalogs
-from edfi_api.profiles.preparation import ProfilePreparers
+from edfi_api.profiles.catalog import OfParts, ProfileCatalogs
+from edfi_api.profiles.preparation import profile_preparers
 from edfi_api.queries.query_by_example import QueryByExample
+from edfi_api.queries.visible_fields import with_visible_fields
 
 
 class ServedSurface:
@@ -19,7 +20,8 @@ class ServedSurface:
         self.preparers = Preparers(surface)
         self.linker = Linker(surface)
         self.profiles = ProfileCatalogs(surface)
-        self.profile_preparers = ProfilePreparers(self.preparers)
+        self.profile_queries = OfParts(lambda part: QueryByExample(with_visible_fields(part.resource, part.view)))
+        self.profile_preparers = profile_preparers(self.preparers)
 
 
 def viewset_class(resource: Resource, served: ServedSurface, base: type[ResourceViewSet]) -> type[ResourceViewSet]:
@@ -37,6 +39,7 @@ def viewset_class(resource: Resource, served: ServedSurface, base: type[Resource
         "profiles": served.profiles,
         "profile_preparers": served.profile_preparers,
         "query_by_example": QueryByExample(resource),
+        "profile_queries": served.profile_queries,
         "representation": Representation(preparer.extractor, served.linker),
     }
     return type(f"{resource.name.resource}ViewSet", (base,), members)

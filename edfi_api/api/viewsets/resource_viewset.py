@@ -27,7 +27,7 @@ from edfi_api.api.viewsets.document_id import document_uuid
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.handling import add_handling, requested_leniency
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
-from edfi_api.api.viewsets.profiled import profile_tag, profiled_headers, requested_profile
+from edfi_api.api.viewsets.profiled import profile_tag, profiled_headers, requested_profile, without_hidden
 from edfi_api.api.viewsets.representation import CollectionText, Representation
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
 from edfi_api.api.viewsets.writes import update, upsert, write_request
@@ -36,14 +36,16 @@ from edfi_api.documents.incoming import Preparer, Preparers
 from edfi_api.documents.leniency import Leniency
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.profiles.catalog import ProfileCatalogs, ProfilePart
+from edfi_api.profiles.catalog import OfParts, ProfileCatalogs, ProfilePart
 from edfi_api.profiles.negotiation import Negotiation
-from edfi_api.profiles.preparation import ProfilePreparer, ProfilePreparers
+from edfi_api.profiles.preparation import ProfilePreparer
+from edfi_api.profiles.visibility import visibility_of
 from edfi_api.queries import collection, replica
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.selection import Order, Selection, all_documents
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.exceptions import KeyChangeContradicts
 from edfi_api.storage.requests import DeleteRequest
 from edfi_api.storage.stored import Outcome
 
@@ -72,7 +74,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     preparers: Preparers
     preparer: Preparer
     profiles: ProfileCatalogs
-    profile_preparers: ProfilePreparers
+    profile_preparers: OfParts[ProfilePreparer | None]
+    profile_queries: OfParts[QueryByExample]
     query_by_example: QueryByExample
     representation: Representation
     fixed_headers: FixedHeaders
@@ -112,8 +115,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """The selection that the filter backends narrow."""
         return all_documents(self.resource, self.using)
 
-    def selection(self) -> Selection:
-        """The documents that the filter backends select."""
+    def selection(self, part: ProfilePart | None) -> Selection:
+        """The documents that the filter backends select, by what a part of a profile shows of them."""
+        if part is not None and part.view is not None:
+            self.query_by_example = self.profile_queries[part]
         self.leniency = requested_leniency(self.request._request)
         return cast(Selection, self.filter_queryset(self.get_queryset()))
 
@@ -121,7 +126,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """A page of documents; filters are the resource's query fields."""
         part = self.profile_part(request)
         page = self.paginator.read(request)
-        documents = self.selection().restricted_by(self.authorize(request).policy)
+        documents = self.selection(part).restricted_by(self.authorize(request).policy)
 
         def query(documents: Selection) -> tuple[int | None, CollectionText]:
             total = collection.count(documents) if page.wants_total else None
@@ -138,8 +143,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def partitions(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Page tokens with which several clients can read the collection in parallel."""
-        self.profile_part(request)
-        documents = self.selection()
+        documents = self.selection(self.profile_part(request))
         number = self.paginator.read_number(request)
         documents = documents.restricted_by(self.authorize(request).policy)
         tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
@@ -185,7 +189,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         preparer = self.preparer_under(part)
         prepared = preparer.prepare_replacement(body, self.document_uuid, self.stored_uris, self.leniency)
         write = write_request(prepared, request, self.authorize(request), self.using)
-        written = update(write, self.document_uuid, self.preparers)
+        try:
+            written = update(write, self.document_uuid, self.preparers)
+        except KeyChangeContradicts as refusal:
+            raise without_hidden(refusal, visibility_of(request.user, self.profiles)) from refusal
         headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
@@ -221,7 +228,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def preparer_under(self, part: ProfilePart | None) -> Preparer | ProfilePreparer:
         """Prepares what is written under a part of a profile."""
-        return self.preparer if part is None else self.profile_preparers.under(part) or self.preparer
+        return self.preparer if part is None else self.profile_preparers[part] or self.preparer
 
     @property
     def route_methods(self) -> tuple[str, ...]:
