@@ -36,6 +36,11 @@ def root_of(request: HttpRequest) -> str:
     return request.build_absolute_uri(f"{request.META.get('SCRIPT_NAME', '')}/").rstrip("/")
 
 
+def standard_segment(package_name: str) -> str:
+    """`v5.2` for the package `ed-fi-model-5.2`: the segment of the original Meadowlark in place of `data`."""
+    return "v" + package_name.rpartition("-")[2]
+
+
 def fixed_path(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
     """A route that matches case-insensitively, with an optional trailing slash; `<name>` in it matches any segment."""
     return re_path(rf"^{_pattern(address)}/?\Z", view, name=name)

@@ -76,6 +76,17 @@ DEFAULTS: dict[str, Any] = {
     # Attempts to log in to the admin per minute: by address, and by user name from all addresses.
     "LOGINS_PER_MINUTE": 10,
     "LOGINS_PER_USER_AND_MINUTE": 60,
+    # Names of the segments of addresses that choose a data store, in their order, after the one of the tenant.
+    "ROUTE_QUALIFIERS": (),
+    # Whether clients without any data store use the control database. Only without route qualifiers.
+    "MAIN_STORE": True,
+    # Within so many seconds a process notices data stores that were added, changed or removed.
+    "STORE_SECONDS": 10,
+    # Secrets from which the keys of connection strings are derived: the first encrypts, all decrypt. Without any, no
+    # connection string can be stored.
+    "STORE_KEYS": (),
+    # Host names and networks that connection strings may lead to; empty for any.
+    "STORE_HOSTS": (),
     # Whether a proxy is in front, whose X-Forwarded-For is the client's address.
     "BEHIND_PROXY": False,
 }

@@ -132,6 +132,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "references",
     "edfi_api",
+    "edfi_api.data_stores",
     "edfi_api.security",
     "edfi_api.profiles",
     "edfi_api.changes.change_queries",
@@ -243,6 +244,7 @@ if replica:
     timeouts = {"connect_timeout": 2, "tcp_user_timeout": 5000}
     DATABASES["replica"]["OPTIONS"] |= {"application_name": "meadowlark", **timeouts}
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
+DATABASE_ROUTERS = ["edfi_api.data_stores.router.DataStoreRouter"]
 # Only for requests, see wsgi.py; commands have no limits.
 STATEMENT_SECONDS = env.int(
     "MEADOWLARK_STATEMENT_SECONDS",

@@ -8,6 +8,7 @@ from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
+from edfi_api.addresses import standard_segment
 from edfi_api.api.batch.urls import batch_routes
 from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.api.viewsets.router import DataRouter
@@ -15,8 +16,7 @@ from edfi_api.startup import current_surface
 
 surface = current_surface()
 
-# The original Meadowlark has the version of the standard in the path: /v3.3b for the package ed-fi-model-3.3b.
-STANDARD_SEGMENT = "v" + surface.core_project.package_name.rpartition("-")[2]
+STANDARD_SEGMENT = standard_segment(surface.core_project.package_name)
 DATA_PREFIXES = ("data/v3", "data", STANDARD_SEGMENT)
 
 _prefixes = "|".join(re.escape(prefix) for prefix in DATA_PREFIXES)

@@ -18,6 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 from django.http import HttpResponse
 
+from edfi_api.data_stores.request_options import limit
 from meadowlark.serving.lean_handler import LeanHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
@@ -38,11 +39,10 @@ for receiver in (close_caches, reset_urlconf, close_old_connections):
 # concurrent: starting the parallel workers took four milliseconds of each filtered page of a million documents. A
 # pooler with transaction pooling supports no session options; there the pooler or the role has to be configured.
 limits = {"statement_timeout": settings.STATEMENT_SECONDS, "lock_timeout": settings.LOCK_SECONDS}
+of_requests = [f"-c {name}={seconds}s" for name, seconds in limits.items() if seconds]
+of_requests.append("-c max_parallel_workers_per_gather=0")
 for database in connections.databases.values():
-    if not database["DISABLE_SERVER_SIDE_CURSORS"]:
-        added = [f"-c {name}={seconds}s" for name, seconds in limits.items() if seconds]
-        added.append("-c max_parallel_workers_per_gather=0")
-        database["OPTIONS"]["options"] = " ".join([database["OPTIONS"].get("options", ""), *added]).strip()
+    limit(database, " ".join(of_requests))
 
 _thread = threading.local()
 

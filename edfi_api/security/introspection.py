@@ -1,11 +1,11 @@
 """Token introspection for the bearer of the token. See
 meadowlark/docs/authorization.md#token-introspection."""
 
+from collections.abc import Sequence
 from typing import cast
 from urllib.parse import parse_qsl
 
 import orjson
-from django.db import DEFAULT_DB_ALIAS
 from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,9 +16,10 @@ from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 
 from .claim_uris import SERVICES, claim_name
 from .claims import Operations, operations
+from .data_stores import database_of
 from .exceptions import ClaimSetNotFound, ClaimSetVanished, UnusableToken
 from .models import Application
-from .reachable_organizations import reachable_organizations
+from .reachable_organizations import reachable_organizations, undescribed_organizations
 from .tokens import AuthenticatedClient
 
 _LONGEST_BODY = 16 * 1024
@@ -37,7 +38,9 @@ class TokenInfoView(APIView):
         if token != request.auth:
             raise UnusableToken("The Authorization header token does not match the token in the request body.")
         client = cast(AuthenticatedClient, request.user)
-        return Response(_token_info(client, self.surface, DEFAULT_DB_ALIAS), headers={"Cache-Control": "no-cache"})
+        return Response(
+            _token_info(client, self.surface, _database(request, client)), headers={"Cache-Control": "no-cache"}
+        )
 
 
 def _token(request: HttpRequest) -> str | None:
@@ -54,17 +57,30 @@ def _token(request: HttpRequest) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def _token_info(client: AuthenticatedClient, surface: Surface, using: str) -> dict[str, object]:
+def _database(request: Request, client: AuthenticatedClient) -> str | None:
+    """The one with the client's education organizations; None if the address does not say which of several."""
+    segments: Sequence[str] = getattr(request._request, "context_segments", ())
+    if not segments and len(client.data_store_ids) > 1:
+        return None
+    return database_of(client, str(request.auth), segments, is_write=False)
+
+
+def _token_info(client: AuthenticatedClient, surface: Surface, using: str | None) -> dict[str, object]:
     try:
         granted = operations(client)
     except ClaimSetVanished as error:
         raise ClaimSetNotFound from error
+    claimed = client.education_organization_ids
+    if using is None:
+        organizations = undescribed_organizations(claimed)
+    else:
+        organizations = reachable_organizations(claimed, surface, using)
     return {
         "active": True,
         "client_id": client.key,
         "exp": int(client.token_expires.timestamp()),
         "namespace_prefixes": client.namespace_prefixes,
-        "education_organizations": reachable_organizations(client.education_organization_ids, surface, using),
+        "education_organizations": organizations,
         "assigned_profiles": _assigned_profiles(client),
         "claim_set": {"name": client.claim_set_name},
         "resources": _resources(granted, surface),

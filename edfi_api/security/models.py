@@ -19,6 +19,8 @@ from django.utils import timezone
 from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import AbstractApplication
 
+from edfi_api.data_stores.models import DataStore
+
 from .actions import Action
 from .claim_uris import BEGINNING
 from .names import validate_name, validate_namespace_prefix
@@ -102,6 +104,14 @@ class ApiClient(AbstractApplication):  # type: ignore[misc]  # the toolkit is un
     expires_at = models.DateTimeField(
         null=True, blank=True, help_text="From then on as if it were inactive. Without a time it does not expire."
     )
+    data_stores = models.ManyToManyField(
+        DataStore,
+        through="ApiClientDataStore",
+        related_name="api_clients",
+        blank=True,
+        help_text="Where its documents are; the address of a request chooses one of them. Without any, the control "
+        "database, as far as the settings let it.",
+    )
     client_type = models.CharField(max_length=32, default=AbstractApplication.CLIENT_CONFIDENTIAL, editable=False)
     authorization_grant_type = models.CharField(
         max_length=44, default=AbstractApplication.GRANT_CLIENT_CREDENTIALS, editable=False
@@ -125,6 +135,20 @@ class ApiClient(AbstractApplication):  # type: ignore[misc]  # the toolkit is un
     def is_usable(self, request: object) -> bool:
         """Hook of django-oauth-toolkit, called wherever it uses a client."""
         return self.is_active and (self.expires_at is None or self.expires_at > timezone.now())
+
+
+class ApiClientDataStore(models.Model):
+    """A data store that a client may use."""
+
+    api_client = models.ForeignKey(ApiClient, on_delete=models.CASCADE)
+    data_store = models.ForeignKey(DataStore, on_delete=models.CASCADE)
+
+    class Meta:
+        db_table = "api_client_data_store"
+        constraints = [models.UniqueConstraint(fields=["api_client", "data_store"], name="data_store_assigned_once")]
+
+    def __str__(self) -> str:
+        return f"{self.api_client}: {self.data_store}"
 
 
 def _strategies(**options: Any) -> Any:

@@ -40,6 +40,11 @@ def reachable_organizations(claimed: Sequence[int], surface: Surface, using: str
     return [_described(id_, family, surface) for id_ in listed]
 
 
+def undescribed_organizations(claimed: Sequence[int]) -> list[dict[str, object]]:
+    """The ids of the claimed ones alone, where no database is known to have more."""
+    return [{"education_organization_id": id_} for id_ in sorted(set(claimed))]
+
+
 def _family(claimed: Sequence[int], using: str) -> dict[int, _Organization]:
     names = resource_types.names(using)
     with connections[using].cursor() as cursor:

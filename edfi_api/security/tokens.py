@@ -17,11 +17,13 @@ from django.utils import timezone
 from oauth2_provider.models import AbstractAccessToken, get_access_token_model
 
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.models import DataStoresVersion
 
-from .models import Application, ClaimsVersion
+from .models import ApiClientDataStore, Application, ClaimsVersion
 
 # An entry takes about a kilobyte; with more concurrent clients than this, lookups cost queries again.
 _MOST_REMEMBERED_TOKENS = 4096
+_cache_lock = Lock()
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class AuthenticatedClient:
     token_expires: datetime
     # The primary keys of the profiles that the application's clients are bound by.
     profile_ids: tuple[int, ...] = ()
+    # Of the data stores that it may use, and the version of all data stores at that time.
+    data_store_ids: frozenset[int] = frozenset()
+    data_stores_version: int = 0
     # Django REST framework reads this attribute of a request's user.
     is_authenticated: bool = True
 
@@ -64,7 +69,7 @@ def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: f
     return min(until, client.token_expires.timestamp())
 
 
-@cached(TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_remembered_until, timer=_now), key=token_checksum, lock=Lock())
+@cached(TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_remembered_until, timer=_now), key=token_checksum, lock=_cache_lock)
 def client_of_token(token: str) -> AuthenticatedClient | None:
     """The client that `token` authenticates; None if the token is unknown or expired, or its client is inactive."""
     now = timezone.now()
@@ -78,12 +83,23 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
                 .order_by()
                 .values("profiles__pk")
             ),
+            data_store_ids=ArraySubquery(
+                ApiClientDataStore.objects.filter(api_client=OuterRef("application")).values("data_store")
+            ),
+            data_stores_version=DataStoresVersion.objects.values("version"),
         )
         .filter(token_checksum=token_checksum(token), expires__gt=now, application__is_active=True)
         .exclude(application__expires_at__lte=now)
         .first()
     )
     return None if found is None else _authenticated_client(found)
+
+
+def looked_up_again(token: str) -> AuthenticatedClient | None:
+    """As `client_of_token`, as it is now."""
+    with _cache_lock:
+        client_of_token.cache.pop(token_checksum(token), None)
+    return client_of_token(token)
 
 
 def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
@@ -100,6 +116,8 @@ def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
         namespace_prefixes=tuple(application.vendor.namespace_prefixes),
         token_expires=min(token.expires, client.expires_at or token.expires),
         profile_ids=tuple(token.profile_ids),
+        data_store_ids=frozenset(token.data_store_ids),
+        data_stores_version=token.data_stores_version,
     )
 
 

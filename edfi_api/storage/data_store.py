@@ -42,6 +42,11 @@ def data_store(using: str) -> DataStore:
     return found if found is not None else _data_stores.setdefault(using, DataStore(using))
 
 
+def discard(using: str) -> None:
+    """Drop everything that is kept about a database."""
+    _data_stores.pop(using, None)
+
+
 def forget() -> None:
     """Drop everything that is kept about any database."""
     _data_stores.clear()

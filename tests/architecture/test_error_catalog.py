@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 
+from edfi_api.data_stores import exceptions as data_stores
 from edfi_api.documents import exceptions as documents
 from edfi_api.problem_details import catalog, http_exceptions
 from edfi_api.problem_details.catalog import problem_of
@@ -17,8 +18,10 @@ from edfi_api.storage import exceptions as storage
 from references import exceptions as references
 
 TOP = Path(__file__).parents[2]
-MODULES = (documents, http_exceptions, profiles, queries, references, security, storage)
+MODULES = (data_stores, documents, http_exceptions, profiles, queries, references, security, storage)
 NOT_ANSWERED = {
+    # Raised only where a connection string is stored.
+    data_stores.NoStoreKey,
     # Raised only when the admin restores a deleted document that exists.
     storage.DocumentExists,
     # Raised again with the name of the profile.

@@ -13,15 +13,21 @@ from tests.architecture.test_imports import MODULES, ORDERED_PACKAGES, TOP, _lay
 
 STORAGE, REFERENCES, SECURITY = "edfi_api.storage", "references", "edfi_api.security"
 PROFILES = "edfi_api.profiles"
+DATA_STORES = "edfi_api.data_stores"
 HISTORY, STREAM = "edfi_api.changes.change_queries", "edfi_api.changes.change_stream"
 
 # Table or view → the package whose code or triggers write it.
 OWNERS = {
     "alias": REFERENCES,
+    "api_client_data_store": SECURITY,
     "authorization_path": STORAGE,
     "change_consumer": HISTORY,
     "claims_version": SECURITY,
     "contact_path": STORAGE,
+    "data_store": DATA_STORES,
+    "data_store_context": DATA_STORES,
+    "data_store_derivative": DATA_STORES,
+    "data_stores_version": DATA_STORES,
     "dead_letter": STREAM,
     "deleted_document": HISTORY,
     "document": STORAGE,
@@ -50,6 +56,7 @@ OWNERS = {
     "staff_path": STORAGE,
     "student_path": STORAGE,
     "superseded_document": HISTORY,
+    "tenant": DATA_STORES,
 }
 
 # Modules below the owner that may refer to its tables.

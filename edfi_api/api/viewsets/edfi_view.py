@@ -7,7 +7,6 @@ Authentication, permission, throttle, parser, renderer and exception handler cla
 from functools import cache
 from typing import Any, Never
 
-from django.db import DEFAULT_DB_ALIAS
 from django.http import HttpRequest
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -17,7 +16,9 @@ from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.models import Document
 from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
 from edfi_api.queries.pagination import EdFiPagination
+from edfi_api.security.data_stores import database_of
 
+_WRITING = frozenset({"POST", "PUT", "DELETE"})
 _VARY = FixedHeaders({"Vary": "Accept"})
 
 
@@ -62,9 +63,15 @@ class EdFiView(GenericAPIView[Document]):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.perform_authentication(request)
-        self.using = DEFAULT_DB_ALIAS
+        self.choose_database(request)
         self.check_permissions(request)
         self.check_throttles(request)
+
+    def choose_database(self, request: Any) -> None:
+        """Set `using`. Raises what `database_of` does, which comes before everything else after authentication."""
+        segments = getattr(request._request, "context_segments", ())
+        is_write = request.method in _WRITING
+        self.using = database_of(request.user, request.auth, segments, is_write=is_write)
 
     def perform_authentication(self, request: Any) -> None:
         """Authenticates immediately. DRF does it at the first access to `request.user`, through wrappers that take as

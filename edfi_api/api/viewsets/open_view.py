@@ -1,5 +1,7 @@
 """The base view of public, read-only routes."""
 
+from typing import Any
+
 from edfi_api.api.viewsets.edfi_view import EdFiView
 
 
@@ -9,3 +11,6 @@ class OpenView(EdFiView):
     authentication_classes = []
     permission_classes = []
     detail = None
+
+    def choose_database(self, request: Any) -> None:
+        """None: what these routes read is the same for all data stores, or in the control database."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar, cast
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.decorators import classonlymethod
@@ -100,7 +99,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def initial(self, request: Request, *args: Any, document_id: str | None = None, **kwargs: Any) -> None:
         """Does not check permissions: each action does."""
         self.perform_authentication(request)
-        self.using = DEFAULT_DB_ALIAS
+        self.choose_database(request)
         self.check_throttles(request)
         if document_id is not None:
             self.document_uuid = document_uuid(document_id)

@@ -19,11 +19,16 @@ def internal_error(error: InternalError) -> Problem | None:
     return _UNAVAILABLE if storage.is_outage(error) else None
 
 
-_UNAVAILABLE = Problem(
-    status=503,
-    type="service-unavailable",
-    title="Service Unavailable",
-    detail="The service is temporarily unable to handle the request. Retry the request later.",
-    headers={"Retry-After": "5"},
-)
+def unavailable(retry_after: int) -> Problem:
+    """Worth a retry after so many seconds."""
+    return Problem(
+        status=503,
+        type="service-unavailable",
+        title="Service Unavailable",
+        detail="The service is temporarily unable to handle the request. Retry the request later.",
+        headers={"Retry-After": str(retry_after)},
+    )
+
+
+_UNAVAILABLE = unavailable(retry_after=5)
 SYSTEM_ERROR = Problem(status=500, type="system", title="System Error", detail="An unexpected problem has occurred.")

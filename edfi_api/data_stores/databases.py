@@ -1,0 +1,61 @@
+"""Databases of data stores as entries of Django's `connections`, which all threads of the process share.
+
+The only module that adds and removes entries. An alias has the revision of its connection string, so an entry never
+changes.
+"""
+
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from edfi_api.conf import api_settings
+
+from .connection_strings import MAIN, Destination, destination
+from .encryption import decrypt
+from .exceptions import ConnectionUnusable
+from .request_options import REQUEST_OPTIONS, limit
+from .routing import Database
+
+# What the settings give the control database, and the connections to all others need too.
+_INHERITED = ("keepalives_idle", "keepalives_interval", "keepalives_count")
+# Requests for other data stores must not wait for the threads that wait for this one.
+_TIMEOUTS = {"connect_timeout": 2, "tcp_user_timeout": 10_000}
+
+
+def alias_of(database: Database) -> str:
+    """Its alias, which can be used from now on. Raises ConnectionUnusable."""
+    if database.alias in connections.settings:
+        return database.alias
+    if database.connection is None:
+        raise ConnectionUnusable("there is none")
+    text = decrypt(database.connection)
+    if text == MAIN:
+        return DEFAULT_DB_ALIAS
+    add(database.alias, destination(text, api_settings.STORE_HOSTS), f"meadowlark/{database.data_store}")
+    return database.alias
+
+
+def add(alias: str, where: Destination, application_name: str) -> None:
+    """Make the alias one of Django's databases."""
+    control = connections.settings[DEFAULT_DB_ALIAS]
+    inherited = {name: control["OPTIONS"][name] for name in _INHERITED if name in control["OPTIONS"]}
+    added: dict[str, Any] = {
+        "ENGINE": control["ENGINE"],
+        "NAME": where.database,
+        "USER": where.user,
+        "PASSWORD": where.password,
+        "HOST": where.host,
+        "PORT": where.port,
+        "CONN_MAX_AGE": control["CONN_MAX_AGE"],
+        "CONN_HEALTH_CHECKS": control["CONN_HEALTH_CHECKS"],
+        "DISABLE_SERVER_SIDE_CURSORS": where.is_pooled,
+        "OPTIONS": {**inherited, **_TIMEOUTS, "application_name": application_name, **where.options},
+    }
+    limit(added, control.get(REQUEST_OPTIONS, ""))
+    configured = connections.configure_settings({DEFAULT_DB_ALIAS: control, alias: added})
+    connections.settings[alias] = configured[alias]
+
+
+def remove(alias: str) -> None:
+    """The alias can no longer be used, except by threads that have a connection to it."""
+    connections.settings.pop(alias, None)

@@ -1,0 +1,43 @@
+"""Why no data store answers a request. They carry facts; status and texts for clients are in
+`problem_details.catalog`."""
+
+from dataclasses import dataclass
+
+
+class NoDataStores(Exception):
+    """The client has no data store, and the main one does not count."""
+
+
+class DataStoreNotFound(Exception):
+    """None of the client's data stores has exactly the context of the address."""
+
+
+class AmbiguousDataStore(Exception):
+    """Several of the client's data stores have the context of the address."""
+
+
+@dataclass
+class ConnectionUnusable(Exception):
+    """A connection string is missing, cannot be decrypted or read, or leads to a host that is not allowed. `reason`
+    contains no part of the string."""
+
+    reason: str
+
+
+class NotProvisioned(Exception):
+    """The database has no tables, or lacks migrations that this version needs."""
+
+
+@dataclass
+class DataStoreUnavailable(Exception):
+    """The database does not answer, or the data store is offline; worth a retry after so many seconds."""
+
+    retry_after: int
+
+
+class DataStoreReadOnly(Exception):
+    """A write, to a data store in the state `readOnly`."""
+
+
+class NoStoreKey(Exception):
+    """There is no key that outlasts this process, so a connection string cannot be stored."""

@@ -1,0 +1,110 @@
+"""Tenants, data stores, their contexts and derivatives, in the control database.
+
+A data store without context and tenant belongs to addresses without segments. Connection strings are encrypted
+(`encryption`); a trigger counts up `revision` when one changes, so that a changed one gets a new alias. Triggers count
+up `data_stores_version` with any change of these tables, so that processes notice it.
+"""
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models.functions import Lower
+
+LONGEST_NAME = 256
+
+_tenant_name = RegexValidator(r"\A[a-zA-Z0-9_-]+\Z", "A name consists of letters, digits, '_' and '-'.")
+
+
+class State(models.TextChoices):
+    """What a data store can be used for."""
+
+    PREPARING = "preparing"
+    ONLINE = "online"
+    READ_ONLY = "readOnly"
+    OFFLINE = "offline"
+
+
+class Tenant(models.Model):
+    """A customer of the operator, with data stores of its own: the first segment of its addresses."""
+
+    name = models.CharField(max_length=LONGEST_NAME, validators=[_tenant_name])
+
+    class Meta:
+        db_table = "tenant"
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(Lower("name"), name="tenant_once_in_any_case")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DataStore(models.Model):
+    """A database with documents. Names are not unique, as in Ed-Fi's servers."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="data_stores")
+    name = models.CharField(max_length=LONGEST_NAME)
+    type = models.CharField(max_length=50, blank=True, help_text="For people: Production, Sandbox, Training.")
+    connection = models.TextField(null=True, editable=False)
+    state = models.CharField(max_length=9, choices=State, default=State.PREPARING)
+    revision = models.BigIntegerField(default=1, editable=False)
+
+    class Meta:
+        db_table = "data_store"
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(state__in=State.values), name="data_store_state_is_known")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DataStoreContext(models.Model):
+    """The value of one qualifier, as `schoolYear`, of a data store."""
+
+    data_store = models.ForeignKey(DataStore, on_delete=models.CASCADE, related_name="contexts")
+    key = models.CharField(max_length=LONGEST_NAME)
+    value = models.CharField(max_length=LONGEST_NAME)
+
+    class Meta:
+        db_table = "data_store_context"
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint("data_store", Lower("key"), name="context_once_per_qualifier")]
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}"
+
+
+class DerivativeType(models.TextChoices):
+    """What a derivative is used for."""
+
+    READ_REPLICA = "ReadReplica"
+    SNAPSHOT = "Snapshot"
+
+
+class DataStoreDerivative(models.Model):
+    """Another database with the data of a data store."""
+
+    data_store = models.ForeignKey(DataStore, on_delete=models.CASCADE, related_name="derivatives")
+    type = models.CharField(max_length=11, choices=DerivativeType)
+    connection = models.TextField(null=True, editable=False)
+    revision = models.BigIntegerField(default=1, editable=False)
+
+    class Meta:
+        db_table = "data_store_derivative"
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(type__in=DerivativeType.values), name="derivative_type_is_known")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} of {self.data_store}"
+
+
+class DataStoresVersion(models.Model):
+    """One row, incremented by triggers with every change of data stores and their assignments."""
+
+    version = models.BigIntegerField()
+
+    class Meta:
+        db_table = "data_stores_version"
+        managed = False

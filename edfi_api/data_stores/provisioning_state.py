@@ -1,0 +1,34 @@
+"""Whether a database has all migrations that this version needs; migrations of a newer one do no harm."""
+
+from functools import cache
+
+from django.db import connections
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from .exceptions import NotProvisioned
+
+# The apps whose tables are in the database of every data store.
+DATA_APPS = frozenset({"references", "edfi_api", "change_queries", "change_stream", "descriptors", "sql_views"})
+
+Migration = tuple[str, str]
+
+
+@cache
+def needed_migrations() -> frozenset[Migration]:
+    """App and name of every migration of the data apps."""
+    loader = MigrationLoader(None)
+    return frozenset(key for key in loader.disk_migrations if key[0] in DATA_APPS)
+
+
+def pending_migrations(using: str) -> set[Migration]:
+    """Those that the database lacks."""
+    return set(needed_migrations()) - set(MigrationRecorder(connections[using]).applied_migrations())
+
+
+class Provisioned:
+    """A database that has them all; raises NotProvisioned for others."""
+
+    def __init__(self, using: str) -> None:
+        if pending_migrations(using):
+            raise NotProvisioned

@@ -1,0 +1,88 @@
+"""The routing table of this process, which is replaced as a whole when data stores have changed.
+
+It is read again if a client's token was looked up at a newer version, if `STORE_SECONDS` have passed, and if a request
+finds no data store, at most once a second: one that was made is usable with the first request.
+"""
+
+import json
+import time
+from threading import Lock
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS
+
+from edfi_api.conf import api_settings
+from edfi_api.storage.data_store import data_store, discard
+from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.driver.sql_files import statements_beside
+
+from .databases import remove
+from .models import DerivativeType, State
+from .routing import Database, RoutingTable, Store, context_of
+
+_ROUTES = statements_beside(__file__)("routes")
+_VERSION = Sql("SELECT version FROM data_stores_version")
+_SECONDS_BETWEEN_MISSES = 1
+# Requests that run on an alias when it is retired end within this time; the limits of statements see to it.
+_SECONDS_OF_RETIREMENT = 120
+
+
+class Routes:
+    """The table of the control database `using`, and when it was checked, by the monotonic clock."""
+
+    def __init__(self, using: str) -> None:
+        self._using = using
+        self._lock = Lock()
+        self._retired: dict[str, float] = {}
+        self._table = _read(using)
+        self._checked_at = time.monotonic()
+
+    def table(self, version: int = 0) -> RoutingTable:
+        """The table, at least of this version."""
+        is_old = time.monotonic() - self._checked_at > api_settings.STORE_SECONDS
+        if version > self._table.version or is_old:
+            self._check()
+        return self._table
+
+    def after_a_miss(self) -> RoutingTable:
+        """The table, checked for changes within the last second."""
+        if time.monotonic() - self._checked_at >= _SECONDS_BETWEEN_MISSES:
+            self._check()
+        return self._table
+
+    def _check(self) -> None:
+        with self._lock:
+            self._checked_at = time.monotonic()
+            [(version,)] = with_retries(lambda: execute(_VERSION, self._using))
+            if version != self._table.version:
+                self._swap(_read(self._using))
+
+    def _swap(self, table: RoutingTable) -> None:
+        gone = {each.alias for each in self._table.databases} - {each.alias for each in table.databases}
+        self._table, now = table, time.monotonic()
+        self._retired |= dict.fromkeys(gone, now)
+        for alias in [alias for alias, since in self._retired.items() if now - since > _SECONDS_OF_RETIREMENT]:
+            del self._retired[alias]
+            remove(alias)
+            discard(alias)
+
+
+def routes() -> Routes:
+    """Those of this process."""
+    return data_store(DEFAULT_DB_ALIAS).state(Routes)
+
+
+def _read(using: str) -> RoutingTable:
+    rows = with_retries(lambda: execute(_ROUTES, using))
+    return RoutingTable.of(rows[0][0], [_store(*row) for _, *row in rows if row[0] is not None])
+
+
+def _store(*columns: Any) -> Store:
+    id_, tenant, name, state, revision, connection, contexts, derivatives = columns
+    found: dict[DerivativeType, tuple[Database, ...]] = {}
+    for number, type_, its_revision, its_connection in json.loads(derivatives):
+        derivative = Database(f"store_{id_}_{its_revision}_r{number}", id_, its_connection)
+        found[DerivativeType(type_)] = (*found.get(DerivativeType(type_), ()), derivative)
+    primary = Database(f"store_{id_}_{revision}", id_, connection)
+    return Store(id_, tenant, name, State(state), context_of(json.loads(contexts)), primary, found)

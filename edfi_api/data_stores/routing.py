@@ -1,0 +1,80 @@
+"""Which of a client's data stores has the context of an address: an immutable table of all data stores.
+
+Texts compare without regard to case.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from .exceptions import AmbiguousDataStore, DataStoreNotFound
+from .models import DerivativeType, State
+
+# The qualifiers of a data store or of an address with their values, case-folded.
+Context = frozenset[tuple[str, str]]
+
+
+def context_of(pairs: Iterable[tuple[str, str]]) -> Context:
+    """The context with these qualifiers and values, in any case."""
+    return frozenset((key.casefold(), value.casefold()) for key, value in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A database with documents: its alias in Django's settings, its encrypted connection string, and the data store
+    that it belongs to."""
+
+    alias: str
+    data_store: int
+    connection: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A data store, as it was when the table was built."""
+
+    id: int
+    tenant: int | None
+    name: str
+    state: State
+    context: Context
+    primary: Database
+    derivatives: Mapping[DerivativeType, tuple[Database, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingTable:
+    """All data stores, by id and by tenant and context."""
+
+    version: int
+    stores: Mapping[int, Store]
+    by_context: Mapping[tuple[int | None, Context], frozenset[int]]
+
+    @classmethod
+    def of(cls, version: int, stores: Iterable[Store]) -> Self:
+        by_id = {store.id: store for store in stores}
+        by_context: dict[tuple[int | None, Context], set[int]] = defaultdict(set)
+        for store in by_id.values():
+            by_context[store.tenant, store.context].add(store.id)
+        return cls(version, by_id, {key: frozenset(ids) for key, ids in by_context.items()})
+
+    def find(self, ids: Collection[int], tenant: int | None, context: Context) -> Store:
+        """The one among the data stores with these ids that has the tenant and exactly the context.
+
+        Raises DataStoreNotFound and AmbiguousDataStore.
+        """
+        found = self.by_context.get((tenant, context), frozenset()).intersection(ids)
+        if not found:
+            raise DataStoreNotFound
+        if len(found) > 1:
+            raise AmbiguousDataStore
+        return self.stores[next(iter(found))]
+
+    @property
+    def databases(self) -> Iterable[Database]:
+        """The primary databases and their derivatives."""
+        for store in self.stores.values():
+            yield store.primary
+            for derivatives in store.derivatives.values():
+                yield from derivatives

@@ -1,0 +1,75 @@
+"""No data store answers the request: none is the client's, none has the context of the address, or it cannot be
+used."""
+
+from edfi_api.data_stores import exceptions as data_stores
+from edfi_api.problem_details.catalog.registry import problem_of
+from edfi_api.problem_details.catalog.service import unavailable
+from edfi_api.problem_details.problem import Problem
+
+
+@problem_of.register
+def no_data_stores(error: data_stores.NoDataStores) -> Problem:
+    return _refusal(
+        403,
+        "authorization-denied",
+        "Authorization Denied",
+        "No database instances are authorized for this client",
+    )
+
+
+@problem_of.register
+def data_store_not_found(error: data_stores.DataStoreNotFound) -> Problem:
+    """The same for contexts that exist, that do not, and that belong to other clients."""
+    return _route(404, "No database instance found matching the request route qualifiers")
+
+
+@problem_of.register
+def ambiguous_data_store(error: data_stores.AmbiguousDataStore) -> Problem:
+    return _route(
+        400, "Multiple database instances match the request route qualifiers - ambiguous routing not supported"
+    )
+
+
+@problem_of.register
+def connection_unusable(error: data_stores.ConnectionUnusable) -> Problem:
+    return _refusal(
+        503,
+        "service-configuration-error",
+        "Service Configuration Error",
+        "Database connection not configured for the matched instance",
+    )
+
+
+@problem_of.register
+def not_provisioned(error: data_stores.NotProvisioned) -> Problem:
+    return _refusal(
+        503,
+        "database-not-provisioned",
+        "Database Not Provisioned",
+        "The database of the matched instance is not provisioned",
+    )
+
+
+@problem_of.register
+def data_store_unavailable(error: data_stores.DataStoreUnavailable) -> Problem:
+    return unavailable(error.retry_after)
+
+
+@problem_of.register
+def data_store_read_only(error: data_stores.DataStoreReadOnly) -> Problem:
+    return Problem(
+        status=405,
+        type="method-not-allowed",
+        title="Method Not Allowed",
+        detail="The request construction was invalid.",
+        errors=["The data store is read-only."],
+        headers={"Allow": "GET"},
+    )
+
+
+def _route(status: int, detail: str) -> Problem:
+    return _refusal(status, "route-resolution-error", "Route Resolution Error", detail)
+
+
+def _refusal(status: int, type_: str, title: str, detail: str) -> Problem:
+    return Problem(status=status, type=type_, title=title, detail=detail, errors=[detail])

@@ -1,0 +1,157 @@
+"""Data stores on two real servers: the control database on the one of all tests, documents on another one."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings as django_settings
+from django.core.management import call_command
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from edfi_api.data_stores import databases
+from edfi_api.data_stores.connection_strings import destination
+from edfi_api.data_stores.models import DataStore, State
+from edfi_api.data_stores.stores import create_data_store
+from edfi_api.model.surface.resource import Surface
+from edfi_api.security.models import ApiClient
+from meadowlark.embedded_postgres import VOLATILE, EmbeddedPostgres
+from tests.conftest import ApiTestClient, new_token
+from tests.factories import DocumentFactory
+
+_TEMPLATE = "template_of_stores"
+
+
+@dataclass
+class Databases:
+    """Databases on the second server. Their tables are copied from a template, which is migrated once."""
+
+    url: str
+    # Django's own, without the guards of test cases.
+    ensure_connection: Any
+    made: list[str] = field(default_factory=list)
+
+    def url_of(self, name: str) -> str:
+        return self.url.replace("/meadowlark?", f"/{name}?")
+
+    def create(self, template: str | None = _TEMPLATE) -> str:
+        """The URL of a new database, with the tables of documents unless there is no template."""
+        name = f"store_{len(self.made)}"
+        self.made.append(name)
+        self.run(f"CREATE DATABASE {name} TEMPLATE {template or 'template0'}")
+        return self.url_of(name)
+
+    def drop_all(self) -> None:
+        while self.made:
+            self.run(f"DROP DATABASE IF EXISTS {self.made.pop()} WITH (FORCE)")
+
+    def run(self, statement: str) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(statement)
+
+
+@pytest.fixture(scope="session")
+def second_server(django_db_setup: None, django_db_blocker: Any) -> Iterator[Databases]:
+    home = Path(tempfile.mkdtemp(prefix="meadowlark-stores-"))
+    with EmbeddedPostgres(home, VOLATILE) as server:
+        with django_db_blocker.unblock():
+            found = Databases(server.url, BaseDatabaseWrapper.ensure_connection)
+            found.run(f"CREATE DATABASE {_TEMPLATE} TEMPLATE template0")
+            databases.add("template", destination(found.url_of(_TEMPLATE)), "tests")
+            call_command("migrate", database="template", verbosity=0)
+            connections["template"].close()
+            del connections["template"]
+            databases.remove("template")
+        yield found
+    shutil.rmtree(home)
+
+
+@pytest.fixture
+def store_databases(second_server: Databases, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databases]:
+    """Databases for one test; afterwards they are gone, with the aliases that lead to them."""
+    # Test cases refuse databases that were added after they had begun.
+    monkeypatch.setattr(BaseDatabaseWrapper, "ensure_connection", second_server.ensure_connection)
+    yield second_server
+    for alias in [alias for alias in connections if alias.startswith("store_")]:
+        connections[alias].close()
+        del connections[alias]
+        databases.remove(alias)
+    second_server.drop_all()
+
+
+@pytest.fixture
+def configured(settings: Any) -> Callable[..., None]:
+    """Sets settings of the API as a server with data stores has them."""
+
+    def configure(*qualifiers: str, **others: Any) -> None:
+        settings.EDFI_API = {
+            **settings.EDFI_API,
+            "STORE_KEYS": ("a key of tests",),
+            "ROUTE_QUALIFIERS": qualifiers,
+            **others,
+        }
+        if qualifiers:
+            settings.MIDDLEWARE = ["meadowlark.context.ContextMiddleware", *django_settings.MIDDLEWARE]
+
+    return configure
+
+
+MakeStore = Callable[..., DataStore]
+
+
+@pytest.fixture
+def make_store(db: None, store_databases: Databases) -> MakeStore:
+    """Makes a data store that is online, with a database of its own unless a connection string is given."""
+
+    def make(name: str, *, connection: str | None = None, **context: str) -> DataStore:
+        url = connection or store_databases.create()
+        return create_data_store(name, context=context, connection=url, state=State.ONLINE)
+
+    return make
+
+
+class StoreClient(ApiTestClient):
+    """A client whose paths begin with a context."""
+
+    def __init__(self, token: str, context: str = "") -> None:
+        super().__init__(token)
+        self.context = context
+
+    def at(self, context: str) -> "StoreClient":
+        return StoreClient(self.token, context)
+
+    def request(self, method: str, path: str, body: Any = None, *args: Any, **extra: Any):
+        begins = ("/data", "/v5.2", "/relations", "/changequeries", "/oauth", "/metadata")
+        url = path if path.lower().startswith(begins) else f"/data/ed-fi{path}"
+        content = {} if body is None else {"data": body, "content_type": "application/json"}
+        headers = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} | extra
+        return getattr(_http(), method)(f"{self.context}{url}", **content, **headers)
+
+
+def _http() -> Any:
+    from tests.conftest import http  # noqa: PLC0415  Replaced when the middleware of the settings changes.
+
+    return http()
+
+
+@pytest.fixture
+def client_of(db: None) -> Callable[..., StoreClient]:
+    """A client that is assigned data stores."""
+
+    def make(*stores: DataStore, name: str = "tests", **claims: Any) -> StoreClient:
+        token = new_token(name, **claims)
+        ApiClient.objects.get(name=name).data_stores.set(stores)
+        return StoreClient(token)
+
+    return make
+
+
+@pytest.fixture
+def documents_of(surface: Surface) -> Callable[[str], DocumentFactory]:
+    """The factory of documents of a database, by its alias."""
+    return lambda alias: DocumentFactory(surface, alias)
