@@ -93,7 +93,7 @@ def unknown_rule(path: str, message: str) -> Violation:
     return Violation(path, message)
 
 
-def unknown_member(path: str) -> Violation:
+def impossible_member(path: str) -> Violation:
     return Violation(path, f"{_name(path)} is not a member that is possible here.")
 
 

@@ -8,6 +8,7 @@ from edfi_api.api.batch.operations import Kind, Operation
 from edfi_api.documents.coercion import compile_coercion
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import IncomingDocument, Preparers
+from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.securables import SecurablesExtractor
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
@@ -76,7 +77,7 @@ class Causes:
         if resource.name not in self._securables:
             self._securables[resource.name] = SecurablesExtractor(resource)
         try:
-            body = compile_coercion(resource.json_schema)(document)
+            body = compile_coercion(resource.json_schema)(document, Leniency())
             return self._securables[resource.name].securables(body)._asdict()
         except (AttributeError, KeyError, TypeError, ValueError):
             return {}

@@ -183,7 +183,7 @@ def _by_name(sent: Mapping[str, Any]) -> tuple[dict[str, _Member], list[Violatio
     for sent_as, value in sent.items():
         name = _ALIASES.get(sent_as, sent_as)
         if name not in _EVERY_MEMBER:
-            found.append(violations.unknown_member(f"$.{sent_as}"))
+            found.append(violations.impossible_member(f"$.{sent_as}"))
         elif name in members:
             found.append(violations.given_twice(f"$.{sent_as}", members[name].sent_as))
         elif value is not None:
@@ -225,7 +225,7 @@ def _misplaced(kind: Kind, members: Mapping[str, _Member]) -> Iterator[Violation
     """Members that the kind does not have, or needs."""
     for name, member in members.items():
         if name not in _MEMBERS[kind]:
-            yield violations.unknown_member(member.path)
+            yield violations.impossible_member(member.path)
     if "resource" not in members:
         yield violations.required("$.resource")
     if kind is not Kind.DELETE and "document" not in members:

@@ -7,6 +7,7 @@ from typing import Any
 from edfi_api.documents import violations
 from edfi_api.documents.coercion import Coercion, compile_coercion, trim_descriptor
 from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.validation import Validator
 from edfi_api.documents.violations import Violation
 from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
@@ -76,12 +77,12 @@ class _Key:
         nested = self._nested(sent)
         body = self.checked(nested)
         if unknown := [f"$.{path}" for path in _dropped(nested, body)]:
-            raise DataValidationFailed([violations.unknown_member(path) for path in unknown])
+            raise DataValidationFailed([violations.impossible_member(path) for path in unknown])
         return body
 
     def checked(self, sent: dict[str, Any]) -> dict[str, Any]:
         """The identity in a body. Raises DataValidationFailed."""
-        body: dict[str, Any] = self.coerce(sent)
+        body: dict[str, Any] = self.coerce(sent, Leniency())
         if self.resource.is_descriptor:
             body = trim_descriptor(body)
         self.validator.validate_schema(body)
