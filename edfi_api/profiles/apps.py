@@ -10,3 +10,6 @@ class ProfilesConfig(AppConfig):
     label = "profiles"
     verbose_name = "API profiles"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from edfi_api.profiles import checks  # noqa: F401, PLC0415  Models exist when this runs.

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Lower
 
 from edfi_api.logs import audit
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
-from edfi_api.model.profiles.definition import ProfileDefinition, Usage
-from edfi_api.model.profiles.findings import Finding, Severity
+from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
+from edfi_api.model.profiles.findings import Finding, Severity, UnreadableDefinition
 from edfi_api.model.profiles.json_files import canonical_json, read_canonical_json, read_json
 from edfi_api.model.profiles.xml_files import read_xml
 from edfi_api.profiles.models import Profile, ProfileAssignment
@@ -84,7 +85,7 @@ def store_profiles(
 @transaction.atomic
 def remove_profile(name: str, *, by: str) -> None:
     """Remove a profile. Raises NoSuchProfiles, and StillAssigned with the applications that are bound by it."""
-    (profile,) = profiles_named([name])
+    (profile,) = _locked([name])
     applications = [str(application) for application in profile.applications.all()]
     if applications:
         raise StillAssigned(applications)
@@ -95,7 +96,7 @@ def remove_profile(name: str, *, by: str) -> None:
 @transaction.atomic
 def assign_profiles(application: Application, names: Sequence[str], *, by: str) -> list[Profile]:
     """Bind the application's clients by exactly these profiles. Raises NoSuchProfiles."""
-    profiles = profiles_named(names)
+    profiles = _locked(names)
     assignments = ProfileAssignment.objects.filter(application=application)
     assignments.exclude(profile__in=profiles).delete()
     ProfileAssignment.objects.bulk_create(
@@ -108,26 +109,53 @@ def assign_profiles(application: Application, names: Sequence[str], *, by: str) 
 
 def profiles_named(names: Sequence[str]) -> list[Profile]:
     """The stored profiles with these names, in any case, each once. Raises NoSuchProfiles."""
+    return _named(names, Profile.objects.all())
+
+
+def findings(profile: Profile, checker: ProfileChecker) -> Sequence[Finding]:
+    """What is found about a stored profile; its lines are those of no file."""
+    try:
+        return checker.check(read_canonical_json(profile.definition.encode())).findings
+    except UnreadableDefinition as error:
+        return error.findings
+
+
+def notices(profile: Profile, checker: ProfileChecker) -> list[str]:
+    """What is to be known about a stored profile when it is assigned: `Portal: Student has no write part: …`."""
+    return [
+        f"{profile.name}: {finding.text}"
+        for finding in findings(profile, checker)
+        if finding.severity is not Severity.WARNING
+    ]
+
+
+def has_errors(profile: Profile, checker: ProfileChecker) -> bool:
+    """Whether a stored profile does not fit the standard of the checker."""
+    return any(finding.severity is Severity.ERROR for finding in findings(profile, checker))
+
+
+def misfits(checker: ProfileChecker) -> list[tuple[str, list[str]]]:
+    """The stored profiles that do not fit the served standard, by name, each with its errors."""
+    errors = (
+        (profile.name, [each.text for each in findings(profile, checker) if each.severity is Severity.ERROR])
+        for profile in Profile.objects.all()
+    )
+    return [(name, texts) for name, texts in errors if texts]
+
+
+def _locked(names: Sequence[str]) -> list[Profile]:
+    """As `profiles_named`; nothing about them changes until the end of the transaction."""
+    return _named(names, Profile.objects.select_for_update())
+
+
+def _named(names: Sequence[str], profiles: QuerySet[Profile]) -> list[Profile]:
     lowered = list(dict.fromkeys(name.lower() for name in names))
-    found = {
-        profile.name.lower(): profile
-        for profile in Profile.objects.annotate(lowered=Lower("name")).filter(lowered__in=lowered).select_for_update()
-    }
+    with_names = profiles.annotate(lowered=Lower("name")).filter(lowered__in=lowered)
+    found = {profile.name.lower(): profile for profile in with_names}
     missing = [name for name in names if name.lower() not in found]
     if missing:
         raise NoSuchProfiles(missing)
     return [found[name] for name in lowered]
-
-
-def misfits(checker: ProfileChecker) -> list[tuple[str, list[str]]]:
-    """The stored profiles that do not fit the served standard, each with its errors."""
-    found = []
-    for name, text in Profile.objects.order_by("name").values_list("name", "definition"):
-        checked = checker.check(read_canonical_json(text.encode()))
-        if checked.has_errors:
-            errors = [finding.text for finding in checked.findings if finding.severity is Severity.ERROR]
-            found.append((name, errors))
-    return found
 
 
 def _is_fatal(finding: Finding, accept_warnings: bool) -> bool:
@@ -137,7 +165,7 @@ def _is_fatal(finding: Finding, accept_warnings: bool) -> bool:
 def _change(stored: Profile | None, definition: ProfileDefinition) -> ProfileChange:
     if stored is None:
         return ProfileChange("+", definition.name)
-    before = {parts.name: parts for parts in read_canonical_json(stored.definition.encode()).resources}
+    before = {parts.name: parts for parts in _resources(stored)}
     after = {parts.name: parts for parts in definition.resources}
     changed = [
         f"{name} {_PARTS[usage]}"
@@ -147,3 +175,11 @@ def _change(stored: Profile | None, definition: ProfileDefinition) -> ProfileCha
         != (after[name].part(usage) if name in after else None)
     ]
     return ProfileChange("~", definition.name, tuple(changed))
+
+
+def _resources(stored: Profile) -> Sequence[ResourceParts]:
+    """None of a text that cannot be read: everything about it changes."""
+    try:
+        return read_canonical_json(stored.definition.encode()).resources
+    except UnreadableDefinition:
+        return ()

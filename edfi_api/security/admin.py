@@ -4,6 +4,7 @@ A secret is shown once, on the page that follows the creation of a client or the
 django-oauth-toolkit registers `ApiClientAdmin`, through its setting `APPLICATION_ADMIN_CLASS`.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -19,6 +20,10 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.conf import api_settings
+from edfi_api.model.profiles.checking import ProfileChecker
+from edfi_api.profiles.assignment_form import ApplicationForm
+from edfi_api.profiles.loading import assign_profiles, notices
+from edfi_api.profiles.models import Profile
 from edfi_api.startup import current_surface
 
 from .actions import Action
@@ -266,11 +271,31 @@ class ApplicationAdmin(OneByOneAdmin):
     search_fields = ["name", "vendor__name", "claim_set__name", "education_organization_ids", "api_clients__client_id"]
     search_help_text = "A name, a vendor, a claim set, an education organization id, or the key of a client"
     autocomplete_fields = ["vendor", "claim_set"]
+    form = ApplicationForm
     inlines = [ApiClientInline]
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         remark(request, obj)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if "api_profiles" in form.changed_data:
+            _assign(request, form.instance, form.cleaned_data["api_profiles"])
+
+    @admin.display(description="API profiles")
+    def api_profiles(self, application: Application) -> str:
+        """For users who may not change the application."""
+        return ", ".join(profile.name for profile in application.profiles.all()) or "-"
+
+
+def _assign(request: HttpRequest, application: Application, profiles: Iterable[Profile]) -> None:
+    """Bind the clients of the application by these profiles, with the notices about each as warnings."""
+    by = f"admin:{request.user.get_username()}"
+    assigned = assign_profiles(application, [profile.name for profile in profiles], by=by)
+    checker = ProfileChecker(current_surface())
+    for notice in (notice for profile in assigned for notice in notices(profile, checker)):
+        messages.warning(request, f"{application}: {notice}")
 
 
 class ApiClientAdmin(OneByOneAdmin):

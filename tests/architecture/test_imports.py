@@ -228,7 +228,12 @@ def _layer(module: str) -> int | None:
 
 
 def _position(packages: tuple[str, ...], module: str) -> int | None:
-    found = [(len(name), position) for position, name in enumerate(packages) if _is_within(module, name)]
+    """None also for an app's commands and admin, which are in a layer above the app."""
+    found = [
+        (len(name), position)
+        for position, name in enumerate(packages)
+        if _is_within(module, name) and _layer(module) == _layer(name)
+    ]
     return max(found)[1] if found else None
 
 

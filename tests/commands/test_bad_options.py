@@ -21,6 +21,7 @@ COMMANDS = {name: app for name, app in get_commands().items() if app.split(".")[
 
 # By command and option (or argument): the other arguments of the command.
 NEEDED: dict[str, dict[str, list[str]]] = {
+    "assign_profiles": {"application": ["client"], "names": ["Portal"]},
     "check_model": {},
     "create_api_client": {"name": ["client {number}"], "claim_set": ["--claim-set", "EdFiSandbox"]},
     "check_sql_views": {},
@@ -34,13 +35,16 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "export_documents": {"output": ["--output", "exported"]},
     "generate_demo_district": {"output": ["--output", "district"], "students": ["--students", "200"]},
     "list_api_clients": {},
+    "list_profiles": {},
     "load_claim_sets": {"files": ["claims.json"]},
     "load_descriptors": {"paths": ["Descriptors.xml"]},
     "load_documents": {"paths": ["schoolYearTypes.jsonl"], "processes": ["--processes", "0"]},
     "load_interchange": {"paths": ["Descriptors.xml"]},
+    "load_profiles": {"files": ["profiles.json"]},
     "load_school_years": {"years": ["2025-2026"], "current": ["--current", "2026"]},
     "purge_changes": {},
     "refresh_sql_views": {},
+    "remove_profile": {"name": ["Portal"]},
     "restore_document": {"ids": ["00000000-0000-4000-8000-000000000000"]},
     "rotate_secret": {"client": ["client"]},
     "run_handlers": {"once": ["--once"]},
@@ -51,6 +55,7 @@ FILES = {
     "Descriptors.xml": interchange(descriptor("Sex", "Green"), kind="Descriptors"),
     "schoolYearTypes.jsonl": '{"schoolYear": 2030, "currentSchoolYear": false, "schoolYearDescription": "2029-2030"}',
     "claims.json": "{}",
+    "profiles.json": '{"profiles": []}',
 }
 BAD = [
     "",

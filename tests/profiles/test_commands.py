@@ -1,7 +1,7 @@
 """The commands that load, list, assign and remove profiles."""
 
 import json
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -91,13 +91,114 @@ def test_a_name_that_hides_nothing_is_refused_unless_it_is_accepted(file: Path) 
 def test_a_file_that_is_no_definition_is_refused(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
-    with pytest.raises(CommandError, match="no definition of profiles"):
+    with pytest.raises(CommandError, match="1 file refused; nothing is stored"):
         run("load_profiles", file)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="No such file"):
         run("load_profiles", tmp_path / "missing.xml")
+
+
+def test_findings_are_printed_behind_the_changes_with_file_and_line(file: Path, tmp_path: Path) -> None:
+    wrong, broken = tmp_path / "wrong.xml", tmp_path / "broken.json"
+    wrong.write_bytes(profile_xml("Pupil", read="IncludeAll", name="Wrong"))
+    broken.write_text("{")
+    out = StringIO()
+
+    with pytest.raises(CommandError, match="1 profile and 1 file refused; the others are stored"):
+        call_command("load_profiles", "--valid-only", broken, file, wrong, stdout=out, stderr=out)
+
+    lines = out.getvalue().splitlines()
+    assert lines[:2] == ["+ profile Portal", "1 change."]
+    assert lines[2].startswith(f"{broken}: error: The file is no definition of profiles: ")
+    assert lines[3].startswith(f"{file}:1: notice: Student has no write part: ")
+    assert lines[4:] == [f"{wrong}:1: error: Resource 'Pupil' does not exist in the API schema."]
+
+
+def test_a_rehearsal_with_errors_says_that_nothing_is_stored(file: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.xml"
+    wrong.write_bytes(profile_xml("Pupil", read="IncludeAll", name="Wrong"))
+
+    with pytest.raises(CommandError, match="1 profile refused; nothing is stored"):
+        run("load_profiles", "--dry-run", "--valid-only", file, wrong)
+
+    assert not Profile.objects.exists()
+
+
+def test_a_name_in_two_files_is_refused(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.xml"
+    other.write_bytes(profile_xml("Student", read="IncludeAll", name="PORTAL"))
+    err = StringIO()
+
+    with pytest.raises(CommandError, match="1 profile refused; nothing is stored"):
+        call_command("load_profiles", file, other, stderr=err)
+
+    assert f"{other}:1: error: Profile 'PORTAL' is defined twice." in err.getvalue()
+    assert not Profile.objects.exists()
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(file.read_bytes())))
+
+    out, err = run("load_profiles", "-")
+
+    assert out == "+ profile Portal\n1 change.\n"
+    assert err.startswith("-:1: notice: ")
+
+
+def test_a_definition_that_cannot_be_read_is_replaced(file: Path) -> None:
+    run("load_profiles", file)
+    Profile.objects.update(definition="{")
+    with pytest.raises(CommandError, match="Portal: The stored text is no definition of a profile"):
+        run("list_profiles")
+
+    out, _ = run("load_profiles", file)
+
+    assert out == "~ profile Portal: Student read\n1 change.\n"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_profiles_are_listed_by_name_outside_of_a_transaction(file: Path) -> None:
+    run("load_profiles", file)
+
+    assert run("list_profiles", "Portal")[0].startswith("Portal\n")
+
+
+def test_a_client_is_created_with_profiles(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.xml"
+    other.write_bytes(profile_xml("School", read="IncludeAll", write="IncludeAll", name="Other"))
+    run("load_profiles", file, other)
+
+    _, err = run("create_api_client", "portal", "--claim-set", "SISVendor", "--profile", "portal", "--profile", "Other")
+
+    assert "Note: Portal: Student has no write part: clients with this profile write it without restriction.\n" in err
+    assert list(Application.objects.get().profiles.values_list("name", flat=True)) == ["Other", "Portal"]
+    listed = json.loads(run("list_api_clients", "--format", "json")[0])
+    assert [each["profiles"] for each in listed] == [["Other", "Portal"]]
+    header, row = run("list_api_clients")[0].splitlines()
+    assert (header.split()[-1], row.split()[-1]) == ("profiles", "Other,Portal")
+
+
+def test_a_client_is_not_created_with_profiles_that_do_not_exist(file: Path, log) -> None:
+    run("load_profiles", file)
+
+    with pytest.raises(CommandError, match="There are no profiles Missing"):
+        run("create_api_client", "portal", "--claim-set", "SISVendor", "--profile", "Portal", "--profile", "Missing")
+
+    assert not Application.objects.exists()
+    assert [line["event"] for line in log.of("meadowlark.audit")] == ["profile loaded"]
+
+
+def test_profiles_are_those_of_an_application(file: Path, application: Application) -> None:
+    run("load_profiles", file)
+    run("assign_profiles", "portal", "Portal")
+
+    with pytest.raises(CommandError, match="What the client of an --application may do is said there"):
+        run("create_api_client", "second", "--application", "portal", "--profile", "Portal")
+    _, err = run("create_api_client", "second", "--application", "portal")
+
+    assert "Note: Portal: Student has no write part" in err
 
 
 @pytest.mark.parametrize("form", ["xml", "json"])

@@ -7,9 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.management.arguments import text
 from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.model.profiles.findings import Severity
-from edfi_api.model.profiles.json_files import read_canonical_json
-from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles
+from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, notices
 from edfi_api.security.clients import COMMAND
 from edfi_api.security.models import Application
 from edfi_api.startup import current_surface
@@ -39,6 +37,5 @@ class Command(BaseCommand):
         self.stdout.write(f"{application}: {', '.join(profile.name for profile in assigned) or 'no profile'}")
         checker = ProfileChecker(current_surface())
         for profile in assigned:
-            for finding in checker.check(read_canonical_json(profile.definition.encode())).findings:
-                if finding.severity is Severity.NOTICE:
-                    self.stderr.write(f"Note: {profile.name}: {finding.text}")
+            for notice in notices(profile, checker):
+                self.stderr.write(f"Note: {notice}")

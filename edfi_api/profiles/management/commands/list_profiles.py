@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.management.arguments import text
-from edfi_api.model.profiles.definition import ResourceParts, Usage
+from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
+from edfi_api.model.profiles.findings import UnreadableDefinition
 from edfi_api.model.profiles.json_files import read_canonical_json, write_json
 from edfi_api.model.profiles.xml_files import write_xml
 from edfi_api.profiles.loading import NoSuchProfiles, profiles_named
@@ -28,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *, names: list[str], **options: Any) -> None:
         profiles = _profiles(names)
         if writer := _WRITERS.get(options["format"]):
-            self.stdout.write(writer([read_canonical_json(each.definition.encode()) for each in profiles]).decode())
+            self.stdout.write(writer([_definition(each) for each in profiles]).decode())
             return
         for profile in profiles:
             applications = ", ".join(str(application) for application in profile.applications.all()) or "-"
@@ -47,8 +48,14 @@ def _profiles(names: list[str]) -> list[Profile]:
 
 
 def _resources(profile: Profile) -> str:
-    definition = read_canonical_json(profile.definition.encode())
-    return ", ".join(f"{parts.name} ({_parts(parts)})" for parts in definition.resources)
+    return ", ".join(f"{parts.name} ({_parts(parts)})" for parts in _definition(profile).resources)
+
+
+def _definition(profile: Profile) -> ProfileDefinition:
+    try:
+        return read_canonical_json(profile.definition.encode())
+    except UnreadableDefinition as error:
+        raise CommandError(f"{profile.name}: {error}") from error
 
 
 def _parts(parts: ResourceParts) -> str:

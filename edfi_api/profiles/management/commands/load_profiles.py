@@ -6,6 +6,9 @@ error, as `FILE:LINE: error: …`. With any error nothing is stored and the exit
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from django.core.management.base import BaseCommand, CommandError
 from edfi_api.logs.printable import printable
 from edfi_api.management.arguments import path
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
+from edfi_api.model.profiles.definition import ProfileDefinition
 from edfi_api.model.profiles.findings import Finding, UnreadableDefinition
 from edfi_api.profiles.loading import read_definitions, refuses, store_profiles
 from edfi_api.security.clients import COMMAND
@@ -29,7 +33,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", nargs="+", type=path, metavar="FILE")
-        parser.add_argument("--valid-only", action="store_true", help="store the profiles without errors")
+        parser.add_argument(
+            "--valid-only", action="store_true", help="store the profiles without errors, in spite of others"
+        )
         parser.add_argument(
             "--accept-warnings", action="store_true", help="store profiles that name members which do not exist"
         )
@@ -38,29 +44,24 @@ class Command(BaseCommand):
     def handle(
         self, *, files: list[Path], valid_only: bool, accept_warnings: bool, dry_run: bool, **options: Any
     ) -> None:
-        checker = ProfileChecker(current_surface())
-        checked = [each for file in files for each in self._checked(file, checker)]
+        read = [_read(file) for file in files]
+        checked = ProfileChecker(current_surface()).check_all([each for file in read for each in file.definitions])
         refused = [each for each in checked if refuses(each, accept_warnings=accept_warnings)]
-        if refused and not valid_only:
-            raise CommandError(f"{_count(len(refused), 'profile')} refused; nothing is stored.")
-        sound = [each.definition for each in checked if each not in refused]
-        changes = store_profiles(sound, by=COMMAND, is_rehearsal=dry_run)
+        wrong = len(refused) + sum(bool(file.problems) for file in read)
+        if not wrong or valid_only:
+            self._store([each.definition for each in checked if each not in refused], is_rehearsal=dry_run)
+        found = iter(checked)
+        for file in read:
+            self._print(file.path, [*file.problems, *_findings(islice(found, len(file.definitions)))])
+        if wrong:
+            others = "the others are stored" if valid_only and not dry_run else "nothing is stored"
+            raise CommandError(f"{_refused(len(refused), wrong - len(refused))} refused; {others}.")
+
+    def _store(self, definitions: list[ProfileDefinition], *, is_rehearsal: bool) -> None:
+        changes = store_profiles(definitions, by=COMMAND, is_rehearsal=is_rehearsal)
         for change in changes:
             self.stdout.write(str(change))
-        self.stdout.write(f"{_count(len(changes), 'change')}{' would be made' if dry_run else ''}.")
-        if refused:
-            raise CommandError(f"{_count(len(refused), 'profile')} refused; the others are stored.")
-
-    def _checked(self, file: Path, checker: ProfileChecker) -> list[CheckedProfile]:
-        """The checked profiles of a file; prints its findings."""
-        try:
-            definitions = read_definitions(_content(file))
-        except UnreadableDefinition as error:
-            self._print(file, error.findings)
-            raise CommandError(f"{printable(file)} is no definition of profiles; nothing is stored.") from error
-        checked = checker.check_all(definitions)
-        self._print(file, [finding for each in checked for finding in each.findings])
-        return checked
+        self.stdout.write(f"{_count(len(changes), 'change')}{' would be made' if is_rehearsal else ''}.")
 
     def _print(self, file: Path, findings: list[Finding]) -> None:
         for finding in findings:
@@ -68,11 +69,36 @@ class Command(BaseCommand):
             self.stderr.write(f"{place}: {finding.severity}: {printable(finding.text)}")
 
 
+@dataclass(frozen=True)
+class _File:
+    """A file with its definitions, or with the problems for which it has none."""
+
+    path: Path
+    definitions: list[ProfileDefinition] = field(default_factory=list)
+    problems: list[Finding] = field(default_factory=list)
+
+
+def _read(file: Path) -> _File:
+    try:
+        return _File(file, read_definitions(_content(file)))
+    except UnreadableDefinition as error:
+        return _File(file, problems=error.findings)
+
+
+def _findings(checked: Iterable[CheckedProfile]) -> Iterator[Finding]:
+    return (finding for each in checked for finding in each.findings)
+
+
 def _content(file: Path) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == _STANDARD_INPUT else file.read_bytes()
     except OSError as error:
         raise CommandError(f"{printable(file)}: {error.strerror}") from error
+
+
+def _refused(profiles: int, files: int) -> str:
+    counts = ((profiles, "profile"), (files, "file"))
+    return " and ".join(_count(number, what) for number, what in counts if number)
 
 
 def _count(number: int, what: str) -> str:

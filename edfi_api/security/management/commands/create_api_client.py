@@ -1,7 +1,7 @@
 """`create_api_client NAME --claim-set X`: create an API client and print its key and secret, once.
 
 It belongs to a new application of the same name, and that to a vendor: of the same name too, unless `--vendor` names
-one. With `--application` it is another client of an existing application, with that application's rights.
+one. With `--application` it is another client of an existing application, with that application's rights and profiles.
 
 Names are unique. If the name exists the command fails and prints the key of the client that has it; with
 `--if-exists keep` it reports that client and succeeds, with `--if-exists new-secret` it gives the client a new
@@ -16,11 +16,15 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from edfi_api.management.arguments import moment, text
-from edfi_api.security.clients import Credentials, add_client, create_client, rotate_secret
+from edfi_api.model.profiles.checking import ProfileChecker
+from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, notices, profiles_named
+from edfi_api.security.clients import COMMAND, Credentials, add_client, create_client, rotate_secret
 from edfi_api.security.models import ApiClient, Application
 from edfi_api.security.remarks import remarks
+from edfi_api.startup import current_surface
 
 
 class Command(BaseCommand):
@@ -43,6 +47,9 @@ class Command(BaseCommand):
             "--namespace-prefix", type=text, action="append", default=[], metavar="PREFIX", help="repeatable"
         )
         parser.add_argument("--vendor", type=text, help="vendor of the application; its namespace prefixes apply")
+        parser.add_argument(
+            "--profile", type=text, action="append", default=[], metavar="NAME", help="an API profile; repeatable"
+        )
         parser.add_argument("--application", type=text, help="an existing application, instead of all of the above")
         parser.add_argument("--key", type=text, help="use this key instead of a generated one")
         parser.add_argument("--expires", type=moment, metavar="TIME", help="2027-07-01, or with a time; UTC")
@@ -59,12 +66,18 @@ class Command(BaseCommand):
         existing = ApiClient.objects.filter(name=options["name"]).first()
         key, secret = _create(options) if existing is None else _reuse(existing, options["if_exists"])
         self.stdout.write(_FORMATS[options["format"]](options["name"], key, secret))
-        for remark in remarks(Application.objects.get(api_clients__client_id=key)) if existing is None else ():
-            self.stderr.write(f"Note: {remark}")
+        if existing is None:
+            self._print_notes(Application.objects.get(api_clients__client_id=key))
+
+    def _print_notes(self, application: Application) -> None:
+        checker = ProfileChecker(current_surface())
+        of_profiles = (notice for profile in application.profiles.all() for notice in notices(profile, checker))
+        for note in (*remarks(application), *of_profiles):
+            self.stderr.write(f"Note: {note}")
 
 
 def _refuse_contradictions(options: dict[str, Any]) -> None:
-    of_an_application = ("claim_set", "education_organization_id", "namespace_prefix", "vendor")
+    of_an_application = ("claim_set", "education_organization_id", "namespace_prefix", "vendor", "profile")
     if not options["application"] and options["claim_set"] is None:
         raise CommandError("Say what it may do: --claim-set, or --application.")
     if options["application"] and any(options[name] for name in of_an_application):
@@ -76,11 +89,15 @@ def _create(options: dict[str, Any]) -> tuple[str, str]:
         credentials = _create_for_application(options) if options["application"] else _create_alone(options)
     except ValidationError as error:
         raise CommandError(_in_one_line(error)) from error
+    except NoSuchProfiles as error:
+        raise CommandError(f"There are no profiles {error}.") from error
     return credentials.key, credentials.secret
 
 
+@transaction.atomic
 def _create_alone(options: dict[str, Any]) -> Credentials:
-    return create_client(
+    profiles_named(options["profile"])  # Before anything is logged as created.
+    credentials = create_client(
         options["name"],
         options["claim_set"],
         options["education_organization_id"],
@@ -89,6 +106,10 @@ def _create_alone(options: dict[str, Any]) -> Credentials:
         vendor_name=options["vendor"],
         expires_at=options["expires"],
     )
+    if options["profile"]:
+        application = Application.objects.get(api_clients__client_id=credentials.key)
+        assign_profiles(application, options["profile"], by=COMMAND)
+    return credentials
 
 
 def _create_for_application(options: dict[str, Any]) -> Credentials:

@@ -11,13 +11,14 @@ from edfi_api.security.models import ApiClient
 class Command(BaseCommand):
     """See the module."""
 
-    help = "List the API clients with their application, claim set, organizations and namespace prefixes."
+    help = "List the API clients with their application, claim set, organizations, namespace prefixes and profiles."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, **options: Any) -> None:
         clients = ApiClient.objects.select_related("application__vendor", "application__claim_set")
+        clients = clients.prefetch_related("application__profiles")
         rows = [_described(client) for client in clients]
         self.stdout.write(json.dumps(rows, indent=2) if options["format"] == "json" else _table(rows))
 
@@ -33,6 +34,7 @@ def _described(client: ApiClient) -> dict[str, Any]:
         "claimSet": client.application.claim_set.name,
         "educationOrganizationIds": client.application.education_organization_ids,
         "namespacePrefixes": client.application.vendor.namespace_prefixes,
+        "profiles": [profile.name for profile in client.application.profiles.all()],
     }
 
 

@@ -1,0 +1,37 @@
+"""System check of the stored profiles: whether they fit the served standard.
+
+Runs with `migrate` and with `manage.py check --database default`.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.checks import CheckMessage, Tags, Warning, register
+from django.db import connections
+
+from edfi_api.model.profiles.checking import ProfileChecker
+from edfi_api.profiles.loading import misfits
+from edfi_api.profiles.models import Profile
+from edfi_api.startup import current_surface
+
+_HINT = (
+    "Requests cannot name it, and the clients of its applications do not reach the resources that it names. Load a "
+    "definition that fits, or take it away from them with assign_profiles."
+)
+
+
+@register(Tags.database)
+def profiles_fit(databases: Iterable[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Warn of each profile that does not fit, mostly after an upgrade of the standard."""
+    if "default" not in (databases or ()) or not _has_table():
+        return []
+    return [
+        Warning(
+            f"The profile {name} does not fit the data standard: {' '.join(errors)}", hint=_HINT, id="profiles.W001"
+        )
+        for name, errors in misfits(ProfileChecker(current_surface()))
+    ]
+
+
+def _has_table() -> bool:
+    return Profile._meta.db_table in connections["default"].introspection.table_names()

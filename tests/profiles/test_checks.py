@@ -1,0 +1,40 @@
+"""`manage.py check --database default` names profiles that do not fit the served standard."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from edfi_api.profiles.models import Profile
+from tests.profiles.conftest import Store, make_misfit
+
+pytestmark = pytest.mark.django_db
+
+
+def found() -> list[str]:
+    err = StringIO()
+    call_command("check", "--database", "default", stdout=StringIO(), stderr=err)
+    return [line for line in err.getvalue().splitlines() if "(profiles." in line]
+
+
+def test_profiles_that_fit_are_not_named(store: Store) -> None:
+    store("Portal", "Student", read="IncludeAll")
+
+    assert found() == []
+
+
+def test_misfits_are_named_with_what_is_wrong(store: Store) -> None:
+    for name in ("Portal", "Old", "Broken"):
+        store(name, "Student", read="IncludeAll")
+    make_misfit("Old", "Student")
+    Profile.objects.filter(name="Broken").update(definition="{")
+
+    broken, old = found()
+
+    assert (
+        "(profiles.W001) The profile Broken does not fit the data standard: The stored text is no definition" in broken
+    )
+    assert old.endswith(
+        "(profiles.W001) The profile Old does not fit the data standard: Property 'vanished' in read content type does "
+        "not exist in resource 'Student'."
+    )
