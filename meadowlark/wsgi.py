@@ -2,8 +2,7 @@
 
 import os
 import re
-import threading
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from importlib import import_module
 from typing import Any, cast
@@ -14,12 +13,11 @@ from django.core.cache import close_caches
 from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished
 from django.db import close_old_connections, connections
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.signals import connection_created
 from django.http import HttpResponse
 
 from edfi_api.data_stores.request_options import limit
 from meadowlark.serving.lean_handler import LeanHandler
+from meadowlark.serving.lent_connections import LentConnections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
@@ -31,7 +29,7 @@ _django = LeanHandler()
 import_module(settings.ROOT_URLCONF)
 
 # Django's own receivers of `request_finished` are not needed: there are no caches to close, the URL map is always the
-# same, and `application` checks connections before each request.
+# same, and connections are checked when they are lent.
 for receiver in (close_caches, reset_urlconf, close_old_connections):
     request_finished.disconnect(receiver)
 
@@ -44,19 +42,8 @@ of_requests.append("-c max_parallel_workers_per_gather=0")
 for database in connections.databases.values():
     limit(database, " ".join(of_requests))
 
-_thread = threading.local()
-
-
-def _remember_connection(connection: BaseDatabaseWrapper, **_: object) -> None:
-    """In a thread local, so that a thread need not search all databases for its open connections."""
-    _thread.connections = {*_opened(), connection}
-
-
-def _opened() -> Collection[BaseDatabaseWrapper]:
-    return getattr(_thread, "connections", ())
-
-
-connection_created.connect(_remember_connection)
+_lent = LentConnections(connections)
+_lent.install()
 
 if settings.TELEMETRY:
     _django = import_module("meadowlark.telemetry").traced(_django)
@@ -68,9 +55,10 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     content_type = environ.get("CONTENT_TYPE", "")
     if "charset" in content_type.lower():
         environ["CONTENT_TYPE"] = _CHARSET.sub("", content_type)
-    for connection in _opened():  # As Django does at the beginning of a request.
-        connection.close_if_unusable_or_obsolete()
-    answer = _django(environ, start_response)
+    try:
+        answer = _django(environ, start_response)
+    finally:
+        _lent.take_back()
     if environ["REQUEST_METHOD"] != "HEAD":
         return answer
     # Django leaves dropping the body to the server, and gunicorn logs a warning for each.

@@ -23,7 +23,7 @@ Handler = Callable[[Scope, HTTPProtocol], None]
 
 # The most that the head of a request may have, in bytes; the engine answers longer ones with 431 or 414.
 _HEAD_BYTES = 64 * 1024
-# Threads keep database connections, so idle ones are not ended.
+# Idle threads are not ended: they cost less than to start them again.
 _NEVER = 2**31
 
 

@@ -38,12 +38,12 @@ def _open_files() -> int:
     return wanted
 
 
-# Processes use the cores; threads wait for PostgreSQL concurrently, and each keeps one database connection with its
-# prepared statements. More of either did not make requests cheaper (meadowlark/docs/performance.md). Fewer threads cost
-# nothing while all requests are fast, but then a few slow queries block all others.
+# Processes use the cores; threads wait for PostgreSQL concurrently. More of either did not make requests cheaper
+# (meadowlark/docs/performance.md). Fewer threads cost nothing while all requests are fast, but then a few slow queries
+# block all others.
 #
-# Threads do not share a connection pool: each has its own connection, so at most workers x threads are open, and no
-# request waits for a connection or a lock.
+# A request is lent a database connection (lent_connections.py). At most workers x threads are open to a database, and
+# no request waits for one.
 worker_class = "gthread"
 if _IS_OWN_WORKER := _is_own_worker():
     worker_class = import_module("meadowlark.serving.worker").EngineWorker
