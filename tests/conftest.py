@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.dispatch import receiver
 from django.test import Client
 from django.test.signals import setting_changed
@@ -20,6 +21,7 @@ from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
 from tests.factories import DocumentFactory
 from tests.logs import Log
+from tests.restoring import remember_what_migrate_left, restore_what_migrate_left
 
 DATA = "/data/ed-fi"
 
@@ -138,6 +140,21 @@ def log() -> Iterator[Log]:
     yield log
     root.handlers[:], level = before
     root.setLevel(level)
+
+
+@pytest.fixture(scope="session")
+def _restorable_database(django_db_setup, django_db_blocker) -> None:
+    with django_db_blocker.unblock():
+        remember_what_migrate_left()
+
+
+@pytest.fixture
+def transactional_db(_restorable_database, django_db_blocker) -> Iterator[None]:
+    """A database to which the test commits; the fixture of this name in pytest-django needs ten times as long."""
+    with django_db_blocker.unblock():
+        yield
+        restore_what_migrate_left()
+        connections.close_all()
 
 
 @pytest.fixture

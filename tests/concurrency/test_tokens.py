@@ -10,7 +10,7 @@ from tests.conftest import ApiTestClient, http
 
 
 @pytest.mark.parametrize("shut_out", [disable_client, rotate_secret])
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("transactional_db")
 def test_no_token_is_issued_while_its_client_is_disabled(shut_out) -> None:
     """The secret was right when the request looked; the token would live on without it."""
     made = create_client("victim", "EdFiSandbox")
@@ -26,7 +26,7 @@ def test_no_token_is_issued_while_its_client_is_disabled(shut_out) -> None:
     assert not ApiClient.objects.get().accesstoken_set.exists()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("transactional_db")
 def test_a_client_that_is_only_given_another_name_gets_its_token() -> None:
     made = create_client("client", "EdFiSandbox")
     form = {"grant_type": "client_credentials", "client_id": made.key, "client_secret": made.secret}

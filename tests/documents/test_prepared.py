@@ -69,7 +69,7 @@ def test_a_text_is_not_cut_at_nul():
         ask("SELECT %(text)s::text", text="a\0b")
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("transactional_db")
 def test_a_lost_connection_is_an_operational_error():
     with pytest.raises(psycopg.OperationalError):
         ask("SELECT pg_terminate_backend(pg_backend_pid())::int::bigint")
@@ -88,7 +88,7 @@ def test_a_connection_keeps_a_bounded_number_of_statements():
     assert ask("SELECT 0") == [(0,)]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("transactional_db")
 def test_a_session_that_the_server_ended_while_idle_is_closed():
     [(process,)] = ask("SELECT pg_backend_pid()")
     with psycopg.connect(connection.connection.info.dsn) as other:

@@ -1,6 +1,5 @@
 """How often a token may be asked for, and a password tried."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -112,20 +111,7 @@ def test_full_buckets_are_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
         assert cursor.fetchall() == [("new",)]
 
 
-@pytest.fixture
-def _empty_buckets(transactional_db: None) -> Iterator[None]:
-    """The table is not Django's, which therefore leaves it as it is."""
-    _delete_buckets()
-    yield
-    _delete_buckets()
-
-
-def _delete_buckets() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM rate_limit")
-
-
-@pytest.mark.usefixtures("_empty_buckets")
+@pytest.mark.usefixtures("transactional_db")
 def test_threads_with_connections_of_their_own_count_together() -> None:
     def ask(_: int) -> int:
         try:
