@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 from django.dispatch import receiver
 from django.test import Client
 from django.test.signals import setting_changed
@@ -22,6 +23,7 @@ from edfi_api.storage.integrity import disagreements
 from tests.factories import DocumentFactory
 from tests.logs import Log
 from tests.restoring import remember_what_migrate_left, restore_what_migrate_left
+from tests.serving import Served
 
 DATA = "/data/ed-fi"
 
@@ -155,6 +157,20 @@ def transactional_db(_restorable_database, django_db_blocker) -> Iterator[None]:
         yield
         restore_what_migrate_left()
         connections.close_all()
+
+
+@pytest.fixture(scope="session")
+def served_in_module(django_db_setup, django_db_blocker):
+    """Serves another surface to the tests of a module, whose transactions are nested in one that is rolled back."""
+
+    @contextmanager
+    def serve(served: Served) -> Iterator[Served]:
+        with django_db_blocker.unblock(), transaction.atomic():
+            with served.instead():
+                yield served
+            transaction.set_rollback(True)
+
+    return serve
 
 
 @pytest.fixture

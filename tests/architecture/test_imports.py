@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -241,8 +242,13 @@ def _is_within(name: str, package: str) -> bool:
     return name == package or name.startswith(f"{package}.")
 
 
-def _imports(path: Path) -> Iterator[str]:
+@cache
+def _imports(path: Path) -> frozenset[str]:
     """Dotted names of all modules imported anywhere in the file, in functions and for type checking too."""
+    return frozenset(_import_names(path))
+
+
+def _import_names(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -33,27 +33,34 @@ def cases() -> Iterator[Case]:
             yield Case(extended, resource)
 
 
-@pytest.fixture(params=cases(), ids=str)
-def case(request: pytest.FixtureRequest) -> Case:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Groups the tests by surface, since its resource types and claims are written once for all its resources."""
+    if "resource" in metafunc.fixturenames:
+        pairs = [pytest.param(case.served, case.resource, id=str(case)) for case in cases()]
+        metafunc.parametrize(("served_here", "resource"), pairs, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
+def served_here(request: pytest.FixtureRequest, served_in_module) -> Iterator[Served]:
+    with served_in_module(request.param) as here:
+        yield here
+
+
+@pytest.fixture(scope="module")
+def resource(request: pytest.FixtureRequest) -> Resource:
     return request.param
 
 
 @pytest.fixture
-def resource(case: Case) -> Resource:
-    return case.resource
+def documents(served_here: Served) -> DocumentFactory:
+    return served_here.documents
 
 
 @pytest.fixture
-def documents(case: Case) -> DocumentFactory:
-    return case.served.documents
+def preparers(served_here: Served) -> Preparers:
+    return served_here.preparers
 
 
 @pytest.fixture
-def preparers(case: Case) -> Preparers:
-    return case.served.preparers
-
-
-@pytest.fixture
-def api_without_check(case: Case, api_without_check):
-    with case.served.instead():
-        yield api_without_check
+def api_without_check(served_here: Served, api_without_check):
+    return api_without_check

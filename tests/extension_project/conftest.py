@@ -32,10 +32,15 @@ def preparers(lake_county: Served) -> Preparers:
     return lake_county.preparers
 
 
+@pytest.fixture(scope="module")
+def _served_here(lake_county: Served, served_in_module) -> Iterator[None]:
+    with served_in_module(lake_county):
+        yield
+
+
 @pytest.fixture
-def api_without_check(lake_county: Served, api_without_check) -> Iterator:
-    with lake_county.instead():
-        yield api_without_check
+def api_without_check(_served_here, api_without_check):
+    return api_without_check
 
 
 @pytest.fixture(scope="session")
