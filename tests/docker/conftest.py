@@ -1,7 +1,10 @@
 """Databases that nobody has prepared, in the server that the other tests use too."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,9 @@ class Database:
 
     def create(self, options: str = "") -> None:
         self._run_on_server(f"CREATE DATABASE {{}} {options}")
+
+    def copy_to(self, other: "Database") -> None:
+        other._run_on_server("CREATE DATABASE {} TEMPLATE {}", self.name)
 
     def drop(self) -> None:
         self._run_on_server("DROP DATABASE IF EXISTS {} WITH (FORCE)")
@@ -55,18 +61,43 @@ class Database:
             )
             return counted.fetchone()[0]
 
-    def _run_on_server(self, statement: str) -> None:
+    def _run_on_server(self, statement: str, *names: str) -> None:
         with psycopg.connect(self.server, autocommit=True) as connection:
-            connection.execute(sql.SQL(statement).format(sql.Identifier(self.name)))
+            connection.execute(sql.SQL(statement).format(*map(sql.Identifier, (self.name, *names))))
+
+
+@contextmanager
+def _no_database(name: str) -> Iterator[Database]:
+    """Does not exist on entering, and is dropped on leaving."""
+    server = os.environ.get("DATABASE_URL") or embedded_postgres.url(embedded_postgres.default_home())
+    database = Database(server, f"test_docker_{name}_{os.getpid()}")
+    yield database
+    database.drop()
 
 
 @pytest.fixture
 def missing_database() -> Iterator[Database]:
-    """Not there yet; gone after the test, whoever made it."""
-    server = os.environ.get("DATABASE_URL") or embedded_postgres.url(embedded_postgres.default_home())
-    database = Database(server, f"test_docker_{os.getpid()}")
-    yield database
-    database.drop()
+    """Does not exist yet; dropped after the test."""
+    with _no_database("one") as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def prepared_once() -> Iterator[Database]:
+    """To be copied, not changed."""
+    with _no_database("prepared") as database:
+        database.create()
+        subprocess.run(
+            [sys.executable, "-m", "meadowlark.prepare"], env=os.environ | {"DATABASE_URL": database.url}, check=True
+        )
+        yield database
+
+
+@pytest.fixture
+def prepared_database(missing_database: Database, prepared_once: Database) -> Database:
+    """With all tables, descriptors and school years."""
+    prepared_once.copy_to(missing_database)
+    return missing_database
 
 
 @pytest.fixture

@@ -116,18 +116,17 @@ def test_a_database_that_another_process_prepares_is_left_alone(start: Start, em
     container.wait_until(container.is_serving)
 
 
-def test_a_restart_keeps_the_current_school_year(empty_database: Database, home: Path) -> None:
-    _prepare(empty_database, home)
-    assert _current_school_years(empty_database) == [(2026,)]
-    with empty_database.connect() as connection:
+def test_a_restart_keeps_the_current_school_year(prepared_database: Database, home: Path) -> None:
+    assert _current_school_years(prepared_database) == [(2026,)]
+    with prepared_database.connect() as connection:
         connection.execute(
             "UPDATE document SET body = jsonb_set(body, '{currentSchoolYear}', to_jsonb(natural_key LIKE '%2027'))"
             " WHERE body ? 'currentSchoolYear'"
         )
 
-    _prepare(empty_database, home)
+    _prepare(prepared_database, home)
 
-    assert _current_school_years(empty_database) == [(2027,)]
+    assert _current_school_years(prepared_database) == [(2027,)]
 
 
 def test_a_late_database_is_waited_for(start: Start, missing_database: Database) -> None:

@@ -68,10 +68,11 @@ def test_another_encoding_than_utf8_is_refused(missing_database: Database, run: 
     assert not missing_database.has_tables()
 
 
-def test_a_migration_that_was_applied_with_another_text_is_refused(empty_database: Database, run: Prepare) -> None:
-    assert run("-m", "meadowlark.prepare").returncode == 0
+def test_a_migration_that_was_applied_with_another_text_is_refused(prepared_database: Database, run: Prepare) -> None:
     assert health(run)["Migrations"] == "All migrations are applied."
-    empty_database.execute("UPDATE migration_digest SET digest = repeat('0', 64) WHERE name = '0006_reached_documents'")
+    prepared_database.execute(
+        "UPDATE migration_digest SET digest = repeat('0', 64) WHERE name = '0006_reached_documents'"
+    )
     refusal = (
         "The tables of the database are not those of this version: migrations with another text made them"
         " (edfi_api.0006_reached_documents). Export the documents with the version that made it, and load them into a"
@@ -102,12 +103,11 @@ def test_a_migration_that_was_applied_with_another_text_is_refused(empty_databas
     ],
 )
 def test_a_database_from_before_there_were_digests_is_looked_at(
-    empty_database: Database, run: Prepare, edit: str, difference: str
+    prepared_database: Database, run: Prepare, edit: str, difference: str
 ) -> None:
-    assert run("-m", "meadowlark.prepare").returncode == 0
     assert run("manage.py", "migrate", "edfi_api", "0008_pending_entries").returncode == 0
     assert run("manage.py", "check", "--database", "default").returncode == 0
-    empty_database.execute(edit)
+    prepared_database.execute(edit)
 
     prepared = run("-m", "meadowlark.prepare")
 
@@ -116,14 +116,13 @@ def test_a_database_from_before_there_were_digests_is_looked_at(
     assert prepared.stderr.count("\n") == 1
 
 
-def test_one_from_before_there_were_digests_goes_on_and_gets_them(empty_database: Database, run: Prepare) -> None:
-    assert run("-m", "meadowlark.prepare").returncode == 0
-    digests = empty_database.ask("SELECT app, name, digest FROM migration_digest ORDER BY app, name")
+def test_one_from_before_there_were_digests_goes_on_and_gets_them(prepared_database: Database, run: Prepare) -> None:
+    digests = prepared_database.ask("SELECT app, name, digest FROM migration_digest ORDER BY app, name")
     assert run("manage.py", "migrate", "edfi_api", "0008_pending_entries").returncode == 0
 
     assert run("-m", "meadowlark.prepare").returncode == 0
 
-    assert empty_database.ask("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
+    assert prepared_database.ask("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
     assert ("references", "0001_references") in {(app, name) for app, name, _ in digests}
     assert {app for app, _, _ in digests} == {
         "change_queries",
@@ -136,20 +135,20 @@ def test_one_from_before_there_were_digests_goes_on_and_gets_them(empty_database
     }
 
 
-def test_migrations_that_go_back_are_forgotten(empty_database: Database, run: Prepare) -> None:
-    assert run("-m", "meadowlark.prepare").returncode == 0
+def test_migrations_that_go_back_are_forgotten(prepared_database: Database, run: Prepare) -> None:
     stream = "SELECT name FROM migration_digest WHERE app = 'change_stream'"
-    assert empty_database.ask(stream) == [("0001_dead_letters",)]
+    assert prepared_database.ask(stream) == [("0001_dead_letters",)]
 
     assert run("manage.py", "migrate", "change_stream", "zero").returncode == 0
 
-    assert empty_database.ask(stream) == []
+    assert prepared_database.ask(stream) == []
 
 
-def test_a_database_of_a_newer_version_is_served_or_refused_by_setting(empty_database: Database, run: Prepare) -> None:
+def test_a_database_of_a_newer_version_is_served_or_refused_by_setting(
+    prepared_database: Database, run: Prepare
+) -> None:
     """Servers of two versions run side by side during an upgrade; `make run` serves its own home alone."""
-    assert run("-m", "meadowlark.prepare").returncode == 0
-    empty_database.execute(
+    prepared_database.execute(
         "INSERT INTO django_migrations (app, name, applied) VALUES ('security', '0999_later', now())"
     )
     remark = "A newer version of Meadowlark has migrated the database (security.0999_later); run that one."

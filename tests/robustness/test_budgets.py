@@ -40,11 +40,21 @@ class Meter:
 
     def __init__(self, server: RealServer) -> None:
         self._server = server
+        self._compiled: set[str] = set()
         [self._worker] = server.workers()
         self._postmaster = psutil.Process(int((server.data / "postmaster.pid").read_text().split()[0]))
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> Cost:
-        """The answer; the processor time of both sides and the growth of the worker's memory."""
+        """The answer; the processor time of both sides and the growth of the worker's memory.
+
+        What the server compiles once per resource, with the first request, is not counted.
+        """
+        if path not in self._compiled:
+            self._compiled.add(path)
+            self._measured("POST", path.partition("?")[0], b"{}")
+        return self._measured(method, path, body)
+
+    def _measured(self, method: str, path: str, body: bytes | None) -> Cost:
         before, had = self._processor_time(), reset_peak(self._worker)
         connection = HTTPConnection("127.0.0.1", self._server.port, timeout=300)
         headers = {"Authorization": f"Bearer {self._server.token}", "Content-Type": "application/json"}
@@ -74,10 +84,7 @@ def meter(tmp_path_factory, surface, documents) -> Iterator[Meter]:
     limits = {"MEADOWLARK_STATEMENT_SECONDS": "120", "MEADOWLARK_REQUEST_SECONDS": "120"}
     with RealServer(home, MEADOWLARK_WORKERS="1", MEADOWLARK_THREADS="1", **limits) as server:
         server.manage("load_documents", str(home / "all.jsonl"))
-        meter = Meter(server)
-        for resource in surface.resources:  # What is compiled or cached once is no cost of a request.
-            meter.ask("POST", f"/data{resource.url_path}", b"{}")
-        yield meter
+        yield Meter(server)
 
 
 def assert_within_budget(cost: Cost, *statuses: int) -> None:
