@@ -127,8 +127,10 @@ def test_one_from_before_there_were_digests_goes_on_and_gets_them(prepared_datab
     assert {app for app, _, _ in digests} == {
         "change_queries",
         "change_stream",
+        "data_stores",
         "descriptors",
         "edfi_api",
+        "profiles",
         "references",
         "security",
         "sql_views",
