@@ -21,6 +21,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "edfi_api.management",
         "edfi_api.operation",
         # Where Django looks for the admin of an app, its commands, URLs and system checks.
+        "edfi_api.analysis.sql_views.admin",
         "edfi_api.analysis.sql_views.management",
         "edfi_api.changes.change_queries.admin",
         "edfi_api.changes.change_queries.admin_filters",

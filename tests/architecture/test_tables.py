@@ -52,6 +52,7 @@ OWNERS = {
     "security_resourceclaim": SECURITY,
     "security_vendor": SECURITY,
     "sql_copy": "edfi_api.analysis.sql_views",
+    "sql_reader": "edfi_api.analysis.sql_views",
     "sql_view": "edfi_api.analysis.sql_views",
     "staff_path": STORAGE,
     "student_path": STORAGE,

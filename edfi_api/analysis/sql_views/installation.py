@@ -19,6 +19,7 @@ from edfi_api.analysis.sql_views.changes import LOCK, Changes, ViewsNotInstalled
 from edfi_api.analysis.sql_views.copies import Copying
 from edfi_api.analysis.sql_views.definitions import Definition, Kind
 from edfi_api.analysis.sql_views.names import qualified
+from edfi_api.analysis.sql_views.row_filter import RowFilter
 
 # Objects are dropped before those that they stand in.
 _DROP_ORDER = (Kind.VIEW, Kind.FUNCTION, Kind.SCHEMA)
@@ -31,13 +32,14 @@ INSERT INTO sql_view (schema, name, kind, digest) VALUES (%s, %s, %s, %s)
 @dataclass(frozen=True, slots=True)
 class Installation:
     """One run against a database. `schemas` limits it to these; None means all. `copying` chooses the views that read
-    from tables."""
+    from tables, `row_filter` says whether readers see the rows of their organizations alone."""
 
     using: str
     schemas: frozenset[str] | None = None
     readers: tuple[str, ...] = ()
     drops_dependents: bool = False
     copying: Copying = field(default_factory=Copying)
+    row_filter: RowFilter | None = None
 
     def install(self, wanted: Sequence[Definition], fingerprint: str, *, is_dry_run: bool = False) -> Changes:
         """Create, replace and drop until the database has what is wanted.
@@ -75,6 +77,8 @@ class Installation:
             self._bring_in_line(changes, each, there.get(str(each)))
         self._grant(changes, wanted, readers)
         copies.bring_in_line(changes, wanted, self.copying, self._is_chosen, readers)
+        if self.row_filter is not None:
+            self.row_filter.bring_in_line(changes)
         if self.schemas is None:
             changes.run("DELETE FROM sql_view WHERE schema = ''")
             if fingerprint:

@@ -17,7 +17,7 @@ from django.db import connections, transaction
 from django.db.utils import IntegrityError, InterfaceError, OperationalError
 from psycopg import errors, sql
 
-from edfi_api.analysis.sql_views import catalog, copies
+from edfi_api.analysis.sql_views import catalog, copies, row_filter
 from edfi_api.analysis.sql_views.changes import LOCK, ViewsNotInstalled, limit_waits, refusals
 from edfi_api.analysis.sql_views.copies import DOCUMENT, Copy
 from edfi_api.changes.change_queries.versions import newest_change_version
@@ -166,6 +166,8 @@ class _Refresh:
         if not self._add_key(table, copy.primary_key):
             self.refreshed.without_key.append(str(copy))
         self._run(f"CREATE INDEX ON {table} ({DOCUMENT})")
+        for statement in row_filter.of_copy(self.using, table) if row_filter.is_on(self.using) else ():
+            self._run(statement)
         self._run(f"COMMENT ON TABLE {table} IS 'Kept by refresh_sql_views: the rows of {copy.live}.'")
         self._run(f"ANALYZE {table}")
         return table

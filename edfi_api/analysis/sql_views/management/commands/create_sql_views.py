@@ -14,7 +14,9 @@ from edfi_api.analysis.sql_views.current import CurrentViews, current_views
 from edfi_api.analysis.sql_views.indexes import ColumnIndex
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.refreshing import refresh
+from edfi_api.analysis.sql_views.row_filter import RowFilter
 from edfi_api.management.arguments import add_database, name
+from edfi_api.startup import current_surface
 
 # A column of 32 bits holds the numbers of rows; beyond, the views fail.
 _MOST_ROWS = 2**31 - 1
@@ -44,6 +46,14 @@ class Command(BaseCommand):
             help="views, such as edfi.student*, that shall read from tables, which refresh_sql_views keeps; repeatable",
         )
         copying.add_argument("--no-copy", action="store_true", help="let all views read from documents again")
+        filtering = parser.add_mutually_exclusive_group()
+        filtering.add_argument(
+            "--row-filter",
+            action="store_true",
+            default=None,
+            help="let each reader see the rows of its organizations alone; the admin has a page of readers",
+        )
+        filtering.add_argument("--no-row-filter", action="store_false", dest="row_filter", help="let all see all again")
         for option, meaning in (("--index", "build an index of this column"), ("--drop-index", "drop it")):
             parser.add_argument(
                 option,
@@ -130,6 +140,7 @@ def _installation(
     copy: list[str] | None,
     no_copy: bool,
     drop_dependents: bool,
+    row_filter: bool | None,
     **_: Any,
 ) -> Installation:
     """What the options ask for. Raises CommandError for what they name and is not there."""
@@ -140,7 +151,8 @@ def _installation(
     if useless:
         raise CommandError(f"no view that can be copied is called {', '.join(useless)}")
     schemas = None if schema is None else frozenset(schema)
-    return Installation(database, schemas, tuple(reader or ()), drop_dependents, copying)
+    rows = RowFilter(current_surface(), row_filter)
+    return Installation(database, schemas, tuple(reader or ()), drop_dependents, copying, rows)
 
 
 def _roles(database: str) -> set[str]:

@@ -8,7 +8,9 @@ from django.core.management.base import BaseCommand
 from edfi_api.analysis.sql_views import indexes
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.installation import Installation
+from edfi_api.analysis.sql_views.row_filter import RowFilter
 from edfi_api.management.arguments import add_database, name
+from edfi_api.startup import current_surface
 
 
 class Command(BaseCommand):
@@ -31,7 +33,10 @@ class Command(BaseCommand):
     ) -> None:
         schemas = None if schema is None else frozenset(schema)
         with as_command_errors():
-            changes = Installation(database, schemas, drops_dependents=drop_dependents).drop(is_dry_run=dry_run)
+            rows = RowFilter(current_surface(), False if schemas is None else None)
+            changes = Installation(database, schemas, drops_dependents=drop_dependents, row_filter=rows).drop(
+                is_dry_run=dry_run
+            )
             for statement in indexes.statements(database, []) if schemas is None else ():
                 self.stdout.write(f"{statement};")
                 if not dry_run:
