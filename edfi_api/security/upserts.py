@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.row_policy import Clause, Explanation, Predicate, RowPolicy
+from edfi_api.storage.row_policy import Clause, Explanation, Predicate, RowPolicy, SetConditions
 
 from .actions import Action
 from .exceptions import UNAUTHORIZABLE
@@ -47,6 +47,9 @@ class _Unrestricted:
     """Allows everything."""
 
     using = with_check = with_check_new = Sql("true")
+
+    def for_sets(self) -> SetConditions:
+        return SetConditions(self.using, self.with_check, self.with_check_new)
 
     def predicate(self) -> Predicate:
         return Predicate(self.using, Sql("d.resource_type_id = %(type)s"))
@@ -91,6 +94,12 @@ class UpsertPolicy:
     @property
     def with_check_new(self) -> Sql:
         return self.create.with_check_new
+
+    def for_sets(self) -> SetConditions | None:
+        create, update = self.create.for_sets(), self.update.for_sets()
+        if create is None or update is None:
+            return None
+        return SetConditions(update.using, update.with_check, create.with_check_new)
 
     def predicate(self) -> Predicate:
         return self.update.predicate()

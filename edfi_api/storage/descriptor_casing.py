@@ -31,7 +31,7 @@ def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
             unknown.append(id_)
     if not unknown:
         return found
-    read = _read(unknown, using)
+    read = read_uris(unknown, using)
     if len(remembered) + len(read) > _MOST_REMEMBERED:
         remembered.clear()
     until = time.monotonic() + _SECONDS_REMEMBERED
@@ -45,6 +45,7 @@ def _remembered(_using: str) -> dict[UUID, tuple[str, float]]:
     return {}
 
 
-def _read(ids: list[UUID], using: str) -> dict[UUID, str]:
+def read_uris(ids: list[UUID], using: str) -> dict[UUID, str]:
+    """As `stored_uris`, for transactions that write descriptors: nothing is cached."""
     rows = with_retries(lambda: execute(_NATURAL_KEYS.with_values(ids=ids), using))
     return {id_: key.removeprefix(descriptor_natural_key("")) for id_, key in rows}

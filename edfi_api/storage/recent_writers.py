@@ -21,8 +21,12 @@ _RECORD = statements_beside(__file__)("record_writer")
 
 
 def record_writer(client: int | None, using: str) -> None:
-    """Record the client's write. Must be called after the write and before its response."""
-    if client is None or not has_replica():
+    """Record the client's write. Must be called after the write and before its response.
+
+    Nothing is recorded within a transaction of the caller, which would lock the record until its end: the caller
+    records the client when it has committed.
+    """
+    if client is None or not has_replica() or connections[using].in_atomic_block:
         return
     now, recorded_at = time.monotonic(), data_store(using).state(_recorded_at)
     if now - recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:

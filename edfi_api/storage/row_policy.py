@@ -72,6 +72,19 @@ class Explanation:
     refuse: Refuse
 
 
+@dataclass(frozen=True, slots=True)
+class SetConditions:
+    """The conditions of a policy for many writes in one statement: `using` on stored rows `d`, the others on new values
+    in rows `s`, which have the securable columns and the body."""
+
+    using: Sql
+    with_check: Sql
+    with_check_new: Sql
+
+
+NO_CONDITIONS = SetConditions(Sql("true"), Sql("true"), Sql("true"))
+
+
 class RowPolicy(Protocol):
     """The documents on which a client may act. Immutable.
 
@@ -91,6 +104,10 @@ class RowPolicy(Protocol):
     @property
     def with_check_new(self) -> Sql:
         """The condition on a new document. Equal to `with_check` unless POST distinguishes Create from Update."""
+
+    def for_sets(self) -> SetConditions | None:
+        """The conditions for documents that are written together; None if a write of one of them may decide about
+        another, so that they have to be written one after the other."""
 
     def predicate(self) -> Predicate:
         """`using` for collections. Raises a refusal if the client cannot be allowed to read any document."""

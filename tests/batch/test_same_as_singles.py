@@ -4,140 +4,43 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from edfi_api.api.batch import sets
 from edfi_api.models import Document
 from tests.batch.both_ways import both_ways
-from tests.batch.conftest import DESCRIPTORS, ED_FI, enrolment, period, school, student
-
-AGENCY_CATEGORY = f"{ED_FI}/LocalEducationAgencyCategoryDescriptor#Regular"
-NUMBERS = st.integers(1, 3)
-NAMES = st.sampled_from("ABC")
-
-
-def agency(number: int, parent: int | None = None, **changes):
-    document = {
-        "localEducationAgencyId": number,
-        "nameOfInstitution": f"Agency {number}",
-        "categories": [
-            {"educationOrganizationCategoryDescriptor": f"{ED_FI}/EducationOrganizationCategoryDescriptor#School"}
-        ],
-        "localEducationAgencyCategoryDescriptor": AGENCY_CATEGORY,
-    }
-    if parent is not None:
-        document["parentLocalEducationAgencyReference"] = {"localEducationAgencyId": parent}
-    return {"resource": "/ed-fi/localEducationAgencies", "document": document | changes}
-
-
-def grade_level(code_value: str, text: str):
-    document = {"namespace": f"{ED_FI}/GradeLevelDescriptor", "codeValue": code_value, "shortDescription": text}
-    return {"resource": "/ed-fi/gradeLevelDescriptors", "document": document}
-
-
-CHANGES = st.sampled_from([{}, {}, {}, {"webSite": "https://a.example"}, {"webSite": 5}, {"id": "x"}])
-GRADES = st.sampled_from(["Ninth grade", "Ninth grade", "NINTH GRADE", "None"]).map(
-    lambda name: {"gradeLevels": [{"gradeLevelDescriptor": f"{ED_FI}/GradeLevelDescriptor#{name}"}]}
-)
-DATES = st.sampled_from([{}, {"birthDate": "2011-01-01"}, {"birthDate": "x"}])
-
-WRITES = st.one_of(
-    st.builds(lambda number, parent, more: agency(number, parent, **more), NUMBERS, st.none() | NUMBERS, CHANGES),
-    st.builds(lambda number, grade, more: school(number, **grade, **more), NUMBERS, GRADES, CHANGES),
-    st.builds(lambda number, more: student(number, **more), NUMBERS, DATES),
-    st.builds(enrolment, NUMBERS, NUMBERS),
-    st.builds(period, NAMES, NUMBERS),
-    st.builds(grade_level, st.sampled_from(["Ninth grade", "NINTH GRADE", "Tenth grade"]), st.sampled_from("xy")),
-)
-_KEYS = {
-    "/ed-fi/localEducationAgencies": ["localEducationAgencyId"],
-    "/ed-fi/schools": ["schoolId"],
-    "/ed-fi/students": ["studentUniqueId"],
-    "/ed-fi/studentSchoolAssociations": ["studentUniqueId", "schoolId", "entryDate"],
-    "/ed-fi/classPeriods": ["classPeriodName", "schoolId"],
-    "/ed-fi/gradeLevelDescriptors": ["namespace", "codeValue"],
-}
-# Of other documents than the operation's own: a change of the key, where it is possible at all.
-_TARGETS = st.sampled_from(["own", "own", "own", "another"])
-CONDITIONS = st.sampled_from([{}, {}, {}, {}, {"ifMatch": "*"}, {"ifNoneMatch": "*"}, {"ifMatch": '"1-l"'}])
-
-
-def _key_of(write):
-    body = write["document"]
-    values = {name: value for each in body.values() if isinstance(each, dict) for name, value in each.items()} | body
-    return {name: values[name] for name in _KEYS[write["resource"]]}
-
-
-def _of(resource):
-    return lambda operation: operation["resource"] == resource
-
-
-@st.composite
-def operations(draw, ids):
-    """An operation of any kind; updates and deletes by natural key, or by the id of a document that is stored."""
-    write = draw(WRITES)
-    kind = draw(st.sampled_from(["upsert", "upsert", "upsert", "create", "update", "delete"]))
-    operation = {"op": kind} | write | draw(CONDITIONS)
-    if kind in ("update", "delete"):
-        named = (
-            write
-            if draw(_TARGETS) == "own"
-            else draw(WRITES.filter(lambda each: each["resource"] == write["resource"]))
-        )
-        operation["document"].pop("id", None)
-        stored = [id_ for resource, id_ in ids if resource == write["resource"]]
-        if stored and draw(st.booleans()):
-            operation["id"] = draw(st.sampled_from(stored))
-        else:
-            operation["naturalKey"] = _key_of(named)
-    if kind == "delete":
-        del operation["document"]
-    return operation
-
-
-@st.composite
-def batches(draw, ids):
-    """Stretches of one resource, and operations of any."""
-    one = operations(ids)
-    found = []
-    for _ in range(draw(st.integers(1, 4))):
-        first = draw(one)
-        found.append(first)
-        for _ in range(draw(st.integers(0, 6))):
-            found.append(draw(one.filter(_of(first["resource"]))))
-    return found
-
+from tests.batch.conftest import BatchClient, enrolment, period, school, student
+from tests.batch.generated import batches, start
+from tests.security.strategies.scenario import Scenario
 
 # To shrink a failing batch takes minutes.
 _PHASES = (Phase.explicit, Phase.generate)
+STRATEGIES = [
+    ("NoFurtherAuthorizationRequired",),
+    ("RelationshipsWithEdOrgsOnly",),
+    ("RelationshipsWithEdOrgsAndPeople",),
+    ("RelationshipsWithStudentsOnly",),
+    ("RelationshipsWithEdOrgsOnlyInverted",),
+    ("OwnershipBased",),
+    ("NamespaceBased",),
+]
+
+
+@pytest.fixture
+def small_sets(monkeypatch):
+    """Sets are used for stretches of any length."""
+    monkeypatch.setattr(sets, "_FEWEST", 1)
 
 
 @pytest.fixture
 def ids(batch):
     """Resource and id of the documents that are stored."""
-    start = [
-        *DESCRIPTORS,
-        grade_level("Tenth grade", "x"),
-        agency_category(),
-        agency(9),
-        school(1),
-        school(2),
-        student(1),
-    ]
-    batch.results([*start, student(2), enrolment(1), period("A"), period("B")])
+    batch.results(start())
     documents = Document.objects.select_related("resource_type")
     return [(f"/ed-fi/{each.resource_type.endpoint}", str(each.document_uuid)) for each in documents]
 
 
-def agency_category():
-    document = {
-        "namespace": f"{ED_FI}/LocalEducationAgencyCategoryDescriptor",
-        "codeValue": "Regular",
-        "shortDescription": "Regular",
-    }
-    return {"resource": "/ed-fi/localEducationAgencyCategoryDescriptors", "document": document}
-
-
 @settings(max_examples=40, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_any_batch_has_the_answers_and_leaves_the_tables_of_single_requests(data, batch, ids, preparers):
+def test_any_batch_has_the_answers_and_leaves_the_tables_of_single_requests(data, batch, ids, small_sets, preparers):
     sent = data.draw(batches(ids))
 
     alone, together = both_ways(batch, sent, preparers)
@@ -145,9 +48,35 @@ def test_any_batch_has_the_answers_and_leaves_the_tables_of_single_requests(data
     assert together == alone
 
 
+@pytest.fixture
+def clients(api, batch, ids, documents):
+    """A client of each strategy, with the school 1 or the agency 9, and what the vendor of a SIS may do."""
+    scenario = Scenario(api, documents)
+    organizations = [(1,), (9,)]
+    found = [scenario.client("SISVendor", *each, prefixes=("uri://ed-fi.org",)) for each in organizations]
+    for strategies in STRATEGIES:
+        found += [
+            scenario.client_by(*strategies, organizations=each, prefixes=("uri://ed-fi.org",)) for each in organizations
+        ]
+    return [BatchClient(each.token) for each in found]
+
+
+@pytest.mark.usefixtures("small_sets")
+@settings(max_examples=40, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_same_for_clients_that_may_not_do_everything(data, clients, ids, preparers, settings):
+    settings.EDFI_API = settings.EDFI_API | {"UPSERT_ASKS_UPDATE": data.draw(st.booleans())}
+    client = data.draw(st.sampled_from(clients))
+    sent = data.draw(batches(ids))
+
+    alone, together = both_ways(client, sent, preparers)
+
+    assert together == alone
+
+
 @settings(max_examples=10, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_an_atomic_batch_writes_what_single_requests_write_or_nothing(data, batch, ids, preparers):
+def test_an_atomic_batch_writes_what_single_requests_write_or_nothing(data, batch, ids, small_sets, preparers):
     sent = data.draw(batches(ids))
 
     (answers, tables), (answer, left) = both_ways(batch, sent, preparers, mode="atomic")
@@ -160,3 +89,44 @@ def test_an_atomic_batch_writes_what_single_requests_write_or_nothing(data, batc
         _, problem = answer
         refused = [position for position, (status, _) in enumerate(answers) if status >= 300]
         assert sorted(each["index"] for each in problem["failedOperations"]) == refused
+
+
+def test_documents_of_every_resource(surface, documents, batch, small_sets, preparers):
+    resources = surface.resources
+    bodies = [
+        (each.url_path, body)
+        for each in resources
+        for body in (documents.minimal_body(each), documents.full_body(each))
+    ]
+    writes = [{"resource": path, "document": body} for path, body in bodies]
+    creates = [{"op": "create", "resource": path, "document": body} for path, body in bodies]
+
+    alone, together = both_ways(batch, [*writes, *creates], preparers)
+
+    assert together == alone
+    assert len(together[1][0]) > len(resources) * 0.9
+
+
+def test_stretches_are_carried_out_in_sets(batch, log):
+    batch.results(start())
+    key = [{"studentUniqueId": f"S{number}"} for number in range(10, 20)]
+    writes = [student(number) for number in range(10, 20)]
+    enrolments = [enrolment(number) for number in range(10, 20)]
+    updates = [{"op": "update", "naturalKey": each} | write for each, write in zip(key, writes, strict=True)]
+    deletes = [{"op": "delete", "resource": "Student", "naturalKey": each} for each in key]
+
+    results = batch.results([*writes, *updates, *deletes, *writes, *enrolments, school(1)])
+
+    assert [result["status"] for result in results] == [201] * 10 + [204] * 20 + [201] * 20 + [200]
+    facts = [each for each in log.requests if each.get("event") == "batch"][-1]
+    assert (facts["operations"], facts["sets"], facts["alone"], facts["refused"]) == (51, 5, 1, 0)
+
+
+def test_what_depends_on_an_earlier_operation_is_not_in_its_set(batch, log):
+    batch.results(start())
+
+    results = batch.results([period(name) for name in "ABCDEFAABCDEF"])
+
+    assert [result["status"] for result in results] == [200, 200, 201, 201, 201, 201] + [200] * 7
+    facts = [each for each in log.requests if each.get("event") == "batch"][-1]
+    assert (facts["sets"], facts["alone"]) == (2, 1)

@@ -88,7 +88,7 @@ class Envelopes:
 
     def read(self, position: int, text: bytes) -> Operation:
         """The operation; what is wrong with it is its `refusal`."""
-        operation = Operation(position)
+        operation = Operation(position, size=len(text))
         try:
             members = _parsed(text)
             self._understand(members, operation)

@@ -39,6 +39,8 @@ class Operation:
     key: dict[str, Any] | None = None
     headers: dict[str, str] = field(default_factory=dict)
     refusal: Exception | None = None
+    # The bytes of its text.
+    size: int = 0
 
 
 @dataclass(slots=True)
@@ -87,7 +89,6 @@ class Summary:
     """The last part of an answer."""
 
     operations: int
-    not_done: int = 0
     by_status: dict[str, int] = field(default_factory=dict)
     refused: int = 0
 
@@ -95,13 +96,20 @@ class Summary:
         self.by_status[str(result.status)] = self.by_status.get(str(result.status), 0) + 1
         self.refused += result.is_refused
 
+    @property
+    def done(self) -> int:
+        return sum(self.by_status.values())
+
+    @property
+    def not_done(self) -> int:
+        return self.operations - self.done
+
     def members(self) -> dict[str, Any]:
         """The JSON object."""
-        done = sum(self.by_status.values())
         return {
             "summary": {
                 "operations": self.operations,
-                "succeeded": done - self.refused,
+                "succeeded": self.done - self.refused,
                 "refused": self.refused,
                 "notDone": self.not_done,
                 "byStatus": dict(sorted(self.by_status.items())),

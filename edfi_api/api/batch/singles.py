@@ -4,6 +4,7 @@ So it has the same checks in the same order, the same effects and the same refus
 """
 
 import logging
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any
 from uuid import UUID
@@ -16,10 +17,16 @@ from edfi_api import addresses
 from edfi_api.api.batch.operations import Kind, Operation, Result
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.factory import ServedSurface, viewset_class
+from edfi_api.api.viewsets.handling import requested_leniency
+from edfi_api.api.viewsets.headers import written_document_headers
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
+from edfi_api.documents.extraction import DocumentIdentity
+from edfi_api.documents.incoming import Preparer
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
-from edfi_api.security.authorization import ACTIONS, refusal_behind
+from edfi_api.problem_details.handler import correlation_id
+from edfi_api.security.authorization import ACTIONS, Authorization, refusal_behind
+from edfi_api.storage.stored import Written
 from edfi_api.storage.stored_versions import stored_versions
 
 _METHODS = {Kind.CREATE: "POST", Kind.UPSERT: "POST", Kind.UPDATE: "PUT", Kind.DELETE: "DELETE"}
@@ -36,6 +43,9 @@ _OF_THE_BATCH = (
     "wsgi.input",
 )
 
+# The stored URIs of descriptors, by referential id.
+StoredUris = Callable[[Iterable[UUID]], dict[UUID, str]]
+
 _log = logging.getLogger(__name__)
 
 
@@ -43,9 +53,13 @@ class OperationViewSet(ResourceViewSet):
     """The viewset of a resource for operations, whose document has been parsed with the batch."""
 
     document: dict[str, Any]
+    uris: StoredUris
 
     def parse_body(self, request: EdFiRequest) -> dict[str, Any]:
         return self.document
+
+    def stored_uris(self, ids: Iterable[UUID]) -> dict[UUID, str]:
+        return self.uris(ids)
 
 
 class OperationViewSets:
@@ -65,11 +79,21 @@ class OperationViewSets:
 class Singles:
     """Carries out operations of one batch one at a time; `request` is that of the batch."""
 
-    def __init__(self, request: EdFiRequest, viewsets: OperationViewSets, using: str, correlation_id: str) -> None:
+    def __init__(
+        self,
+        request: EdFiRequest,
+        viewsets: OperationViewSets,
+        using: str,
+        stored_uris: StoredUris,
+    ) -> None:
         self.using = using
         self.viewsets = viewsets
+        self.stored_uris = stored_uris
+        self.is_strict = requested_leniency(request._request).is_strict
+        self.client: int = request.user.row_id
+        self.has_profiles = bool(request.user.profile_ids)
         self._request = request
-        self._correlation_id = correlation_id
+        self._correlation_id = correlation_id(request._request)
         self._meta = {name: value for name, value in request.META.items() if name not in _OF_THE_BATCH}
 
     def result(self, operation: Operation) -> Result:
@@ -97,8 +121,35 @@ class Singles:
         body = problem.body(self._correlation_id)
         return Result(operation, problem.status, problem=body, is_temporary=problem.status == 503)
 
+    def authorization(self, operation: Operation) -> Authorization:
+        """What the client may do. Raises what the single request would be refused with."""
+        return self._view(operation).authorize(self._single_request(operation))
+
+    def preparer(self, resource: Resource) -> Preparer:
+        return self.viewsets.served.preparers[resource.name]
+
+    def identity(self, operation: Operation) -> DocumentIdentity:
+        """The identity that is the natural key of the operation."""
+        assert operation.resource is not None and operation.key is not None  # noqa: S101  Callers look before.
+        return self.preparer(operation.resource).extractor.identity(operation.key)
+
+    def written(self, operation: Operation, status: int, written: Written) -> Result:
+        """The result of an operation whose document was written in a set."""
+        assert operation.resource is not None  # noqa: S101  Others are in no set.
+        headers = written_document_headers(self._request._request, addresses.DATA, operation.resource, written)
+        location, etag = headers["Location"], headers["ETag"]
+        return Result(operation, status, written.document_uuid, location, etag, written.change_version)
+
     def view(self, operation: Operation) -> OperationViewSet:
         """The view at the point at which it would call its action."""
+        view = self._view(operation)
+        if view.detail:
+            view.document_uuid = uuid = self._document_uuid(operation)
+            if operation.document is not None and operation.document.get("id") is None:
+                view.document = operation.document | {"id": str(uuid)}
+        return view
+
+    def _view(self, operation: Operation) -> OperationViewSet:
         assert operation.resource is not None and operation.kind is not None  # noqa: S101  Others have a refusal.
         view = self.viewsets[operation.resource]()
         view.action, view.using = operation.kind.action, self.using
@@ -109,10 +160,7 @@ class Singles:
         view.kwargs = {}
         if operation.document is not None:
             view.document = operation.document
-        if view.detail:
-            view.document_uuid = uuid = self._document_uuid(operation)
-            if operation.document is not None and operation.document.get("id") is None:
-                view.document = operation.document | {"id": str(uuid)}
+        view.uris = self.stored_uris
         return view
 
     def _single_request(self, operation: Operation) -> EdFiRequest:
@@ -128,10 +176,7 @@ class Singles:
         """The id of the document; of one that does not exist, if the natural key belongs to none."""
         if operation.document_uuid is not None:
             return operation.document_uuid
-        assert operation.resource is not None and operation.key is not None  # noqa: S101
-        extractor = self.viewsets.served.preparers[operation.resource.name].extractor
-        identity = extractor.identity(operation.key)
-        id_ = identity.referential_id
+        id_ = self.identity(operation).referential_id
         found = stored_versions([id_], self.using).get(id_)
         if found is not None:
             return found.document_uuid

@@ -1,6 +1,7 @@
 """Many writes in one request: `POST /batch`. See meadowlark/docs/batch.md."""
 
 from contextlib import closing
+from functools import partial
 
 from django.http.response import HttpResponseBase
 
@@ -15,11 +16,12 @@ from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.parameters import Parameters
 from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.singles import OperationViewSets, Singles
+from edfi_api.api.batch.stored_uris import TransactionUris
 from edfi_api.api.batch.work import Batch
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.conf import api_settings
-from edfi_api.problem_details.handler import correlation_id
 from edfi_api.security import rate_limits
+from edfi_api.storage.descriptor_casing import stored_uris
 
 
 class BatchView(EdFiView):
@@ -53,7 +55,8 @@ class BatchView(EdFiView):
     def _answer(self, request: EdFiRequest, body: Body, wanted: Parameters) -> HttpResponseBase:
         accept = request.META.get("HTTP_ACCEPT", "")
         answer = Answer(bodies.answers_in_lines(accept, body.is_lines))
-        singles = Singles(request, self.viewsets, self.using, correlation_id(request._request))
+        uris = TransactionUris(self.using) if wanted.is_atomic else partial(stored_uris, using=self.using)
+        singles = Singles(request, self.viewsets, self.using, uris)
         causes = Causes(self.viewsets.served.preparers, self.natural_keys)
         record = BatchRecord(request._request, wanted, len(body))
         try:

@@ -14,10 +14,13 @@ from edfi_api.api.batch.failures import Failures
 from edfi_api.api.batch.operations import Operation, Result, Summary
 from edfi_api.api.batch.parameters import Parameters, Return
 from edfi_api.api.batch.record import BatchRecord
+from edfi_api.api.batch.sets import Sets, stretches
 from edfi_api.api.batch.singles import Singles
+from edfi_api.api.batch.stored_uris import TransactionUris
 from edfi_api.conf import api_settings
 from edfi_api.loading.bulk.sessions import bulk_session
 from edfi_api.problem_details.http_exceptions import BatchFailed, BatchTimeout
+from edfi_api.storage.recent_writers import record_writer
 
 
 @dataclass
@@ -33,6 +36,7 @@ class Batch:
 
     def __post_init__(self) -> None:
         self.summary = Summary(len(self.body))
+        self._sets = Sets(self.singles)
         self._end = time.monotonic() + api_settings.BATCH_SECONDS
 
     def work_off(self, answer: Answer) -> None:
@@ -42,6 +46,7 @@ class Batch:
         else:
             with bulk_session(self.singles.using):
                 self._independently(answer)
+        record_writer(self.singles.client, self.singles.using)
         answer.add(self.summary.members())
 
     def _atomically(self, answer: Answer) -> None:
@@ -66,15 +71,31 @@ class Batch:
     def _note(self, result: Result, answer: Answer) -> None:
         self.summary.count(result)
         self.record.add(result)
+        resource = result.operation.resource
+        if isinstance(uris := self.singles.stored_uris, TransactionUris) and resource and resource.is_descriptor:
+            uris.forget()
         if result.is_refused or self.parameters.returned is Return.ALL:
             answer.add(result.members())
 
     def _results(self) -> Iterator[Result]:
-        for operation in self._operations():
-            if time.monotonic() > self._end:
-                self.summary.not_done = len(self.body) - operation.position
+        """Ends early when the time is over."""
+        for stretch in stretches(self._operations()):
+            if self._is_over():
                 return
-            yield self._alone(operation)
+            for run, done in self._sets.runs(stretch):
+                self.record.sets += bool(done)
+                for operation in run:
+                    if operation.position in done:
+                        yield done[operation.position]
+                    elif self._is_over():
+                        return
+                    else:
+                        yield self._alone(operation)
+                if self._is_over():
+                    return
+
+    def _is_over(self) -> bool:
+        return bool(time.monotonic() > self._end)
 
     def _alone(self, operation: Operation) -> Result:
         self.record.alone += 1

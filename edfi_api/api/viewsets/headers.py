@@ -1,6 +1,8 @@
 """The headers of documents: ETag, Location, and the preconditions If-Match and If-None-Match."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from django.http import HttpRequest
 from django.utils.encoding import iri_to_uri
@@ -31,10 +33,16 @@ def written_document_headers(
 
 
 def write_condition(request: HttpRequest) -> WriteCondition:
-    """The condition in `If-Match` and `If-None-Match`. In `If-Match` a weak tag never matches (RFC 9110 §13.1.1)."""
+    """The condition of a request."""
+    return condition_of(request.META)
+
+
+def condition_of(variables: Mapping[str, Any]) -> WriteCondition:
+    """The condition in `If-Match` and `If-None-Match`, by their names in WSGI. In `If-Match` a weak tag never matches
+    (RFC 9110 §13.1.1)."""
     return WriteCondition(
-        must_match=_versions(request.META.get("HTTP_IF_MATCH"), weak_counts=False),
-        must_not_match=_versions(request.META.get("HTTP_IF_NONE_MATCH"), weak_counts=True),
+        must_match=_versions(variables.get("HTTP_IF_MATCH"), weak_counts=False),
+        must_not_match=_versions(variables.get("HTTP_IF_NONE_MATCH"), weak_counts=True),
     )
 
 

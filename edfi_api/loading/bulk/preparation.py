@@ -79,7 +79,7 @@ class Preparation:
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
-            lines.append(_line(position, incoming, part.number))
+            lines.append(line(position, incoming, part.number, uuid7().hex))
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
             for reference in (*incoming.references, *incoming.key_descriptors):
                 if reference.value is not None:
@@ -94,12 +94,15 @@ class Preparation:
         return self._preparers[resource.name]
 
 
-def _line(position: int, incoming: IncomingDocument, resource_type: int) -> str:
-    """One line of COPY's text format, in the order of the columns of `COPY`."""
+def line(
+    position: int, incoming: IncomingDocument, resource_type: int, new_id: str, expected_version: int | None = None
+) -> str:
+    """One line of COPY's text format, in the order of the columns of `COPY`. `new_id` is the id that the document gets
+    if it is new."""
     identity = incoming.identity
     fields = (
         str(position),
-        uuid7().hex,
+        new_id,
         str(resource_type),
         _escaped(identity.natural_key),
         identity.referential_id.hex,
@@ -108,6 +111,7 @@ def _line(position: int, incoming: IncomingDocument, resource_type: int) -> str:
         _uuid_array(incoming.linked),
         incoming.text.decode().replace("\\", "\\\\"),  # JSON text has no other character to escape.
         *[_NULL if value is None else _securable_field(value) for value in incoming.securables],
+        _NULL if expected_version is None else str(expected_version),
     )
     return "\t".join(fields) + "\n"
 

@@ -1,9 +1,12 @@
-"""The SQL of a batch. `WRITE` does for all staged rows of a pass what `upsert.sql` of the storage does for one.
+"""The SQL of a batch. `WRITE` does for all staged rows of a pass what `upsert.sql` of the storage does for one, and
+`guarded_write` what it does under a policy and with conditions.
 
 All statements run in one transaction at READ COMMITTED. Targets and superclass identities are checked first, so that
 rows that cannot be written do not fail the batch; integrity is still enforced by the foreign keys and the primary key
 of `alias`.
 """
+
+from functools import lru_cache
 
 from edfi_api.documents.securables import COLUMNS
 from edfi_api.storage.stored import SECURABLES
@@ -29,6 +32,7 @@ CREATE TEMPORARY TABLE IF NOT EXISTS staged_document (
     linked uuid[] NOT NULL,
     body jsonb NOT NULL,
     {", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items())},
+    expected_version bigint,
     pass_number integer NOT NULL DEFAULT 1
 ) ON COMMIT DROP;
 TRUNCATE staged_document
@@ -36,7 +40,7 @@ TRUNCATE staged_document
 
 COPY = f"""
 COPY staged_document (position, document_uuid, resource_type_id, natural_key, referential_id, superclass_id,
-                      targets, linked, body, {SECURABLES})
+                      targets, linked, body, {SECURABLES}, expected_version)
 FROM STDIN
 """
 
@@ -64,9 +68,9 @@ UPDATE staged_document s SET pass_number = assigned.pass_number
  WHERE s.position = assigned.position
 """
 
-WRITE = f"""
+_WRITE = f"""
 WITH existing AS (
-    SELECT s.position, d.id, d.change_version, d.body = s.body AS is_same_body
+    SELECT s.position, d.id, d.document_uuid, d.change_version, d.body = s.body AS is_same_body{{is_allowed}}
       FROM staged_document s
       JOIN alias a ON a.referential_id = s.referential_id
       JOIN document d ON d.id = a.document_id
@@ -74,14 +78,15 @@ WITH existing AS (
 ), to_write AS MATERIALIZED (
     SELECT s.* FROM staged_document s
      WHERE s.pass_number = %(pass_number)s
-       AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position AND e.is_same_body)
+       AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position AND (e.is_same_body{{or_denied}}))
 ), linked AS MATERIALIZED (
     SELECT a.referential_id, d.resource_type_id, d.document_uuid
       FROM alias a JOIN document d ON d.id = a.document_id
      WHERE a.referential_id IN (SELECT unnest(linked) FROM to_write)
        FOR KEY SHARE OF a
 ), to_insert AS MATERIALIZED (
-    SELECT s.* FROM to_write s WHERE NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position)
+    SELECT s.* FROM to_write s
+     WHERE NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position){{and_new_allowed}}
 ), links AS MATERIALIZED (
     -- As in the upsert; the rows of a pass may refer to each other. A row with a target that was deleted concurrently
     -- is not written, and appears in no outcome.
@@ -98,7 +103,7 @@ WITH existing AS (
      GROUP BY s.position
     HAVING bool_and(t.referential_id IS NOT NULL)
      UNION ALL
-    SELECT position, NULL, NULL FROM to_write WHERE linked = '{{}}'
+    SELECT position, NULL, NULL FROM to_write WHERE linked = '{{{{}}}}'
 ), new AS MATERIALIZED (
     SELECT nextval('document_id_seq') AS id, ready.*
       FROM (SELECT * FROM to_insert JOIN links USING (position) ORDER BY position) ready
@@ -109,6 +114,7 @@ WITH existing AS (
     SELECT id, document_uuid, resource_type_id, natural_key, body, types, ids, %(client)s::bigint, %(client)s::bigint,
            {SECURABLES}
       FROM new
+    RETURNING id, document_uuid, change_version
 ), updated AS (
     -- As in the upsert: a row that changed since the snapshot is not updated, and appears in no outcome.
     UPDATE document d
@@ -117,7 +123,7 @@ WITH existing AS (
            last_modified_at = now(), last_modified_by = %(client)s::bigint
       FROM existing e JOIN to_write s ON s.position = e.position JOIN links l ON l.position = e.position
      WHERE d.id = e.id AND NOT e.is_same_body AND d.change_version = e.change_version
-    RETURNING d.id, d.resource_type_id, s.position, s.targets
+    RETURNING d.id, d.document_uuid, d.change_version, d.resource_type_id, s.position, s.targets
 ), new_aliases AS (
     INSERT INTO alias (referential_id, document_id)
     SELECT referential_id, id FROM new
@@ -133,9 +139,35 @@ WITH existing AS (
 ), old_references AS (
     DELETE FROM reference r USING updated u WHERE r.document_id = u.id AND r.alias_id <> ALL (u.targets)
 )
+{{result}}
+"""
+
+_POSITIONS = """
 SELECT 'inserted', array_agg(position) FROM new HAVING count(*) > 0
  UNION ALL
 SELECT 'updated', array_agg(position) FROM updated HAVING count(*) > 0
  UNION ALL
 SELECT 'unchanged', array_agg(position) FROM existing WHERE is_same_body HAVING count(*) > 0
 """
+_VERSIONS = """
+SELECT n.position, 'inserted', i.document_uuid::text, i.change_version FROM inserted i JOIN new n ON n.id = i.id
+ UNION ALL
+SELECT position, 'updated', document_uuid::text, change_version FROM updated
+ UNION ALL
+SELECT position, 'unchanged', document_uuid::text, change_version FROM existing WHERE is_same_body AND is_allowed
+"""
+# Returns the outcomes, each with the positions that have it.
+WRITE = _WRITE.format(is_allowed="", or_denied="", and_new_allowed="", result=_POSITIONS)
+
+
+@lru_cache(maxsize=1024)
+def guarded_write(stored_allowed: str, new_allowed: str) -> str:
+    """The statement that writes only rows `s` that meet these conditions, and those of their `expected_version`: on
+    rows for which there is a document `d`, and on new ones. Returns position, outcome, id and change version."""
+    is_expected = "coalesce(s.expected_version, d.change_version) = d.change_version"
+    return _WRITE.format(
+        is_allowed=f", {is_expected} AND ({stored_allowed}) AS is_allowed",
+        or_denied=" OR NOT e.is_allowed",
+        and_new_allowed=f" AND coalesce(s.expected_version, 0) = 0 AND ({new_allowed})",
+        result=_VERSIONS,
+    )

@@ -34,7 +34,7 @@ _ATTEMPTS = 3
 _CONCURRENT = (errors.DeadlockDetected, errors.SerializationFailure)
 
 
-class _MetConcurrentWrites(Exception):
+class MetConcurrentWrites(Exception):
     """The transaction of the batch failed because of a concurrent one; nothing was written."""
 
 
@@ -64,9 +64,9 @@ class BatchWriter:
     def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
         for _ in range(_ATTEMPTS if prepared.aliases else 0):
             try:
-                with _one_transaction(self._using) as cursor:
+                with one_transaction(self._using) as cursor:
                     return _write_rows(cursor, prepared, resolve, self._client)
-            except _MetConcurrentWrites:
+            except MetConcurrentWrites:
                 continue
         return Conflicts(), {}
 
@@ -117,7 +117,7 @@ class _Stored:
 
 
 @contextmanager
-def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
+def one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
     """A psycopg cursor in a transaction, or in a savepoint of the caller's transaction."""
     connection = connections[using]
     is_of_caller = connection.in_atomic_block
@@ -128,18 +128,18 @@ def _one_transaction(using: str) -> Iterator[Cursor[TupleRow]]:
                 _run(cursor, statements.WITHOUT_WAITING_FOR_DISK)
             yield cursor
     except IntegrityError as error:
-        raise _MetConcurrentWrites from error
+        raise MetConcurrentWrites from error
     except OperationalError as error:
         if isinstance(error.__cause__, _CONCURRENT):
-            raise _MetConcurrentWrites from error
+            raise MetConcurrentWrites from error
         raise
 
 
 def _write_rows(
     cursor: Cursor[TupleRow], prepared: Prepared, resolve: Resolve, client: int | None
 ) -> tuple[Conflicts, dict[int, Outcome]]:
-    _stage(cursor, prepared.lines)
-    conflicts = _conflicts(cursor, prepared.aliases, resolve)
+    stage(cursor, prepared.lines)
+    conflicts = find_conflicts(cursor, prepared.aliases, resolve)
     outcomes: dict[int, Outcome] = {}
     for pass_number, size in enumerate(conflicts.pass_sizes(len(prepared.aliases)), start=1):
         written = _written(cursor, pass_number, client)
@@ -149,19 +149,19 @@ def _write_rows(
     return conflicts, outcomes
 
 
-def _stage(cursor: Cursor[TupleRow], lines: bytes) -> None:
+def stage(cursor: Cursor[TupleRow], lines: bytes) -> None:
     _run(cursor, statements.STAGE)
     with cursor.copy(statements.COPY) as copy:
         copy.write(lines)
     _run(cursor, statements.ANALYZE)
 
 
-def _conflicts(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], resolve: Resolve) -> Conflicts:
+def find_conflicts(cursor: Cursor[TupleRow], aliases: Mapping[int, tuple[bytes, ...]], resolve: Resolve) -> Conflicts:
     not_stored: dict[int, set[bytes]] = {}
-    for position, target in _rows(cursor, statements.NOT_STORED):
+    for position, target in rows_of(cursor, statements.NOT_STORED):
         not_stored.setdefault(position, set()).add(target.bytes)
     have_superclass = any(len(ids) > 1 for ids in aliases.values())
-    duplicates = {position for (position,) in _rows(cursor, statements.DUPLICATES)} if have_superclass else set()
+    duplicates = {position for (position,) in rows_of(cursor, statements.DUPLICATES)} if have_superclass else set()
     conflicts = resolve(aliases, not_stored, duplicates)
     _set_passes(cursor, conflicts)
     return conflicts
@@ -177,12 +177,12 @@ def _written(cursor: Cursor[TupleRow], pass_number: int, client: int | None) -> 
     """Outcomes by position; rows that were changed concurrently are missing."""
     found: dict[int, Outcome] = {}
     parameters = {"pass_number": pass_number, "client": client}
-    for outcome, positions in _rows(cursor, statements.WRITE, parameters):
+    for outcome, positions in rows_of(cursor, statements.WRITE, parameters):
         found |= dict.fromkeys(positions, Outcome(outcome))
     return found
 
 
-def _rows(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> list[TupleRow]:
+def rows_of(cursor: Cursor[TupleRow], statement: str, parameters: Mapping[str, Any] | None = None) -> list[TupleRow]:
     return _run(cursor, statement, parameters).fetchall()
 
 

@@ -10,14 +10,14 @@ from functools import cached_property
 from typing import Any
 
 from edfi_api.storage.driver.sql import Sql, all_of, merged
-from edfi_api.storage.row_policy import AccessPath, Clause, Explanation, Predicate
+from edfi_api.storage.row_policy import AccessPath, Clause, Explanation, Predicate, SetConditions
 
 from ..exceptions import UnknownStrategies
 from ..tokens import AuthenticatedClient
 from .relationships import AnyRelationship, Relationship
 from .strategy import Strategy, Subject, Unresolved
 from .table import row
-from .values import KEPT, PROPOSED, STORED, Values
+from .values import KEPT, PROPOSED, STAGED, STORED, Values
 
 
 class CombinedStrategies:
@@ -38,6 +38,13 @@ class CombinedStrategies:
     @cached_property
     def with_check(self) -> Sql:
         return self._condition(PROPOSED)
+
+    @cached_property
+    def with_check_staged(self) -> Sql | None:
+        """`with_check` on rows `s`; None if the documents of one statement may decide about each other."""
+        if any(strategy.depends_on_its_subject for strategy in self.strategies):
+            return None
+        return self._condition(STAGED)
 
     @cached_property
     def predicate(self) -> Predicate:
@@ -122,6 +129,13 @@ class ClientPolicy:
     @property
     def with_check_new(self) -> Sql:
         return self.with_check
+
+    def for_sets(self) -> SetConditions | None:
+        staged = self.strategies.with_check_staged
+        if staged is None:
+            return None
+        check = self._bound(staged)
+        return SetConditions(self.using, check, check)
 
     def predicate(self) -> Predicate:
         """Raises the refusal of a strategy that can allow this client no document at all."""

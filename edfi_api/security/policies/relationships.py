@@ -37,18 +37,20 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class Relationship:
     """One relationship strategy for one resource: `groups` are all of its elements, `opens` the pathways of which its
-    documents are the associations."""
+    documents are the associations, `is_organization` whether they are in the hierarchy of organizations."""
 
     name: str
     reach: Reach
     groups: tuple[Group, ...]
     opens: tuple[str, ...]
+    is_organization: bool
 
     @classmethod
     def of(cls, name: str, subject: Subject) -> "Relationship":
         """Raises StrategyNotApplicable if the documents of the resource have none of the elements."""
         resource, reach = subject.resource, REACHES[name]
-        made = cls(name, reach, subject.groups, resource.authorization_pathways)
+        is_organization = resource.organization is not None
+        made = cls(name, reach, subject.groups, resource.authorization_pathways, is_organization)
         if not made.checked:
             raise StrategyNotApplicable(resource.name.resource, name, _names_of(reach))
         return made
@@ -57,6 +59,13 @@ class Relationship:
     def checked(self) -> list[Group]:
         """The elements that have to be reachable."""
         return [group for group in self.groups if group[0].kind in self.reach.kinds]
+
+    @property
+    def depends_on_its_subject(self) -> bool:
+        """Whether its documents change what is reached: associations people, organizations each other."""
+        kinds = {group[0].kind for group in self.checked}
+        reaches_people = kinds - {SecurableKind.ORGANIZATION}
+        return bool(self.opens and reaches_people) or (self.is_organization and SecurableKind.ORGANIZATION in kinds)
 
     def condition(self, values: Values) -> Sql:
         checked = self._checked_in_rows if values is STORED else self.checked
@@ -149,6 +158,10 @@ class AnyRelationship(Strategy):
 
     def parameters(self, client: AuthenticatedClient, using: str) -> Mapping[str, Any]:
         return {"claims": list(client.education_organization_ids), **association_types(using)}
+
+    @property
+    def depends_on_its_subject(self) -> bool:
+        return any(each.depends_on_its_subject for each in self.relationships)
 
     def condition(self, values: Values) -> Sql:
         return any_of(each.condition(values) for each in self.relationships)

@@ -47,6 +47,11 @@ class Strategy(ABC):
         """The refusal if the strategy can allow this client no document at all, otherwise None."""
         return None
 
+    @property
+    def depends_on_its_subject(self) -> bool:
+        """Whether a write of one document of the resource may decide about another."""
+        return False
+
     @abstractmethod
     def condition(self, values: Values) -> Sql:
         """The condition that is true where the strategy allows, optimized for one row."""

@@ -54,3 +54,5 @@ class ProposedValues:
 
 Values = RowValues | ProposedValues
 STORED, KEPT, PROPOSED = RowValues("d"), KeptValues("d"), ProposedValues()
+# New values in the rows of a table, not in parameters.
+STAGED = RowValues("s", is_stored=False)

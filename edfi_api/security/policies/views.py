@@ -92,6 +92,11 @@ class CustomView(Strategy):
         numbers = resource_types.numbers(using)
         return {types_parameter(name): [numbers[each] for each in names] for name, names in self.targets.items()}
 
+    @property
+    def depends_on_its_subject(self) -> bool:
+        """The view may read any document."""
+        return True
+
     def condition(self, values: Values) -> Sql:
         if not self.paths:
             return Sql(self._conditions.is_listed_itself(values))
