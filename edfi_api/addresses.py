@@ -32,8 +32,24 @@ _PARAMETER = re.compile(r"<(\w+)>")
 
 
 def root_of(request: HttpRequest) -> str:
-    """The URL at which the client reaches this server, without a trailing slash."""
-    return request.build_absolute_uri(f"{request.META.get('SCRIPT_NAME', '')}/").rstrip("/")
+    """The URL at which the client reaches this server, without a trailing slash; it ends with the segments of the
+    context in the address of the request."""
+    return _url(request, request.META.get("SCRIPT_NAME", ""))
+
+
+def base_of(request: HttpRequest) -> str:
+    """The same without a context."""
+    context = "".join(f"/{segment}" for segment in context_segments(request))
+    return _url(request, request.META.get("SCRIPT_NAME", "").removesuffix(context))
+
+
+def context_segments(request: HttpRequest) -> tuple[str, ...]:
+    """The segments of the context in the address of the request, as the client wrote them."""
+    return getattr(request, "context_segments", ())
+
+
+def _url(request: HttpRequest, path: str) -> str:
+    return request.build_absolute_uri(f"{path}/").rstrip("/")
 
 
 def standard_segment(package_name: str) -> str:

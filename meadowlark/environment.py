@@ -20,6 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 _POSTGRESQL = {"postgresql", "postgres", "pgsql", "psql"}
 _TRUE = {"true", "on", "yes", "y", "ok", "1"}
 _FALSE = {"false", "off", "no", "n", "0"}
+_QUALIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*", re.ASCII)
 # RFC 9110 §5.6.2.
 _HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 
@@ -127,6 +128,16 @@ class Environment(environ.Env):  # type: ignore[misc]  # django-environ has no t
         self.declare(name, default, meaning, shown)
         values: list[_Text] = super().list(name, default=default)
         return values
+
+    def qualifiers(self, name: _Text, *, meaning: _Text) -> tuple[_Text, ...]:
+        """Names for segments of addresses; ImproperlyConfigured unless each is a plain name and different in any
+        case."""
+        names = [each.strip() for each in self.list(name, default=[], meaning=meaning)]
+        if wrong := [each for each in names if not _QUALIFIER.fullmatch(each) or each.lower() == "tenant"]:
+            raise ImproperlyConfigured(f"{name} has {wrong[0]!r}; a name is letters and digits, and not 'tenant'.")
+        if len({each.lower() for each in names}) < len(names):
+            raise ImproperlyConfigured(f"{name} has a name twice.")
+        return tuple(names)
 
 
 def _no_address(name: str, reason: str) -> ImproperlyConfigured:

@@ -63,12 +63,13 @@ env.declare("MEADOWLARK_DATABASE_WAIT", 60, "seconds that a container waits for 
 
 DEBUG = env.bool("MEADOWLARK_DEBUG", default=False, meaning="Django's debug pages; never in production")
 # A random key is safe: it signs only admin sessions, which then end with the process.
-SECRET_KEY = env.str(
+lasting_key = env.str(
     "MEADOWLARK_SECRET_KEY",
     default="",
     shown="kept in the home",
     meaning="signs admin sessions; several servers behind one address need the same",
-) or secrets.token_urlsafe(48)
+)
+SECRET_KEY = lasting_key or secrets.token_urlsafe(48)
 ALLOWED_HOSTS = env.list(
     "MEADOWLARK_ALLOWED_HOSTS",
     default=["localhost", "127.0.0.1", "[::1]"],
@@ -141,12 +142,13 @@ INSTALLED_APPS = [
     "descriptors",
 ]
 
+DATA_ROUTES = "meadowlark.middleware.DataRoutesMiddleware"
 # The order matters; data requests skip what follows DataRoutesMiddleware (see meadowlark/middleware.py). Sessions, CSRF
 # and users apply only to the admin.
 MIDDLEWARE = [
     "meadowlark.correlation.CorrelationIdMiddleware",
     "edfi_api.operation.observability.middleware.ObservabilityMiddleware",
-    "meadowlark.middleware.DataRoutesMiddleware",
+    DATA_ROUTES,
     "django.middleware.security.SecurityMiddleware",
     # Serves style sheets and scripts of the admin and of /docs, so that no proxy has to.
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -170,6 +172,13 @@ if env.bool(
 CORS_ALLOWED_ORIGINS = env.list(
     "MEADOWLARK_CORS_ORIGINS", default=[], meaning="origins whose browsers may call the API"
 )
+route_qualifiers = env.qualifiers(
+    "MEADOWLARK_ROUTE_QUALIFIERS",
+    meaning="segments of addresses that choose a data store, in their order: `districtId,schoolYear`",
+)
+if route_qualifiers:
+    # Before the middleware that chooses a view by the path.
+    MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.context.ContextMiddleware")
 CORS_ALLOW_METHODS = ["DELETE", "GET", "HEAD", "POST", "PUT"]
 correlation_header = env.header(
     "MEADOWLARK_CORRELATION_HEADER",
@@ -424,6 +433,34 @@ EDFI_API = {
         "MEADOWLARK_TOKEN_REQUESTS_PER_MINUTE",
         default=600,
         meaning="requests for tokens that an address may send, right or wrong; `0` for any number",
+    ),
+    "ROUTE_QUALIFIERS": route_qualifiers,
+    "MAIN_STORE": env.bool(
+        "MEADOWLARK_MAIN_STORE",
+        default=True,
+        meaning="clients without any data store use the control database; only without route qualifiers",
+    ),
+    "STORE_SECONDS": env.int(
+        "MEADOWLARK_STORE_SECONDS",
+        default=10,
+        meaning="within how many seconds data stores that were added, changed or removed are noticed",
+    ),
+    "STORE_KEYS": tuple(
+        env.list(
+            "MEADOWLARK_STORE_KEY",
+            default=[lasting_key] if lasting_key else [],
+            shown="`MEADOWLARK_SECRET_KEY`",
+            meaning="encrypts connection strings of data stores; of several, separated by commas, the first one "
+            "encrypts and all decrypt",
+        )
+    ),
+    "STORE_HOSTS": tuple(
+        env.list(
+            "MEADOWLARK_STORE_HOSTS",
+            default=[],
+            shown="any",
+            meaning="host names and networks that connection strings of data stores may lead to",
+        )
     ),
     "BEHIND_PROXY": behind_proxy,
 }

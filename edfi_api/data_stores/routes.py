@@ -84,5 +84,7 @@ def _store(*columns: Any) -> Store:
     for number, type_, its_revision, its_connection in json.loads(derivatives):
         derivative = Database(f"store_{id_}_{its_revision}_r{number}", id_, its_connection)
         found[DerivativeType(type_)] = (*found.get(DerivativeType(type_), ()), derivative)
+    pairs = json.loads(contexts)
+    values = {key.casefold(): value for key, value in pairs}
     primary = Database(f"store_{id_}_{revision}", id_, connection)
-    return Store(id_, tenant, name, State(state), context_of(json.loads(contexts)), primary, found)
+    return Store(id_, tenant, name, State(state), context_of(pairs), values, primary, found)

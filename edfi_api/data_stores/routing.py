@@ -39,8 +39,18 @@ class Store:
     name: str
     state: State
     context: Context
+    # The values of the context as they are written, by case-folded qualifier.
+    values: Mapping[str, str]
     primary: Database
     derivatives: Mapping[DerivativeType, tuple[Database, ...]]
+
+
+def _ordered(values: Iterable[str]) -> tuple[str, ...]:
+    """Years and the like in descending order; texts in ascending order, ignoring case."""
+    given = list(values)
+    if all(value.isdecimal() and value.isascii() for value in given):
+        return tuple(sorted(given, key=int, reverse=True))
+    return tuple(sorted(given, key=str.casefold))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +60,24 @@ class RoutingTable:
     version: int
     stores: Mapping[int, Store]
     by_context: Mapping[tuple[int | None, Context], frozenset[int]]
+    # By tenant and case-folded qualifier: the values that data stores have, each once, in the order of `_ordered`.
+    values: Mapping[tuple[int | None, str], tuple[str, ...]]
 
     @classmethod
     def of(cls, version: int, stores: Iterable[Store]) -> Self:
         by_id = {store.id: store for store in stores}
         by_context: dict[tuple[int | None, Context], set[int]] = defaultdict(set)
+        values: dict[tuple[int | None, str], dict[str, str]] = defaultdict(dict)
         for store in by_id.values():
             by_context[store.tenant, store.context].add(store.id)
-        return cls(version, by_id, {key: frozenset(ids) for key, ids in by_context.items()})
+            for key, value in store.values.items():
+                values[store.tenant, key].setdefault(value.casefold(), value)
+        return cls(
+            version,
+            by_id,
+            {key: frozenset(ids) for key, ids in by_context.items()},
+            {key: _ordered(each.values()) for key, each in values.items()},
+        )
 
     def find(self, ids: Collection[int], tenant: int | None, context: Context) -> Store:
         """The one among the data stores with these ids that has the tenant and exactly the context.

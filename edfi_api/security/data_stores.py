@@ -24,6 +24,13 @@ def database_of(client: AuthenticatedClient, token: str, segments: Sequence[str]
     return usable(_store(client, token, segments), is_write=is_write)
 
 
+def database_of_the_only_store(client: AuthenticatedClient) -> str | None:
+    """The database of the client's data store, whatever its context; None if the client has several."""
+    stores = routes().table(client.data_stores_version).stores
+    found = [stores[id_] for id_ in client.data_store_ids if id_ in stores]
+    return usable(found[0], is_write=False) if len(found) == 1 else None
+
+
 def _store(client: AuthenticatedClient, token: str, segments: Sequence[str]) -> Store:
     try:
         return _find(routes().table(client.data_stores_version), client, segments)

@@ -1,7 +1,6 @@
 """Token introspection for the bearer of the token. See
 meadowlark/docs/authorization.md#token-introspection."""
 
-from collections.abc import Sequence
 from typing import cast
 from urllib.parse import parse_qsl
 
@@ -11,12 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from edfi_api.addresses import context_segments
 from edfi_api.model.surface.resource import Surface
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 
 from .claim_uris import SERVICES, claim_name
 from .claims import Operations, operations
-from .data_stores import database_of
+from .data_stores import database_of, database_of_the_only_store
 from .exceptions import ClaimSetNotFound, ClaimSetVanished, UnusableToken
 from .models import Application
 from .reachable_organizations import reachable_organizations, undescribed_organizations
@@ -59,10 +59,10 @@ def _token(request: HttpRequest) -> str | None:
 
 def _database(request: Request, client: AuthenticatedClient) -> str | None:
     """The one with the client's education organizations; None if the address does not say which of several."""
-    segments: Sequence[str] = getattr(request._request, "context_segments", ())
-    if not segments and len(client.data_store_ids) > 1:
-        return None
-    return database_of(client, str(request.auth), segments, is_write=False)
+    segments = context_segments(request._request)
+    if segments or not client.data_store_ids:
+        return database_of(client, str(request.auth), segments, is_write=False)
+    return database_of_the_only_store(client)
 
 
 def _token_info(client: AuthenticatedClient, surface: Surface, using: str | None) -> dict[str, object]:

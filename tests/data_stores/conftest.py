@@ -96,7 +96,9 @@ def configured(settings: Any) -> Callable[..., None]:
             **others,
         }
         if qualifiers:
-            settings.MIDDLEWARE = ["meadowlark.context.ContextMiddleware", *django_settings.MIDDLEWARE]
+            place = django_settings.MIDDLEWARE.index(django_settings.DATA_ROUTES)
+            context = "meadowlark.context.ContextMiddleware"
+            settings.MIDDLEWARE = [*django_settings.MIDDLEWARE[:place], context, *django_settings.MIDDLEWARE[place:]]
 
     return configure
 

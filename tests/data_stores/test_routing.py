@@ -19,7 +19,14 @@ _TENANTS = st.sampled_from([None, 1, 2])
 def test_the_table_finds_what_a_scan_finds(made, ids, tenant, context):
     stores = [
         Store(
-            number, of, str(number), State.ONLINE, context_of(pairs.items()), Database(f"s{number}", number, None), {}
+            number,
+            of,
+            str(number),
+            State.ONLINE,
+            context_of(pairs.items()),
+            {},
+            Database(f"s{number}", number, None),
+            {},
         )
         for number, (of, pairs) in enumerate(made)
     ]

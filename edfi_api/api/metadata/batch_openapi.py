@@ -5,7 +5,7 @@ from typing import Any
 
 from edfi_api import addresses
 from edfi_api.api.metadata.components import Schema, schema_reference
-from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information
+from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information, servers
 from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
@@ -47,7 +47,7 @@ def batch_openapi(surface: Surface, root: str) -> OpenApi:
     return {
         "openapi": VERSION,
         "info": information(surface, "batch", "Many writes in one request."),
-        "servers": [{"url": root}],
+        "servers": servers(),
         "security": [{SECURITY_SCHEME: []}],
         "tags": [{"name": "batch", "description": "Many writes in one request."}],
         "paths": {f"/{addresses.BATCH}": {"post": _operation()}},

@@ -4,7 +4,7 @@ from typing import Any
 
 from edfi_api import addresses
 from edfi_api.api.metadata.components import Schema, schema_reference
-from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information
+from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information, servers
 from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
 from edfi_api.model.surface.resource import Surface
 
@@ -33,7 +33,7 @@ def change_queries_openapi(surface: Surface, root: str) -> OpenApi:
             "Which change versions there are. The changes themselves are read from the resources: with "
             "minChangeVersion and maxChangeVersion, and from their deletes and keyChanges.",
         ),
-        "servers": [{"url": f"{root}/{addresses.CHANGE_QUERIES}"}],
+        "servers": servers(f"/{addresses.CHANGE_QUERIES}"),
         "security": [{SECURITY_SCHEME: []}],
         "tags": [{"name": _VERSIONS, "description": "The change versions that there are."}],
         "paths": {f"/{_VERSIONS}": {"get": _operation()}},

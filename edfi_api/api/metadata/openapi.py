@@ -8,6 +8,7 @@ from edfi_api import addresses
 from edfi_api.api.metadata.components import ComponentNames, Schema, schemas
 from edfi_api.api.metadata.parameters import shared_parameters
 from edfi_api.api.metadata.paths import PathItem, path_items, whole
+from edfi_api.api.metadata.publication import ANY_CONTEXT, VARIABLES
 from edfi_api.api.metadata.responses import PARTITIONS, PARTITIONS_SCHEMA, PROBLEM, PROBLEM_SCHEMA, shared_responses
 from edfi_api.api.metadata.tracked_changes import tracked_schemas
 from edfi_api.model.examples import Bodies, Examples
@@ -62,7 +63,7 @@ def data_document(
     return {
         "openapi": VERSION,
         "info": info,
-        "servers": [{"url": f"{root}/{addresses.DATA}"}],
+        "servers": servers(f"/{addresses.DATA}"),
         "security": [{SECURITY_SCHEME: []}],
         "tags": _tags(resources),
         "paths": paths,
@@ -97,6 +98,11 @@ def _tags(resources: Iterable[Resource]) -> list[dict[str, str]]:
     """A tag for each endpoint name, which two projects may share."""
     descriptions = {resource.endpoint: resource.documentation for resource in resources}
     return [{"name": name, "description": description} for name, description in descriptions.items()]
+
+
+def servers(path: str = "") -> list[dict[str, str]]:
+    """The only entry of `servers`: this path below every context."""
+    return [{"url": f"{ANY_CONTEXT}{path}{VARIABLES}"}]
 
 
 def client_credentials(root: str) -> dict[str, Any]:

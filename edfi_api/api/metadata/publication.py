@@ -1,22 +1,27 @@
 """Answers with a static document: compressed if accepted, and with 304 if the client has it already.
 
-Documents contain the URL by which the client reaches the server, which depends on its Host header. So a document is
-built and compressed once, in pieces, and each answer joins them with its URL: memory does not grow with the number of
-URLs.
+Documents contain the URL by which the client reaches the server, which depends on its Host header, and on the context
+of the request. So a document is built and compressed once, in pieces, and each answer joins them with its URLs: memory
+does not grow with the number of URLs.
 """
 
 import hashlib
 import re
 import struct
 import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 
-# The placeholder for the URL of the server. Its domain cannot exist (RFC 6761 §6.4).
+# Placeholders for URLs of the server. Their domains cannot exist (RFC 6761 §6.4).
 ADDRESS = "https://address-of-this-server.invalid"
+COMPLETE_ADDRESS = "https://complete-address-of-this-server.invalid"
+ANY_CONTEXT = "https://any-context-of-this-server.invalid"
+# The end of a text in JSON, of the URL that begins with ANY_CONTEXT, behind which the variables of OpenAPI follow.
+VARIABLES = "#variables-of-this-server.invalid"
 
 # `;q=0` excludes a coding.
 _ACCEPTS_GZIP = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)")
@@ -26,43 +31,84 @@ _GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
 _DEFLATE_END = b"\x03\0"
 
 
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """The URLs of the server in one answer, without a trailing slash.
+
+    `root` ends with the segments of the context that the client sent; `complete` also has placeholders, as
+    `{schoolYear}`, for those that it did not send; `any_context` has placeholders for all, which `variables` describe,
+    as OpenAPI has them in JSON. Without route qualifiers the three are equal, and there are no variables.
+    """
+
+    root: str
+    complete: str
+    any_context: str
+    variables: str = ""
+
+    @classmethod
+    def without_context(cls, root: str) -> Self:
+        return cls(root, root, root)
+
+    @property
+    def by_placeholder(self) -> dict[bytes, bytes]:
+        """What stands for each placeholder."""
+        variables = f'","variables":{self.variables}' if self.variables else '"'
+        return {
+            ADDRESS.encode(): self.root.encode(),
+            COMPLETE_ADDRESS.encode(): self.complete.encode(),
+            ANY_CONTEXT.encode(): self.any_context.encode(),
+            _END_OF_URL: variables.encode(),
+        }
+
+
+_END_OF_URL = f'{VARIABLES}"'.encode()
+_PLACEHOLDER = re.compile(b"(" + b"|".join(map(re.escape, Addresses("", "", "").by_placeholder)) + b")")
+
+
 class Published(Protocol):
-    """A document that `respond` can send: its bytes for a URL, plain and as a gzip file, and a tag unique to them."""
+    """A document that `respond` can send: its bytes with URLs, plain and as a gzip file, and a tag unique to them."""
 
     @property
     def content_type(self) -> str: ...
-    def content(self, address: bytes) -> bytes: ...
-    def compressed(self, address: bytes) -> bytes: ...
-    def tag(self, address: bytes) -> str: ...
+    def content(self, addresses: Addresses) -> bytes: ...
+    def compressed(self, addresses: Addresses) -> bytes: ...
+    def tag(self, addresses: Addresses) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """The pieces of a document, plain and deflated. `digest` identifies the document."""
+    """The pieces of a document, plain and deflated, alternating with placeholders. `digest` identifies the document."""
 
     content_type: str
     pieces: tuple[bytes, ...]
     deflated: tuple[bytes, ...]
     digest: bytes
 
-    def content(self, address: bytes) -> bytes:
-        return address.join(self.pieces)
+    def content(self, addresses: Addresses) -> bytes:
+        return _joined(self.pieces, addresses.by_placeholder)
 
-    def compressed(self, address: bytes) -> bytes:
+    def compressed(self, addresses: Addresses) -> bytes:
         """The content as a gzip file."""
-        content = self.content(address)
+        content = self.content(addresses)
         check = struct.pack("<II", zlib.crc32(content), len(content) % 2**32)
-        return b"".join([_GZIP_HEADER, _deflated(address).join(self.deflated), _DEFLATE_END, check])
+        deflated = {placeholder: _deflated(text) for placeholder, text in addresses.by_placeholder.items()}
+        return b"".join([_GZIP_HEADER, _joined(self.deflated, deflated), _DEFLATE_END, check])
 
-    def tag(self, address: bytes) -> str:
-        return hashlib.blake2b(address, key=self.digest, digest_size=16).hexdigest()
+    def tag(self, addresses: Addresses) -> str:
+        texts = b"\0".join(addresses.by_placeholder.values())
+        return hashlib.blake2b(texts, key=self.digest, digest_size=16).hexdigest()
 
 
 def publication(content: bytes, content_type: str) -> Publication:
-    """Precomputes what does not depend on the URL. `content` has `ADDRESS` in its place."""
-    pieces = tuple(content.split(ADDRESS.encode()))
+    """Precomputes what does not depend on URLs. `content` has the placeholders in their place."""
+    pieces = _PLACEHOLDER.split(content)
+    deflated = [piece if number % 2 else _deflated(piece) for number, piece in enumerate(pieces)]
     digest = hashlib.blake2b(content, digest_size=16).digest()
-    return Publication(content_type, pieces, tuple(map(_deflated, pieces)), digest)
+    return Publication(content_type, tuple(pieces), tuple(deflated), digest)
+
+
+def _joined(pieces: Sequence[bytes], texts: Mapping[bytes, bytes]) -> bytes:
+    return b"".join([texts[piece] if number % 2 else piece for number, piece in enumerate(pieces)])
 
 
 def _deflated(data: bytes) -> bytes:
@@ -76,15 +122,14 @@ def accepts_gzip(request: HttpRequest) -> bool:
     return bool(_ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")))
 
 
-def respond(request: HttpRequest, published: Published, address: str) -> HttpResponse:
-    """The document for a server with the URL `address`, or 304 if `If-None-Match` has its tag. The tags are strong, so
-    those of the two codings differ."""
-    wanted = address.encode()
+def respond(request: HttpRequest, published: Published, addresses: Addresses) -> HttpResponse:
+    """The document for a server with these URLs, or 304 if `If-None-Match` has its tag. The tags are strong, so those
+    of the two codings differ."""
     headers = {"Cache-Control": "no-cache"}
     if accepts_gzip(request):
-        etag, content = f'"{published.tag(wanted)}-gzip"', published.compressed(wanted)
+        etag, content = f'"{published.tag(addresses)}-gzip"', published.compressed(addresses)
         headers["Content-Encoding"] = "gzip"
     else:
-        etag, content = f'"{published.tag(wanted)}"', published.content(wanted)
+        etag, content = f'"{published.tag(addresses)}"', published.content(addresses)
     response = HttpResponse(content, content_type=published.content_type, headers={"ETag": etag, **headers})
     return get_conditional_response(request, etag=etag, response=response) or response

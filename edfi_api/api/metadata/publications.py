@@ -26,13 +26,16 @@ class Publications:
         self._made: dict[Document, Publication] = {}
         self._lock = Lock()
 
-    def of(self, document: Document, encode: Encode = orjson.dumps, content_type: str = JSON) -> Publish:
-        """A function that returns the publication of a document, built on its first call."""
+    def of(
+        self, document: Document, encode: Encode = orjson.dumps, content_type: str = JSON, address: str = ADDRESS
+    ) -> Publish:
+        """A function that returns the publication of a document, built on its first call. `address` is the placeholder
+        for the URL of the server."""
 
         def publish() -> Publication:
             with self._lock:
                 if document not in self._made:
-                    self._made[document] = publication(encode(document(self._surface, ADDRESS)), content_type)
+                    self._made[document] = publication(encode(document(self._surface, address)), content_type)
                 return self._made[document]
 
         return publish

@@ -8,7 +8,7 @@ from typing import Any
 
 from edfi_api import addresses
 from edfi_api.api.metadata.components import Schema, schema_reference
-from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information
+from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information, servers
 from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
@@ -41,7 +41,7 @@ def relations_openapi(surface: Surface, root: str) -> OpenApi:
         "info": information(
             surface, "relations", "The documents that refer to a document, and those that it refers to."
         ),
-        "servers": [{"url": f"{root}/{addresses.RELATIONS}"}],
+        "servers": servers(f"/{addresses.RELATIONS}"),
         "security": [{SECURITY_SCHEME: []}],
         "tags": [{"name": "relations", "description": "The documents around a document."}],
         "paths": {"/{project}/{endpoint}/{id}": {"get": _operation()}},

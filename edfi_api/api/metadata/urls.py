@@ -14,6 +14,7 @@ from edfi_api.api.metadata.discovery import discovery_document, metadata_index
 from edfi_api.api.metadata.discovery_openapi import discovery_openapi
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.api.metadata.profile_publications import ProfilePublications
+from edfi_api.api.metadata.publication import COMPLETE_ADDRESS
 from edfi_api.api.metadata.publications import GRAPHML, Document, Publications
 from edfi_api.api.metadata.relations_openapi import relations_openapi
 from edfi_api.api.metadata.views import (
@@ -45,7 +46,9 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
     profiles = ProfilePublications(surface, standard)
     profile = ProfileSpecificationView.as_view(profiles=profiles)
     listed = PublishedView.as_view(publish=profiles.list)
-    discovery = DiscoveryView.as_view(publish=publications.of(discovery_document), surface=surface)
+    discovery = DiscoveryView.as_view(
+        publish=publications.of(discovery_document, address=COMPLETE_ADDRESS), surface=surface
+    )
     dependencies = DependenciesView.as_view(
         publish=publications.of(load_steps), publish_graph=publications.of(graphml, bytes, GRAPHML)
     )

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 
 from edfi_api import addresses
 from edfi_api.addresses import root_of
+from edfi_api.api.metadata.contexts import addresses_of
 from edfi_api.api.metadata.discovery import PROFILES, specifications
 from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import respond
@@ -38,7 +39,7 @@ class PublishedView(OpenView):
 
     def respond_with(self, publish: Publish) -> HttpResponse:
         request = self.request._request
-        return respond(request, publish(), root_of(request))
+        return respond(request, publish(), addresses_of(request))
 
 
 class DiscoveryView(PublishedView):
@@ -57,12 +58,12 @@ class DiscoveryView(PublishedView):
 
     def _home(self) -> HttpResponse:
         request = self.request._request
-        root = root_of(request)
+        urls = addresses_of(request)
         context = {
             "projects": [self._counted(project) for project in self.surface.projects],
-            "specifications": specifications(self.surface, root),
-            "token_url": f"{root}/{addresses.OAUTH}",
-            "data_url": f"{root}/{addresses.DATA}",
+            "specifications": specifications(self.surface, urls.root),
+            "token_url": f"{urls.root}/{addresses.OAUTH}",
+            "data_url": f"{urls.complete}/{addresses.DATA}",
             "has_metrics": api_settings.METRICS,
         }
         return _page(request, "edfi_api/home.html", context)
@@ -126,7 +127,7 @@ class XsdFileView(PublishedView):
         found = self.documents.file(name, file)
         if found is None:
             return unknown_section(request._request)
-        return respond(request._request, found, root_of(request._request))
+        return respond(request._request, found, addresses_of(request._request))
 
 
 class ProfileSpecificationView(PublishedView):
@@ -138,7 +139,7 @@ class ProfileSpecificationView(PublishedView):
         found = self.profiles.of(name)
         if found is None:
             return unknown_section(request._request)
-        return respond(request._request, found, root_of(request._request))
+        return respond(request._request, found, addresses_of(request._request))
 
 
 def unknown_section(request: HttpRequest, **kwargs: str) -> HttpResponse:

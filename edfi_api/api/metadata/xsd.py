@@ -11,6 +11,7 @@ from functools import partial
 from urllib.parse import quote
 
 from edfi_api import addresses
+from edfi_api.api.metadata.publication import Addresses
 from edfi_api.model.surface.resource import ProjectFacts, Surface
 from edfi_api.model.xsd.files import SchemaFile, SchemaFiles
 
@@ -35,13 +36,13 @@ class PublishedFile:
     file: SchemaFile
     content_type: str = "application/xml"
 
-    def content(self, address: bytes) -> bytes:
+    def content(self, addresses: Addresses) -> bytes:
         return self.file.content
 
-    def compressed(self, address: bytes) -> bytes:
+    def compressed(self, addresses: Addresses) -> bytes:
         return self.file.compressed
 
-    def tag(self, address: bytes) -> str:
+    def tag(self, addresses: Addresses) -> str:
         return hashlib.blake2b(self.file.compressed, digest_size=16).hexdigest()
 
 

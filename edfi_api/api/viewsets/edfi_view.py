@@ -12,6 +12,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from edfi_api.addresses import context_segments
 from edfi_api.api.viewsets.responses import FixedHeaders
 from edfi_api.models import Document
 from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
@@ -69,9 +70,8 @@ class EdFiView(GenericAPIView[Document]):
 
     def choose_database(self, request: Any) -> None:
         """Set `using`. Raises what `database_of` does, which comes before everything else after authentication."""
-        segments = getattr(request._request, "context_segments", ())
         is_write = request.method in _WRITING
-        self.using = database_of(request.user, request.auth, segments, is_write=is_write)
+        self.using = database_of(request.user, request.auth, context_segments(request._request), is_write=is_write)
 
     def perform_authentication(self, request: Any) -> None:
         """Authenticates immediately. DRF does it at the first access to `request.user`, through wrappers that take as
