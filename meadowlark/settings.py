@@ -45,7 +45,7 @@ env.choice(
 )
 env.count("MEADOWLARK_WORKERS", default=2, meaning="gunicorn's processes")
 threads = env.count(
-    "MEADOWLARK_THREADS", default=8, meaning="threads in each of them; each keeps a database connection"
+    "MEADOWLARK_THREADS", default=8, meaning="threads in each of them; each uses at most one connection to a database"
 )
 env.count(
     "MEADOWLARK_REQUEST_SECONDS",
