@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Protocol
 
 from edfi_api.model.surface.resource import JsonPath, ResourceName
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.driver.sql import Sql, any_of
 
 # Row id → resource name of some documents → the row ids that the caller may read. Limits what errors name.
 MayRead = Callable[[Mapping[int, ResourceName]], AbstractSet[int]]
@@ -80,6 +80,20 @@ class SetConditions:
     using: Sql
     with_check: Sql
     with_check_new: Sql
+
+    @classmethod
+    def by_resource_type(cls, conditions: Mapping[int, "SetConditions"]) -> "SetConditions":
+        """The conditions for documents of several resources, by the numbers of their types."""
+        each = conditions.items()
+        return cls(
+            any_of(_of_type("d", number) + of_type.using for number, of_type in each),
+            any_of(_of_type("s", number) + of_type.with_check for number, of_type in each),
+            any_of(_of_type("s", number) + of_type.with_check_new for number, of_type in each),
+        )
+
+
+def _of_type(row: str, number: int) -> str:
+    return f"{row}.resource_type_id = {number} AND "
 
 
 NO_CONDITIONS = SetConditions(Sql("true"), Sql("true"), Sql("true"))

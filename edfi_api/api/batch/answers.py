@@ -25,9 +25,13 @@ class Answer:
         self._file = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115
 
     def add(self, members: Mapping[str, Any]) -> None:
+        """Add a result, or the summary."""
+        self._write(_text(members))
+
+    def _write(self, text: bytes) -> None:
         if not self._is_lines:
             self._file.write(b"," if self._file.tell() else b"[")
-        self._file.write(orjson.dumps(members, default=json_text.exact_number))
+        self._file.write(text)
         if self._is_lines:
             self._file.write(b"\n")
 
@@ -45,6 +49,39 @@ class Answer:
 
     def close(self) -> None:
         self._file.close()
+
+
+class SortedAnswer(Answer):
+    """Results come in any order and are answered by position; the summary comes last."""
+
+    def __init__(self, is_lines: bool) -> None:
+        super().__init__(is_lines)
+        self._unsorted = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115
+        # By position: where the text begins, and its length.
+        self._places: dict[int, tuple[int, int]] = {}
+
+    def add(self, members: Mapping[str, Any]) -> None:
+        if "index" not in members:
+            for _, (start, length) in sorted(self._places.items()):
+                self._unsorted.seek(start)
+                self._write(self._unsorted.read(length))
+            return super().add(members)
+        text = _text(members)
+        self._places[members["index"]] = self._unsorted.tell(), len(text)
+        self._unsorted.write(text)
+        return None
+
+    def response(self) -> HttpResponseBase:
+        self._unsorted.close()
+        return super().response()
+
+    def close(self) -> None:
+        self._unsorted.close()
+        super().close()
+
+
+def _text(members: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(members, default=json_text.exact_number)
 
 
 def _blocks(file: SpooledTemporaryFile[bytes]) -> Iterator[bytes]:

@@ -34,8 +34,8 @@ class Causes:
         """The position of the first operation that would have provided what this one lacks; None if there is none."""
         if operation.resource is None or not self._failed:
             return None
-        positions = [self._failed[each] for each in self._lacking(operation, refusal) if each in self._failed]
-        return min(positions, default=None)
+        found = {self._failed[each] for each in self._lacking(operation, refusal) if each in self._failed}
+        return min(found - {operation.position}, default=None)
 
     def add(self, operation: Operation) -> None:
         """Record a failed operation."""

@@ -18,7 +18,9 @@ from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.documents.leniency import Leniency
 from edfi_api.loading.bulk import sets
 from edfi_api.loading.bulk.candidates import REFUSALS
+from edfi_api.loading.bulk.conflicts import resolve_together
 from edfi_api.model.surface.resource import Resource
+from edfi_api.storage import resource_types
 from edfi_api.storage.conditions import CONDITION_FAILURES, WriteCondition
 from edfi_api.storage.deletions import delete_unreferenced
 from edfi_api.storage.row_policy import NO_CONDITIONS, SetConditions
@@ -100,15 +102,45 @@ class Sets:
             for run in _independent(prepared):
                 yield from self._in_place(run, conditions)
 
+    def together(self, operations: Sequence[Operation]) -> list[Result]:
+        """Write creates and upserts of any resources at once, so that they may refer to each other in circles; the
+        results of those that were written."""
+        by_type: dict[int, SetConditions] = {}
+        rows: dict[int, sets.Row] = {}
+        provided: set[int] = set()
+        numbers = resource_types.numbers(self._using)
+        prepared = [self._prepared(each) for each in operations if not _goes_alone(each)]
+        known = stored_versions([_id(each) for each in prepared if each.condition.is_given], self._using)
+        for place, each in enumerate(prepared):
+            row, resource = _row(each, known), each.operation.resource
+            conditions = self._conditions_of(each.operation)
+            # Of several operations on one document the first one.
+            if row is None or resource is None or conditions is None or not provided.isdisjoint(each.own):
+                continue
+            by_type[numbers[resource.name]] = conditions
+            rows[place] = row
+            provided |= each.own
+        if not rows:
+            return []
+        conditions = SetConditions.by_resource_type(by_type)
+        written = sets.write(list(rows.values()), conditions, self._using, self._singles.client, resolve_together)
+        places = list(rows)
+        return [self._result(prepared[places[number]].operation, found) for number, found in written.items()]
+
     def _conditions(self, stretch: Sequence[Operation]) -> SetConditions | None:
         """None if the operations have to be carried out one at a time."""
         first = stretch[0]
-        if len(stretch) < _FEWEST or first.resource is None or self._singles.has_profiles:
+        if len(stretch) < _FEWEST or first.resource is None:
             return None
         if first.kind is Kind.DELETE and _refers_to_itself(first.resource):
             return None
+        return self._conditions_of(first)
+
+    def _conditions_of(self, operation: Operation) -> SetConditions | None:
+        if self._singles.has_profiles:
+            return None
         try:
-            policy = self._singles.authorization(first).policy
+            policy = self._singles.authorization(operation).policy
         except Exception:  # Refuses each of them, in words that a single request finds.
             return None
         return NO_CONDITIONS if policy is None else policy.for_sets()

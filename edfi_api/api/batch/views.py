@@ -8,12 +8,13 @@ from django.http.response import HttpResponseBase
 from edfi_api.api.batch import body as bodies
 from edfi_api.api.batch import parameters
 from edfi_api.api.batch.admission import admitted
-from edfi_api.api.batch.answers import Answer
+from edfi_api.api.batch.answers import Answer, SortedAnswer
 from edfi_api.api.batch.body import Body
 from edfi_api.api.batch.causes import Causes
 from edfi_api.api.batch.envelope import Envelopes, most_bytes, refuse_unreadable
+from edfi_api.api.batch.free_order import LoadingOrder, Sorting
 from edfi_api.api.batch.natural_keys import NaturalKeys
-from edfi_api.api.batch.parameters import Parameters
+from edfi_api.api.batch.parameters import Order, Parameters
 from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.singles import OperationViewSets, Singles
 from edfi_api.api.batch.stored_uris import TransactionUris
@@ -32,6 +33,7 @@ class BatchView(EdFiView):
     viewsets: OperationViewSets = None  # type: ignore[assignment]
     natural_keys: NaturalKeys = None  # type: ignore[assignment]
     envelopes: Envelopes = None  # type: ignore[assignment]
+    loading_order: LoadingOrder = None  # type: ignore[assignment]
 
     def post(self, request: EdFiRequest) -> HttpResponseBase:
         """Raises what is wrong with the batch as a whole."""
@@ -54,13 +56,15 @@ class BatchView(EdFiView):
 
     def _answer(self, request: EdFiRequest, body: Body, wanted: Parameters) -> HttpResponseBase:
         accept = request.META.get("HTTP_ACCEPT", "")
-        answer = Answer(bodies.answers_in_lines(accept, body.is_lines))
+        kind = Answer if wanted.order is Order.GIVEN else SortedAnswer
+        answer = kind(bodies.answers_in_lines(accept, body.is_lines))
         uris = TransactionUris(self.using) if wanted.is_atomic else partial(stored_uris, using=self.using)
         singles = Singles(request, self.viewsets, self.using, uris)
         causes = Causes(self.viewsets.served.preparers, self.natural_keys)
         record = BatchRecord(request._request, wanted, len(body))
         try:
-            Batch(body, wanted, self.envelopes, singles, causes, record).work_off(answer)
+            sorting = Sorting(self.loading_order, self.natural_keys, self.viewsets.served.preparers, self.using)
+            Batch(body, wanted, self.envelopes, singles, causes, record, sorting).work_off(answer)
             return answer.response()
         except BaseException:
             answer.close()

@@ -1,7 +1,7 @@
 """Works off a batch: operations → results, in one transaction or independent of each other."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -11,8 +11,10 @@ from edfi_api.api.batch.body import Body
 from edfi_api.api.batch.causes import Causes
 from edfi_api.api.batch.envelope import Envelopes
 from edfi_api.api.batch.failures import Failures
+from edfi_api.api.batch.free_order import Sorting
+from edfi_api.api.batch.free_run import Attempt, FreeRun
 from edfi_api.api.batch.operations import Operation, Result, Summary
-from edfi_api.api.batch.parameters import Parameters, Return
+from edfi_api.api.batch.parameters import Order, Parameters, Return
 from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.sets import Sets, stretches
 from edfi_api.api.batch.singles import Singles
@@ -33,6 +35,7 @@ class Batch:
     singles: Singles
     causes: Causes
     record: BatchRecord
+    sorting: Sorting
 
     def __post_init__(self) -> None:
         self.summary = Summary(len(self.body))
@@ -52,7 +55,7 @@ class Batch:
     def _atomically(self, answer: Answer) -> None:
         failures = Failures()
         with transaction.atomic(self.singles.using):
-            for result in self._results():
+            for result, _ in self._attempts():
                 self._note(result, answer)
                 if result.is_refused:
                     failures.add(result)
@@ -63,7 +66,7 @@ class Batch:
                 raise BatchFailed(named, failures.count, failures.are_temporary)
 
     def _independently(self, answer: Answer) -> None:
-        for result in self._results():
+        for result, _ in self._attempts():
             self._note(result, answer)
         if self.summary.not_done and not self.summary.by_status:
             raise BatchTimeout
@@ -77,16 +80,21 @@ class Batch:
         if result.is_refused or self.parameters.returned is Return.ALL:
             answer.add(result.members())
 
-    def _results(self) -> Iterator[Result]:
-        """Ends early when the time is over."""
-        for stretch in stretches(self._operations()):
+    def _attempts(self) -> Iterator[Attempt]:
+        """The results, by position in given order. Ends early when the time is over."""
+        if self.parameters.order is Order.GIVEN:
+            return self._carried_out(self._read(position) for position in range(len(self.body)))
+        return FreeRun(self.sorting, self._sets, self._read, self._carried_out).attempts(len(self.body))
+
+    def _carried_out(self, operations: Iterable[Operation]) -> Iterator[Attempt]:
+        for stretch in stretches(operations):
             if self._is_over():
                 return
             for run, done in self._sets.runs(stretch):
                 self.record.sets += bool(done)
                 for operation in run:
                     if operation.position in done:
-                        yield done[operation.position]
+                        yield done[operation.position], None
                     elif self._is_over():
                         return
                     else:
@@ -97,14 +105,13 @@ class Batch:
     def _is_over(self) -> bool:
         return bool(time.monotonic() > self._end)
 
-    def _alone(self, operation: Operation) -> Result:
+    def _alone(self, operation: Operation) -> Attempt:
         self.record.alone += 1
         result, refusal = self.singles.attempted(operation)
         if refusal is not None:
             result.caused_by = self.causes.of(operation, refusal)
             self.causes.add(operation)
-        return result
+        return result, refusal
 
-    def _operations(self) -> Iterator[Operation]:
-        for position in range(len(self.body)):
-            yield self.envelopes.read(position, self.body.text(position))
+    def _read(self, position: int) -> Operation:
+        return self.envelopes.read(position, self.body.text(position))

@@ -13,10 +13,10 @@ from django.db import OperationalError
 
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.loading.bulk import preparation, statements
-from edfi_api.loading.bulk.conflicts import resolve
+from edfi_api.loading.bulk.conflicts import Resolve, resolve
 from edfi_api.loading.bulk.writing import MetConcurrentWrites, find_conflicts, one_transaction, rows_of, stage
 from edfi_api.storage import resource_types
-from edfi_api.storage.driver.sql import all_of, merged
+from edfi_api.storage.driver.sql import Sql, all_of, merged
 from edfi_api.storage.row_policy import SetConditions
 from edfi_api.storage.stored import Outcome, Written
 
@@ -32,20 +32,29 @@ class Row(NamedTuple):
     expected_version: int | None = None
 
 
-def write(rows: Sequence[Row], conditions: SetConditions, using: str, client: int) -> Mapping[int, Written]:
-    """What was written or is unchanged, by position in `rows`. No two rows have a referential id in common, and none
-    refers to another."""
-    number = resource_types.numbers(using)[rows[0].incoming.resource.name]
+def write(
+    rows: Sequence[Row], conditions: SetConditions, using: str, client: int, resolve: Resolve = resolve
+) -> Mapping[int, Written]:
+    """What was written or is unchanged, by position in `rows`. No two rows have a referential id in common. None refers
+    to another, unless they are resolved together."""
+    numbers = resource_types.numbers(using)
     lines = "".join(
-        preparation.line(position, row.incoming, number, row.document_uuid.hex, row.expected_version)
+        preparation.line(
+            position, row.incoming, numbers[row.incoming.resource.name], row.document_uuid.hex, row.expected_version
+        )
         for position, row in enumerate(rows)
     ).encode()
     aliases = {
         position: tuple(alias.bytes for alias in row.incoming.identity.aliases) for position, row in enumerate(rows)
     }
+    stored_allowed = all_of([conditions.using, conditions.with_check])
+    statement = Sql(
+        statements.guarded_write(stored_allowed.text, conditions.with_check_new.text),
+        merged(stored_allowed.parameters, conditions.with_check_new.parameters),
+    ).with_values(client=client, pass_number=1)
     for _ in range(_ATTEMPTS):
         try:
-            return _written(lines, aliases, conditions, using, client)
+            return _written(lines, aliases, statement, using, resolve)
         except MetConcurrentWrites:
             continue
         except OperationalError:
@@ -54,14 +63,10 @@ def write(rows: Sequence[Row], conditions: SetConditions, using: str, client: in
 
 
 def _written(
-    lines: bytes, aliases: Mapping[int, tuple[bytes, ...]], conditions: SetConditions, using: str, client: int
+    lines: bytes, aliases: Mapping[int, tuple[bytes, ...]], statement: Sql, using: str, resolve: Resolve
 ) -> Mapping[int, Written]:
-    stored_allowed = all_of([conditions.using, conditions.with_check])
-    new_allowed = conditions.with_check_new
-    statement = statements.guarded_write(stored_allowed.text, new_allowed.text)
-    parameters = {**merged(stored_allowed.parameters, new_allowed.parameters), "client": client, "pass_number": 1}
     with one_transaction(using) as cursor:
         stage(cursor, lines)
         find_conflicts(cursor, aliases, resolve)
-        rows = rows_of(cursor, statement, parameters)
+        rows = rows_of(cursor, statement.text, statement.parameters)
     return {position: Written(Outcome(outcome), id_, version) for position, outcome, id_, version in rows}

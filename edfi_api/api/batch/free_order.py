@@ -1,0 +1,110 @@
+"""The order in which the operations of a batch can be written: what is referred to first, what refers to others last.
+
+Upserts and creates come in loading order, then updates, with people behind their associations, then deletes in reverse
+order. Operations on one identity keep their order among each other.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+from uuid import UUID
+
+from edfi_api.api.batch.natural_keys import NaturalKeys
+from edfi_api.api.batch.operations import Kind, Operation
+from edfi_api.api.metadata.dependencies import load_steps
+from edfi_api.documents.incoming import Preparers
+from edfi_api.model.surface.resource import ResourceName, Surface
+from edfi_api.storage.stored_versions import referential_ids
+
+
+class _Place(NamedTuple):
+    """Where an operation is carried out: phase, rank of its resource in this phase, and the path of the resource."""
+
+    phase: int
+    rank: int
+    path: str
+
+
+_FIRST = _Place(0, -1, "")
+
+
+class LoadingOrder:
+    """The places of all operations of a surface."""
+
+    def __init__(self, surface: Surface) -> None:
+        steps = load_steps(surface, "")
+        self._creates = {step.resource: step.order for step in steps if "Create" in step.operations}
+        self._updates = {step.resource: step.order for step in steps if "Update" in step.operations}
+
+    def place(self, operation: Operation) -> _Place:
+        """Of an operation as if there were no others. Those that are refused anyway come first."""
+        if operation.resource is None or operation.kind is None or operation.refusal is not None:
+            return _FIRST
+        path = operation.resource.url_path
+        rank = self._creates.get(path, 0)
+        match operation.kind:
+            case Kind.DELETE:
+                return _Place(2, -rank, path)
+            case Kind.UPDATE:
+                return _Place(1, self._updates.get(path, rank), path)
+        return _Place(0, rank, path)
+
+
+class Sorting:
+    """Sorts the operations of one batch; keeps a few bytes of each."""
+
+    def __init__(self, order: LoadingOrder, natural_keys: NaturalKeys, preparers: Preparers, using: str) -> None:
+        self._order = order
+        self._natural_keys = natural_keys
+        self._preparers = preparers
+        self._using = using
+        self._ids: dict[UUID, set[UUID]] = {}
+
+    def positions(self, operations: int, read: Callable[[int], Operation]) -> list[int]:
+        """The positions in the order of writing; `read` reads an operation, which is not kept."""
+        known: dict[_Place, _Place] = {}
+        places: list[_Place] = []
+        phases: dict[ResourceName, set[int]] = {}
+        by_id: list[UUID] = []
+        for operation in map(read, range(operations)):
+            place = self._order.place(operation)
+            places.append(known.setdefault(place, place))
+            if operation.resource is not None and operation.refusal is None:
+                phases.setdefault(operation.resource.name, set()).add(place.phase)
+            if operation.document_uuid is not None:
+                by_id.append(operation.document_uuid)
+        self._ids = referential_ids(by_id, self._using)
+        mixed = {name for name, each in phases.items() if len(each) > 1}
+        if mixed:
+            self._keep_order_of_identities(
+                places, (each for each in map(read, range(operations)) if _name(each) in mixed)
+            )
+        return sorted(range(operations), key=lambda position: (places[position], position))
+
+    def _keep_order_of_identities(self, places: list[_Place], operations: Iterable[Operation]) -> None:
+        """Put each operation where the last one on the same document is, if its own place is in front of that."""
+        last: dict[UUID, _Place] = {}
+        for operation in operations:
+            ids = self.identities(operation)
+            place = max([places[operation.position], *(last[id_] for id_ in ids if id_ in last)])
+            places[operation.position] = place
+            last.update(dict.fromkeys(ids, place))
+
+    def identities(self, operation: Operation) -> set[UUID]:
+        """The referential ids of the documents that an operation concerns."""
+        found: set[UUID] = set()
+        if operation.resource is None or operation.refusal is not None:
+            return found
+        extractor = self._preparers[operation.resource.name].extractor
+        if operation.document_uuid is not None:
+            found |= self._ids.get(operation.document_uuid, set())
+        if operation.key is not None:
+            found.update(extractor.identity(operation.key).aliases)
+        if operation.document is not None:
+            part = self._natural_keys.part_of(operation.resource, operation.document)
+            if part is not None:
+                found.update(extractor.identity(part).aliases)
+        return found
+
+
+def _name(operation: Operation) -> ResourceName | None:
+    return operation.resource.name if operation.resource and operation.refusal is None else None

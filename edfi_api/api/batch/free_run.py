@@ -1,0 +1,53 @@
+"""Carries out a batch in free order: sorted, then in rounds as long as less is waiting, and circles at once."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from edfi_api.api.batch.free_order import Sorting
+from edfi_api.api.batch.operations import Operation, Result
+from edfi_api.api.batch.sets import Sets
+from edfi_api.api.batch.waiting import Waiting
+
+_MOST_IN_CIRCLES = 5_000
+
+# A result, and the reason of a refusal.
+Attempt = tuple[Result, Exception | None]
+CarryOut = Callable[[Iterable[Operation]], Iterator[Attempt]]
+
+
+class FreeRun:
+    """One run through the operations of a batch. `read` reads an operation, `carry_out` ends early when the time is
+    over."""
+
+    def __init__(self, sorting: Sorting, sets: Sets, read: Callable[[int], Operation], carry_out: CarryOut) -> None:
+        self._sorting = sorting
+        self._sets = sets
+        self._read = read
+        self._carry_out = carry_out
+        self._waiting = Waiting()
+
+    def attempts(self, operations: int) -> Iterator[Attempt]:
+        """The last attempt of each operation, in no order; some are missing if the time is over."""
+        yield from self._round(self._sorting.positions(operations, self._read))
+        is_progress = True
+        while self._waiting and is_progress:
+            before = len(self._waiting)
+            yield from self._round(self._waiting.taken())
+            if len(self._waiting) == before:
+                yield from self._circles()
+            is_progress = len(self._waiting) < before
+        yield from self._carry_out(map(self._read, self._waiting.taken()))
+
+    def _round(self, positions: Iterable[int]) -> Iterator[Attempt]:
+        for result, refusal in self._carry_out(map(self._read, positions)):
+            operation = result.operation
+            if not self._waiting.takes(operation, self._own(operation), refusal):
+                yield result, refusal
+
+    def _circles(self) -> Iterator[Attempt]:
+        operations = [self._read(position) for position in self._waiting.without_targets(_MOST_IN_CIRCLES)]
+        for result in self._sets.together(operations):
+            self._waiting.remove(result.operation.position)
+            yield result, None
+
+    def _own(self, operation: Operation) -> Iterable[int]:
+        return (id_.int for id_ in self._sorting.identities(operation))
