@@ -9,12 +9,14 @@ class MissingTarget:
     """A reference in a body whose target does not exist.
 
     `value` is set for descriptors only: the URI as sent. `is_of_another_type` if a descriptor of another type has it.
+    `referential_id` is that of the target.
     """
 
     path: str
     resource: str
     value: str | None = None
     is_of_another_type: bool = False
+    referential_id: UUID | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass

@@ -46,7 +46,7 @@ class DocumentReference(NamedTuple):
     def as_missing(self, is_of_another_type: bool = False) -> MissingTarget:
         """This reference as reported when its target does not exist, or only as a descriptor of another type."""
         path = concrete(self.steps, self.indexes)
-        return MissingTarget(path, self.target.resource, self.value, is_of_another_type)
+        return MissingTarget(path, self.target.resource, self.value, is_of_another_type, self.referential_id)
 
 
 class Extractor:

@@ -133,6 +133,13 @@ class Preparer:
         normalise_case(body, [*references, *key_descriptors], stored_uris)
         return self._incoming(body, references, key_descriptors)
 
+    def aliases_of_refused(self, sent: dict[str, Any]) -> list[UUID]:
+        """The referential ids that an invalid body would have had; none if its key is incomplete."""
+        try:
+            return self.extractor.identity(self._coerced(sent, None)[0]).aliases
+        except (DataValidationFailed, KeyError):
+            return []
+
     def check(self, body: dict[str, Any]) -> None:
         """Raise DataValidationFailed if a coerced body breaks a rule of the resource."""
         self._validator.validate_schema(body)

@@ -1,10 +1,15 @@
 """A small district to load: descriptors, agencies, schools, and what happens in them."""
 
+import gzip
+from contextlib import nullcontext
 from typing import Any
 
+import orjson
 import pytest
+from django.core.management import CommandError, call_command
 
-from edfi_api.loading.bulk import Candidate
+from edfi_api.loading.bulk import Candidate, write_documents
+from edfi_api.storage.integrity import disagreements
 
 ED_FI = "uri://ed-fi.org"
 CATEGORY = f"{ED_FI}/EducationOrganizationCategoryDescriptor#School"
@@ -73,3 +78,33 @@ class District:
 @pytest.fixture(scope="session")
 def district(resource_named) -> District:
     return District(resource_named)
+
+
+@pytest.fixture
+def load(db, district, preparers, capsys, tmp_path):
+    """Runs the command behind the district's descriptors; what it wrote on the screen. It may fail with the `expected`
+    reason. All rows must agree then."""
+    list(write_documents(district.descriptors()))
+
+    def run(*arguments, expected=None, **options):
+        try:
+            with pytest.raises(CommandError) if expected else nullcontext() as failed:
+                call_command("load_documents", *map(str, arguments or [tmp_path]), **options)
+        finally:
+            assert list(disagreements(preparers, "default")) == []
+        assert expected is None or str(failed.value) == expected
+        return capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_lines(name, *lines):
+        path = tmp_path / name
+        text = b"".join((line if isinstance(line, bytes) else orjson.dumps(line)) + b"\n" for line in lines)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+        return path
+
+    return write_lines

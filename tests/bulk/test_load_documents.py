@@ -4,48 +4,15 @@ import gzip
 import io
 import json
 import os
-from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import orjson
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
-from edfi_api.loading.bulk import write_documents
 from edfi_api.loading.interchange.files import files_at
 from edfi_api.models import Document
-from edfi_api.storage.integrity import disagreements
-
-
-@pytest.fixture
-def load(db, district, preparers, capsys, tmp_path):
-    """Runs the command behind the district's descriptors; what it wrote on the screen. It may fail with the `expected`
-    reason. All rows must agree then."""
-    list(write_documents(district.descriptors()))
-
-    def run(*arguments, expected=None, **options):
-        try:
-            with pytest.raises(CommandError) if expected else nullcontext() as failed:
-                call_command("load_documents", *map(str, arguments or [tmp_path]), **options)
-        finally:
-            assert list(disagreements(preparers, "default")) == []
-        assert expected is None or str(failed.value) == expected
-        return capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_lines(name, *lines):
-        path = tmp_path / name
-        text = b"".join((line if isinstance(line, bytes) else orjson.dumps(line)) + b"\n" for line in lines)
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-        return path
-
-    return write_lines
 
 
 @pytest.fixture(scope="session")
@@ -263,14 +230,16 @@ def test_an_unreadable_folder_is_reported(tmp_path):
 
 
 def test_a_document_whose_target_never_arrives_is_refused(load, write, district):
-    write("localEducationAgencies.jsonl", district.agency(1, parent=2).body, district.agency(2, parent=9).body)
+    path = write("localEducationAgencies.jsonl", district.agency(1, parent=2).body, district.agency(2, parent=9).body)
 
     screen = load(expected="nothing was accepted: 2 of 2 documents refused")
 
     assert row(screen.out, "LocalEducationAgency") == ["0", "0", "0", "2"]
-    assert [line.rsplit(" ", 1)[1] for line in screen.err.splitlines()] == [
-        '{"localEducationAgencyId":9}',
-        '{"localEducationAgencyId":2}',
+    assert screen.err.splitlines() == [
+        f"{path}:2: LocalEducationAgency: $.parentLocalEducationAgencyReference: The referenced LocalEducationAgency "
+        'item does not exist. {"localEducationAgencyId":9}',
+        "LocalEducationAgency: 1 document is referenced, but neither accepted from the files nor in the database, the "
+        f"first at {path}:2; 2 refused for that: 2 LocalEducationAgency",
     ]
 
 

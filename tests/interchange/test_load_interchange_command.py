@@ -96,6 +96,7 @@ def test_the_report_has_all_refusals_and_the_counts(write: Write, tmp_path: Path
         "line": 62,
         "resource": None,
         "reason": f"Teapot: no such resource in {NAMES[standard]}",
+        "cause": 1,
     }
     assert report["summary"]["total"] == {"created": 1, "updated": 0, "unchanged": 0, "refused": 60}
     assert report["summary"]["resources"][1] == {

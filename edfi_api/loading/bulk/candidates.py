@@ -1,5 +1,6 @@
 """Input and output of a bulk write."""
 
+from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from edfi_api.documents import json_object, json_text
@@ -11,6 +12,7 @@ from edfi_api.documents.exceptions import (
     EmptyBody,
     MalformedJson,
 )
+from edfi_api.documents.leniency import Tolerated
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.exceptions import IdentityConflict, TooMuchContention
 from edfi_api.storage.stored import Outcome
@@ -56,9 +58,11 @@ class Candidate(NamedTuple, Generic[Origin]):
 class Written(NamedTuple, Generic[Origin]):
     """The result of a candidate: its outcome or refusal.
 
-    `aliases` are the referential ids of its document, its own first; empty if the body is invalid.
+    `aliases` are the referential ids of its document, its own first; empty if the body is invalid. `tolerated` is what
+    was tolerated in the body, such as unknown members.
     """
 
     candidate: Candidate[Origin]
     result: Outcome | Refusal
     aliases: tuple[bytes, ...]
+    tolerated: Sequence[Tolerated] = ()

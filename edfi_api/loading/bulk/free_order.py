@@ -137,4 +137,5 @@ class FreeOrder:
 
 def _with_place(written: Written[_Again]) -> Written[Place]:
     candidate = written.candidate
-    return Written(candidate._replace(origin=candidate.origin.place), written.result, written.aliases)  # type: ignore[arg-type]
+    placed = Candidate(candidate.resource, candidate.text, candidate.origin.place)
+    return Written(placed, written.result, written.aliases, written.tolerated)

@@ -154,7 +154,8 @@ def _resource_name(candidate: Candidate[Any]) -> Any:
 
 def _written(batch: Sequence[Candidate[Origin]], prepared: Prepared, results: Results) -> Iterator[Written[Origin]]:
     for position, candidate in enumerate(batch):
-        yield Written(candidate, results[position], prepared.aliases.get(position, ()))
+        aliases, tolerated = prepared.aliases.get(position, ()), prepared.tolerated.get(position, ())
+        yield Written(candidate, results[position], aliases, tolerated)
 
 
 @contextmanager

@@ -11,8 +11,10 @@ from uuid import UUID
 
 from uuid_utils import uuid7
 
+from edfi_api.conf import api_settings
 from edfi_api.documents import json_object
 from edfi_api.documents.incoming import IncomingDocument, Preparer
+from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.documents.paths import Path
 from edfi_api.loading.bulk.candidates import REFUSALS, Refusal
 from edfi_api.model.surface.resource import Resource, ResourceName
@@ -52,13 +54,14 @@ class Prepared:
     """The result of preparing a batch.
 
     `lines` is the input of COPY, `aliases` has the referential ids of each valid document by its position (the
-    superclass's last), and `refusals` the errors of the others. `descriptors` has the referential id and the URI of
-    each descriptor that occurs.
+    superclass's last), and `refusals` the errors of the others. `tolerated` has what was tolerated in a body, such as
+    unknown members, by its position. `descriptors` has the referential id and the URI of each descriptor that occurs.
     """
 
     lines: bytes = b""
     aliases: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
     refusals: dict[int, Refusal] = field(default_factory=dict)
+    tolerated: dict[int, list[Tolerated]] = field(default_factory=dict)
     descriptors: set[tuple[UUID, str]] = field(default_factory=set)
 
 
@@ -73,12 +76,14 @@ class Preparation:
         lines = []
         found: dict[tuple[Path, str], UUID] = {}
         for position, (part, text) in enumerate(work.texts()):
-            preparer = self._preparer(part.resource)
+            preparer, leniency = self._preparer(part.resource), Leniency(api_settings.STRICT)
             try:
-                incoming = preparer.prepare_new(json_object.parse(text), lambda _: work.stored_uris)
+                incoming = preparer.prepare_new(json_object.parse(text), lambda _: work.stored_uris, leniency)
             except REFUSALS as refusal:
                 prepared.refusals[position] = refusal
                 continue
+            if leniency.tolerated:
+                prepared.tolerated[position] = leniency.tolerated
             lines.append(line(position, incoming, part.number, uuid7().hex))
             prepared.aliases[position] = tuple([alias.bytes for alias in incoming.identity.aliases])
             for reference in (*incoming.references, *incoming.key_descriptors):

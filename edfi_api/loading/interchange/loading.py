@@ -15,6 +15,7 @@ from edfi_api.documents import json_text
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer, write_documents
 from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.loading.bulk.waiting import Place
+from edfi_api.loading.interchange.causes import Causes
 from edfi_api.loading.interchange.document_reader import DocumentReader
 from edfi_api.loading.interchange.entities import Entities
 from edfi_api.loading.interchange.exceptions import (
@@ -30,7 +31,6 @@ from edfi_api.loading.interchange.results import (
     RefusalReporter,
     Refused,
     no_such,
-    refusal_reason,
 )
 from edfi_api.loading.interchange.spool import Spool, Waiting
 from edfi_api.loading.interchange.xml_stream import XmlElement, documents
@@ -52,9 +52,9 @@ def load_interchange(
     `kind` is the word for the surface's resources in refusals.
     """
     result = LoadResult()
-    reporter = RefusalReporter(result, on_refusal)
     entities = Entities(surface)
-    with Spool() as spool:
+    with Spool() as spool, Causes() as causes:
+        reporter = RefusalReporter(result, on_refusal, causes)
         _Reading(entities, spool, files, reporter, kind).read()
         _Writing(entities, spool, files, reporter, using).write()
     return result
@@ -62,14 +62,13 @@ def load_interchange(
 
 def load_candidates(candidates: Iterable[Candidate[str]], result: LoadResult, on_refusal: RefusalHandler) -> None:
     """Write documents given as bodies and count the outcomes; refusals show their origins as places."""
-    reporter = RefusalReporter(result, on_refusal)
-    for written in write_documents(candidates):
-        name = written.candidate.resource.name
-        if isinstance(written.result, Outcome):
-            result.count(name, written.result)
-        else:
-            reason = refusal_reason(written, written.result)
-            reporter.refused(Refused(written.candidate.origin, None, name, reason))
+    with Causes() as causes:
+        reporter = RefusalReporter(result, on_refusal, causes)
+        for written in write_documents(candidates):
+            if isinstance(written.result, Outcome):
+                result.accepted(written, written.result)
+            else:
+                reporter.refused_document(written, written.result, written.candidate.origin, None)
 
 
 @dataclass
@@ -193,13 +192,11 @@ class _Writing:
 
     def _take(self, results: Iterable[Written[Place]], progress: tqdm) -> None:
         for written in results:
-            candidate, result = written.candidate, written.result
-            if isinstance(result, Outcome):
-                self.reporter.result.count(candidate.resource.name, result)
+            if isinstance(written.result, Outcome):
+                self.reporter.result.accepted(written, written.result)
             else:
-                file, line = candidate.origin
-                reason = refusal_reason(written, result)
-                self.reporter.refused(Refused(str(self.files[file]), line, candidate.resource.name, reason))
+                file, line = written.candidate.origin
+                self.reporter.refused_document(written, written.result, str(self.files[file]), line)
             progress.update()
 
     def _refuse(self, waiting: Waiting, line: int, reason: str) -> None:

@@ -1,7 +1,7 @@
 """Reports of a load: refusals on the screen, a table by resource, the JSON report, and the failure of the command."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import TextIOBase
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, Self
 import orjson
 from django.core.management.base import CommandError
 
+from edfi_api.loading.interchange.causes import Cause
 from edfi_api.loading.interchange.exceptions import StoppedAtRefusal
 from edfi_api.loading.interchange.files import named_in_errors
 from edfi_api.loading.interchange.refusal_limit import RefusalLimit
@@ -19,18 +20,16 @@ from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import ResourceName
 
 _SHOWN = 50
-# Reasons by which refusals are counted together, and those of them that are shown.
-_MOST_REASONS = 1000
 _RESOURCES_SHOWN = 50
 _UNKNOWN = "(unknown)"
 
 
 class RefusalLog:
-    """Called with each refusal: shows the first ones on the screen, and stops a strict load. Documents that are refused
-    for the same reason are counted and shown in one line at the end.
+    """Called with each refusal: shows the first one of each cause on the screen, and stops a strict load. At the end,
+    one line for each cause says how much is refused for it.
 
     The JSON report is written refusal by refusal, to bound memory, and is complete when the log is closed; it has no
-    summary if the load was stopped.
+    summary if the load was stopped. Its form is described in meadowlark/docs/loading.md.
     """
 
     def __init__(self, screen: TextIOBase, report: Path | None = None, *, is_strict: bool = False) -> None:
@@ -38,8 +37,8 @@ class RefusalLog:
         self._report = report.open("w", encoding="utf-8") if report is not None else None
         self._is_strict = is_strict
         self._summary: dict[str, Any] | None = None
-        self._left_out: dict[str, _Alike] = {}
-        self._alike: dict[tuple[ResourceName | None, str], _Alike] = {}
+        self._left_out: dict[str, _LeftOut] = {}
+        self._causes: dict[int, Cause] = {}
         self._listed = 0
         self._count = 0
 
@@ -58,31 +57,50 @@ class RefusalLog:
         if self._listed <= _SHOWN:
             self._screen.write(f"{refused}\n")
 
-    def summarise(self, result: LoadResult) -> None:
-        """Set the summary at the end of the report."""
+    def summarise(self, result: LoadResult, *, is_dry_run: bool = False) -> None:
+        """Set the summary at the end of the report, and show what was tolerated."""
         self._summary = {
+            "dryRun": is_dry_run,
             "resources": [_counts(name, counter) for name, counter in result.counts.items()],
             "total": {column: result.total(outcome) for column, outcome in COLUMNS.items()},
+            "causes": [_cause_facts(cause) for cause in result.causes],
+            "tolerated": [
+                {"resource": place.resource, "path": place.path, "reason": place.reason, "count": count}
+                for place, count in result.tolerated.by_place.most_common()
+            ],
             "unreadableFiles": [_facts(refused) for refused in result.unreadable],
         }
+        for line in result.tolerated.lines(_SHOWN):
+            self._screen.write(f"{line}\n")
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         if self._listed > _SHOWN:
             self._screen.write(f"... and {self._listed - _SHOWN:,} more refusals\n")
-        repeated = sorted((alike for alike in self._alike.values() if alike.count > 1), key=lambda alike: -alike.count)
-        for alike in (*self._left_out.values(), *repeated[:_SHOWN]):
-            self._screen.write(f"{alike}\n")
+        repeated = sorted((cause for cause in self._causes.values() if cause.count > 1), key=lambda cause: -cause.count)
+        for line in (*self._left_out.values(), *repeated[:_SHOWN]):
+            self._screen.write(f"{line}\n")
         self._write('],\n"summary": ' + _json(self._summary) + "}\n")
         if self._report is not None:
             with named_in_errors(self._report.name):
                 self._report.close()
 
     def _is_counted_with_others(self, refused: Refused) -> bool:
-        """Whether a summary line at the end includes this refusal, so that it is not listed. The first of each reason
-        is listed. Refusals of unknown resources are not, up to a number of resources: names are arbitrary text."""
-        if refused.is_of_no_resource:
-            return _counted(self._left_out, refused.reason, refused, _RESOURCES_SHOWN) > 0
-        return _counted(self._alike, (refused.resource, refused.reason), refused, _MOST_REASONS) > 1
+        """Whether a line at the end includes this refusal, so that it is not listed. The first of each cause is listed.
+        Refusals of unknown resources are not, up to a number of resources: names are arbitrary text."""
+        if refused.is_of_no_resource and self._is_left_out(refused):
+            return True
+        cause = refused.cause
+        if cause is None:
+            return False
+        is_known = cause.number in self._causes
+        self._causes[cause.number] = cause
+        return is_known
+
+    def _is_left_out(self, refused: Refused) -> bool:
+        if refused.reason not in self._left_out and len(self._left_out) == _RESOURCES_SHOWN:
+            return False
+        self._left_out.setdefault(refused.reason, _LeftOut(refused)).count += 1
+        return True
 
     def _write(self, text: str) -> None:
         if self._report is not None:
@@ -91,31 +109,15 @@ class RefusalLog:
 
 
 @dataclass(slots=True)
-class _Alike:
-    """Documents of one resource that are refused for the same reason."""
+class _LeftOut:
+    """Documents of a resource that the API does not have."""
 
     first: Refused
     count: int = 0
 
     def __str__(self) -> str:
         documents = "document" if self.count == 1 else "documents"
-        if self.first.is_of_no_resource:
-            return printable(
-                f"{self.first.reason}; {self.count:,} {documents} left out, the first at {self.first.place}"
-            )
-        name = f"{self.first.resource.resource}: " if self.first.resource else ""
-        return printable(
-            f"{name}{self.first.reason}; {self.count:,} {documents} alike, the first at {self.first.place}"
-        )
-
-
-def _counted(groups: dict[Any, _Alike], key: Hashable, refused: Refused, most: int) -> int:
-    """How many refusals have this key, this one included; 0 if there are too many keys to count it."""
-    if key not in groups and len(groups) == most:
-        return 0
-    group = groups.setdefault(key, _Alike(refused))
-    group.count += 1
-    return group.count
+        return printable(f"{self.first.reason}; {self.count:,} {documents} left out, the first at {self.first.place}")
 
 
 def raise_failure(result: LoadResult, files: int, limit: RefusalLimit | None) -> None:
@@ -154,6 +156,21 @@ def _facts(refused: Refused) -> dict[str, Any]:
         "line": refused.line,
         "resource": refused.resource.resource if refused.resource else None,
         "reason": refused.reason,
+        "cause": refused.cause.number if refused.cause else None,
+    }
+
+
+def _cause_facts(cause: Cause) -> dict[str, Any]:
+    return {
+        "number": cause.number,
+        "resource": cause.resource,
+        "reason": cause.reason or None,
+        "isAbsence": cause.is_absence,
+        "absent": cause.absent,
+        "direct": cause.direct,
+        "following": cause.following,
+        "followingByResource": dict(cause.by_resource.most_common()),
+        "first": printable(cause.first),
     }
 
 

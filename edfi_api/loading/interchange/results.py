@@ -2,13 +2,18 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 import orjson
 
+from edfi_api.documents.incoming import Preparer
 from edfi_api.loading.bulk import Refusal, Written
+from edfi_api.loading.bulk.candidates import REFUSALS
+from edfi_api.loading.interchange.causes import Cause, Causes
+from edfi_api.loading.interchange.tolerated_counts import ToleratedCounts
 from edfi_api.logs.printable import printable
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.problem_details.catalog import problem_of
@@ -26,7 +31,8 @@ class Refused:
     """A document that was not written, or a file that could not be read to its end.
 
     `resource` is None for a file, and for a document of an unknown resource; `line` is None for a file that could not
-    be opened. All documents of one unknown resource have the same reason.
+    be opened. All documents of one unknown resource have the same reason. `cause` is the root cause; None if there are
+    too many to distinguish them, and for a file.
     """
 
     file: str
@@ -34,6 +40,7 @@ class Refused:
     resource: ResourceName | None
     reason: str
     is_of_no_resource: bool = False
+    cause: Cause | None = field(default=None, compare=False, repr=False)
 
     @property
     def place(self) -> str:
@@ -51,9 +58,17 @@ class LoadResult:
 
     counts: dict[ResourceName | None, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     unreadable: list[Refused] = field(default_factory=list)
+    causes: Sequence[Cause] = ()
+    tolerated: ToleratedCounts = field(default_factory=ToleratedCounts)
 
     def count(self, resource: ResourceName | None, outcome: str) -> None:
         self.counts[resource][outcome] += 1
+
+    def accepted(self, written: Written[Any], outcome: Outcome) -> None:
+        """Count a document that was written, and what was tolerated in it."""
+        self.count(written.candidate.resource.name, outcome)
+        if written.tolerated:
+            self.tolerated.add(written.candidate.resource.name.resource, written.tolerated)
 
     def total(self, outcome: str) -> int:
         return sum(counter[outcome] for counter in self.counts.values())
@@ -68,21 +83,54 @@ class LoadResult:
 RefusalHandler = Callable[[Refused], None]
 
 
-@dataclass(frozen=True, slots=True)
 class RefusalReporter:
-    """Counts refusals in the result of a load, and passes each to a handler."""
+    """Counts refusals in the result of a load, finds their causes, and passes each to a handler."""
 
-    result: LoadResult
-    on_refusal: RefusalHandler
+    def __init__(self, result: LoadResult, on_refusal: RefusalHandler, causes: Causes) -> None:
+        self.result = result
+        self._on_refusal = on_refusal
+        self._causes = causes
+        self._preparers: dict[ResourceName, Preparer] = {}
+        result.causes = causes.found
 
     def refused(self, refused: Refused) -> None:
-        self.result.count(refused.resource, REFUSED)
-        self.on_refusal(refused)
+        """A document for what is wrong with it before it can be understood."""
+        name = refused.resource.resource if refused.resource else None
+        self._report(replace(refused, cause=self._causes.of_fault(name, refused.reason, refused.place)))
+
+    def refused_document(self, written: Written[Any], refusal: Refusal, file: str, line: int | None) -> None:
+        """A document that was understood as far as its JSON goes."""
+        name = written.candidate.resource.name
+        refused = Refused(file, line, name, refusal_reason(written, refusal))
+        if isinstance(refusal, UnresolvedReference):
+            targets = (*refusal.documents, *refusal.descriptors)
+            cause = self._causes.of_missing(name.resource, targets, refused.place, written.aliases)
+        else:
+            aliases = self._aliases(written)
+            cause = self._causes.of_fault(name.resource, refused.reason, refused.place, aliases)
+        self._report(replace(refused, cause=cause))
 
     def unreadable(self, refused: Refused) -> None:
         """A file that could not be read to its end."""
         self.result.unreadable.append(refused)
-        self.on_refusal(refused)
+        self._on_refusal(refused)
+
+    def _report(self, refused: Refused) -> None:
+        self.result.count(refused.resource, REFUSED)
+        self._on_refusal(refused)
+
+    def _aliases(self, written: Written[Any]) -> list[UUID]:
+        """By which others may refer to the document, even if its body is invalid."""
+        if written.aliases:
+            return [UUID(bytes=alias) for alias in written.aliases]
+        resource = written.candidate.resource
+        try:
+            body = written.candidate.body
+        except REFUSALS:
+            return []
+        if resource.name not in self._preparers:
+            self._preparers[resource.name] = Preparer(resource)
+        return self._preparers[resource.name].aliases_of_refused(body)
 
 
 def no_such(kind: str, name: str, surface: Surface) -> str:

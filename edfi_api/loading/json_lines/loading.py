@@ -14,7 +14,8 @@ from tqdm import tqdm
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.loading.bulk.waiting import Place
-from edfi_api.loading.interchange.results import LoadResult, RefusalHandler, RefusalReporter, refusal_reason
+from edfi_api.loading.interchange.causes import Causes
+from edfi_api.loading.interchange.results import LoadResult, RefusalHandler, RefusalReporter
 from edfi_api.loading.json_lines.reading import SourceReader
 from edfi_api.loading.json_lines.sources import Source
 from edfi_api.loading.json_lines.spool import Line, Spool
@@ -34,12 +35,13 @@ def load_documents(
     """Load the documents of these sources. `on_refusal` is called with each refusal; an exception from it ends the
     load. Lines of more than `longest_line` bytes are refused. On a terminal, progress is shown."""
     result = LoadResult()
-    reader = SourceReader(surface, sources, longest_line, RefusalReporter(result, on_refusal))
     with (
         Spool() as by_resource,
+        Causes() as causes,
         bulk_writer(using, processes=processes) as writer,
         FreeOrder(writer, surface.resources) as free_order,
     ):
+        reader = SourceReader(surface, sources, longest_line, RefusalReporter(result, on_refusal, causes))
         _Loading(reader, by_resource, free_order, result).load()
     return result
 
@@ -88,10 +90,10 @@ class _Loading:
 
     def _take(self, results: Iterable[Written[Place]], progress: tqdm) -> None:
         for written in results:
-            candidate, result = written.candidate, written.result
-            if isinstance(result, Outcome):
-                self._result.count(candidate.resource.name, result)
+            if isinstance(written.result, Outcome):
+                self._result.accepted(written, written.result)
             else:
-                reason = refusal_reason(written, result)
-                self._reader.refuse(candidate.origin.source, candidate.origin.line, candidate.resource, reason)
+                source, line = written.candidate.origin
+                file = str(self._reader.sources[source])
+                self._reader.reporter.refused_document(written, written.result, file, line)
             progress.update()
