@@ -95,6 +95,7 @@ def load(db, district, preparers, capsys, tmp_path):
         assert expected is None or str(failed.value) == expected
         return capsys.readouterr()
 
+    run.folder = tmp_path
     return run
 
 

@@ -410,7 +410,7 @@ def test_a_damaged_file_is_read_as_far_as_it_goes_and_fails_the_command(load, tm
     ("paths", "options", "complaint"),
     [
         (["/no/such"], {}, "/no/such does not exist"),
-        (["{}"], {}, "no .jsonl or .jsonl.gz file in {}"),
+        (["{}"], {}, "no .jsonl or .csv file in {}"),
         (["-"], {"resource": "dragons"}, "the API offers no dragons"),
         (["-"], {"report": Path("/dev/full")}, "/dev/full: No space left on device"),
     ],

@@ -69,8 +69,8 @@ def test_refusals_for_the_same_reason_are_one_cause_whatever_the_values(load, wr
     screen = load(path, "--max-refused=2")
 
     assert screen.err.splitlines()[1:] == [
-        "BellSchedule: $.classPeriods: The nth item of the classPeriods has the same identifying values as another item "
-        f"earlier in the list.; 2 documents alike, the first at {path}:1"
+        "BellSchedule: $.classPeriods: The nth item of the classPeriods has the same identifying values as another "
+        f"item earlier in the list.; 2 documents alike, the first at {path}:1"
     ]
 
 

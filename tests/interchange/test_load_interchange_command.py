@@ -10,7 +10,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.interchange.conftest import Write
-from tests.interchange.documents import interchange, student
+from tests.interchange.documents import (
+    SCHOOL_DESCRIPTORS,
+    interchange,
+    location,
+    school,
+    school_reference,
+    student,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -147,3 +154,52 @@ def test_a_folder_without_xml_is_reported(tmp_path: Path) -> None:
 def test_a_report_that_cannot_be_written_is_reported(write: Write, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="No such file or directory"):
         run(write(interchange()), report=tmp_path / "no" / "folder.json")
+
+
+def test_a_dry_run_reports_as_the_load_and_writes_nothing(write: Write, stored: Stored) -> None:
+    file = write(interchange(student("1"), INVALID))
+
+    dry = run(file, "--dry-run")
+
+    assert stored("Student") == []
+    wet = run(file)
+    assert (dry[0].splitlines()[:-2], dry[1]) == (wet[0].splitlines()[:-1], wet[1])
+    assert dry[0].splitlines()[-1] == "dry run: nothing was written"
+    assert len(stored("Student")) == 1
+
+
+def test_elements_of_another_standard_are_renamed(write: Write, stored: Stored) -> None:
+    """Documents, values, identities and look-ups; names that the standard has stay."""
+    college = school(1, attributes='id="C1"').replace("School>", "College>").replace("<School ", "<College ")
+    college = college.replace("SchoolId>", "CollegeId>")
+    in_college = "<CollegeReference><CollegeIdentity><CollegeId>1</CollegeId></CollegeIdentity></CollegeReference>"
+    by_look_up = (
+        "<CollegeReference><CollegeLookup><NameOfInstitution>School 1</NameOfInstitution></CollegeLookup>"
+        "</CollegeReference>"
+    )
+    file = write(
+        interchange(
+            SCHOOL_DESCRIPTORS,
+            college,
+            location("A", in_college),
+            location("B", '<CollegeReference ref="C1"/>'),
+            location("C", by_look_up),
+        )
+    )
+
+    _, err = run(file, "--rename", "colleges=schools", "--max-refused=0")
+
+    assert err == ""
+    assert [body["schoolReference"] for body in stored("Location")] == [{"schoolId": 1}] * 3
+
+
+def test_what_refers_to_the_refused_is_counted_with_it(write: Write) -> None:
+    nameless = school(1).replace("<NameOfInstitution>School 1</NameOfInstitution>", "")
+    file = write(interchange(SCHOOL_DESCRIPTORS, nameless, *(location(room, school_reference(1)) for room in "ABC")))
+
+    _, err = run(file)
+
+    reason = "School: $.nameOfInstitution: nameOfInstitution is required."
+    assert err.splitlines()[1:] == [
+        f"{reason}; 1 document, the first at {file}:4; 3 others refused for that: 3 Location"
+    ]

@@ -15,6 +15,7 @@ from edfi_api.loading.interchange.exceptions import UnknownElement, UnreadableDo
 from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
 from edfi_api.loading.interchange.identity_values import reference_object
 from edfi_api.loading.interchange.xml_stream import XmlElement
+from edfi_api.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.interchange_names import identity_element, lookup_element
 from edfi_api.model.surface.resource import ALL_ITEMS, InterchangeKind, ResourceName
 
@@ -35,8 +36,9 @@ class ReadElement:
 class DocumentReader:
     """Reads the documents of one surface."""
 
-    def __init__(self, entities: Entities) -> None:
+    def __init__(self, entities: Entities, renames: Renames = NO_RENAMES) -> None:
         self._entities = entities
+        self._renames = renames
 
     def read(self, element: XmlElement) -> ReadElement:
         """Read an element directly below the root.
@@ -44,16 +46,25 @@ class DocumentReader:
         Raises UnknownElement if the element is not one of a resource, UnreadableDocument if its content cannot be
         interpreted.
         """
-        reading = _Reading(self._entities)
+        reading = _Reading(self._entities, self._renames)
         document = None
-        if (entity := self._entities.document_in(element.name)) is not None:
+        if (entity := self.entity(element)) is not None:
             document = reading.document(element, entity)
-        elif (target := self._entities.target_of(element.name)) is not None:
+        elif (target := self._target(element)) is not None:
             reading.template(element, target)
         else:
             raise UnknownElement(element.line, f"unknown element {element.name}", element.name)
         reading.raise_problems()
         return ReadElement(document, reading.named)
+
+    def entity(self, element: XmlElement) -> Entity | None:
+        """The entity of a document by the name of its element, otherwise by the new name of that."""
+        found = self._entities.document_in(element.name)
+        return found or self._entities.document_in(self._renames.renamed(element.name))
+
+    def _target(self, element: XmlElement) -> Entity | None:
+        found = self._entities.target_of(element.name)
+        return found or self._entities.target_of(self._renames.renamed(element.name))
 
 
 @dataclass(slots=True)
@@ -61,6 +72,7 @@ class _Reading:
     """The state of reading one document: problems and elements with an `id` so far."""
 
     entities: Entities
+    renames: Renames
     named: dict[str, Named] = field(default_factory=dict)
     problems: list[tuple[int, str]] = field(default_factory=list)
 
@@ -92,7 +104,7 @@ class _Reading:
     ) -> None:
         """Put the children's content into the object `body`, which is at `at` in the fragment."""
         for child in children:
-            meaning = elements.get(child.name)
+            meaning = elements.get(self.renames.known_name(child.name, elements))
             if meaning is None:
                 self._problem(child, f"unknown element {child.name}")
             else:
@@ -153,9 +165,11 @@ class _Reading:
 
     def _parts(self, element: XmlElement, target: Entity) -> Named | None:
         identity_name, look_up_name = identity_element(target.name.resource), lookup_element(target.name.resource)
-        parts = {child.name: child for child in element.children}
-        for child in element.children:
-            if child.name not in (identity_name, look_up_name):
+        parts = {
+            self.renames.known_name(child.name, (identity_name, look_up_name)): child for child in element.children
+        }
+        for name, child in parts.items():
+            if name not in (identity_name, look_up_name):
                 self._problem(child, f"unknown element {child.name}")
         if identity_name in parts:
             return self._fragment(parts[identity_name], target, target.identity_elements)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import DEFAULT_DB_ALIAS
-from tqdm import tqdm
 
 from edfi_api.documents import json_text
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer, write_documents
@@ -34,6 +33,8 @@ from edfi_api.loading.interchange.results import (
 )
 from edfi_api.loading.interchange.spool import Spool, Waiting
 from edfi_api.loading.interchange.xml_stream import XmlElement, documents
+from edfi_api.loading.progress import LoadProgress, load_progress, open_counted, size
+from edfi_api.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage.stored import Outcome
 
@@ -45,6 +46,7 @@ def load_interchange(
     using: str = DEFAULT_DB_ALIAS,
     *,
     kind: str = "resource",
+    renames: Renames = NO_RENAMES,
 ) -> LoadResult:
     """Load the documents of these files whose resources the surface has.
 
@@ -53,10 +55,11 @@ def load_interchange(
     """
     result = LoadResult()
     entities = Entities(surface)
-    with Spool() as spool, Causes() as causes:
+    total = sum(map(size, files))
+    with Spool() as spool, Causes() as causes, load_progress(2 * total) as progress:
         reporter = RefusalReporter(result, on_refusal, causes)
-        _Reading(entities, spool, files, reporter, kind).read()
-        _Writing(entities, spool, files, reporter, using).write()
+        _Reading(entities, spool, files, reporter, progress, kind, renames).read()
+        _Writing(entities, spool, files, reporter, progress, using).write(total)
     return result
 
 
@@ -79,10 +82,12 @@ class _Reading:
     spool: Spool
     files: Sequence[Path]
     reporter: RefusalReporter
+    progress: LoadProgress
     kind: str
+    renames: Renames
 
     def __post_init__(self) -> None:
-        self._reader = DocumentReader(self.entities)
+        self._reader = DocumentReader(self.entities, self.renames)
         self._ranks = {resource.name: rank for rank, resource in enumerate(self.entities.surface.resources)}
 
     def read(self) -> None:
@@ -95,11 +100,9 @@ class _Reading:
                 self.reporter.unreadable(Refused(str(path), None, None, error.strerror or str(error)))
 
     def _read_file(self, number: int, path: Path) -> None:
-        with (
-            path.open("rb") as file,
-            tqdm.wrapattr(file, "read", total=path.stat().st_size, desc=path.name, leave=False, disable=None) as shown,
-        ):
-            for element in documents(shown):
+        self.progress.at(path.name)
+        with open_counted(path, self.progress.read) as file:
+            for element in documents(file):
                 self._take(number, path, element)
 
     def _take(self, number: int, path: Path, element: XmlElement) -> None:
@@ -121,7 +124,7 @@ class _Reading:
             self.spool.add(self._ranks[read.document.name], number, element.line, read.document)
 
     def _resource_name(self, element: XmlElement) -> ResourceName | None:
-        entity = self.entities.document_in(element.name)
+        entity = self._reader.entity(element)
         return entity.name if entity is not None else None
 
 
@@ -137,24 +140,24 @@ class _Writing:
     spool: Spool
     files: Sequence[Path]
     reporter: RefusalReporter
+    progress: LoadProgress
     using: str
 
     def __post_init__(self) -> None:
         self._resources = self.entities.surface.resources
         self._resolver = Resolver(self.entities, self.spool, self.using)
+        self._share = 0.0
 
-    def write(self) -> None:
-        with (
-            bulk_writer(self.using) as writer,
-            FreeOrder(writer, self._resources) as free_order,
-            tqdm(total=self.spool.size, unit="doc", disable=None) as progress,
-        ):
-            self._take(free_order.write(self._without_look_ups(free_order)), progress)
-            self._take(free_order.settle(), progress)
+    def write(self, total: int) -> None:
+        """Write all documents; `total` are the bytes of the progress that they stand for."""
+        self._share = total / (self.spool.size or 1)
+        with bulk_writer(self.using) as writer, FreeOrder(writer, self._resources) as free_order:
+            self._take(free_order.write(self._without_look_ups(free_order)))
+            self._take(free_order.settle())
             while self._look_up():
-                self._take(free_order.write(self._looked_up()), progress)
-                self._take(free_order.settle(), progress)
-            self._take(free_order.finish(), progress)
+                self._take(free_order.write(self._looked_up()))
+                self._take(free_order.settle())
+            self._take(free_order.finish())
         for waiting, line, reason in self.spool.with_open_look_ups():
             self._refuse(waiting, line, reason)
 
@@ -190,14 +193,15 @@ class _Writing:
     def _candidate(self, waiting: Waiting, text: bytes) -> Candidate[Place]:
         return Candidate(self._resources[waiting.rank], text, Place(waiting.file, waiting.line))
 
-    def _take(self, results: Iterable[Written[Place]], progress: tqdm) -> None:
+    def _take(self, results: Iterable[Written[Place]]) -> None:
         for written in results:
             if isinstance(written.result, Outcome):
                 self.reporter.result.accepted(written, written.result)
             else:
                 file, line = written.candidate.origin
                 self.reporter.refused_document(written, written.result, str(self.files[file]), line)
-            progress.update()
+            self.progress.at(written.candidate.resource.endpoint)
+            self.progress.written(self._share)
 
     def _refuse(self, waiting: Waiting, line: int, reason: str) -> None:
         name = self._resources[waiting.rank].name

@@ -18,7 +18,7 @@ def as_command_errors() -> Iterator[None]:
         with command_errors.as_command_errors(), _as_command_error_of_the_pipe():
             yield
     except NoLinesFound as error:
-        raise CommandError(f"no .jsonl or .jsonl.gz file in {', '.join(map(printable, error.paths))}") from error
+        raise CommandError(f"no .jsonl or .csv file in {', '.join(map(printable, error.paths))}") from error
     except UnknownResource as error:
         raise CommandError(f"the API offers no {error.name}") from error
     except PyArrowMissing as error:

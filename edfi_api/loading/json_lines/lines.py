@@ -2,7 +2,8 @@
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 
 from edfi_api.loading.json_lines.exceptions import UnreadableFile
@@ -17,8 +18,8 @@ def lines(file: BufferedReader, longest: int) -> Iterator[tuple[int, bytes | Non
     Raises UnreadableFile where the compressed data is damaged or ends early.
     """
     number = 0
-    reader = _uncompressed(file)
-    try:
+    reader = uncompressed(file)
+    with damaged_gzip_reported(lambda: number + 1):
         while line := reader.readline(longest + 1):
             number += 1
             if is_too_long := len(line) > longest and not line.endswith(b"\n"):
@@ -26,11 +27,19 @@ def lines(file: BufferedReader, longest: int) -> Iterator[tuple[int, bytes | Non
             text = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
             if text:
                 yield number, None if is_too_long else text
+
+
+@contextmanager
+def damaged_gzip_reported(line: Callable[[], int]) -> Iterator[None]:
+    """Raise UnreadableFile at this line where compressed data is damaged or ends early."""
+    try:
+        yield
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise UnreadableFile(number + 1, f"damaged gzip: {error}") from error
+        raise UnreadableFile(line(), f"damaged gzip: {error}") from error
 
 
-def _uncompressed(file: BufferedReader) -> BufferedReader | gzip.GzipFile:
+def uncompressed(file: BufferedReader) -> BufferedReader | gzip.GzipFile:
+    """The file itself, or what it holds as gzip."""
     return gzip.GzipFile(fileobj=file) if file.peek(2).startswith(_GZIP_MAGIC) else file
 
 

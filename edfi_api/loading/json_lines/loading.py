@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from django.db import DEFAULT_DB_ALIAS
-from tqdm import tqdm
 
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
 from edfi_api.loading.bulk.free_order import FreeOrder
@@ -19,6 +18,8 @@ from edfi_api.loading.interchange.results import LoadResult, RefusalHandler, Ref
 from edfi_api.loading.json_lines.reading import SourceReader
 from edfi_api.loading.json_lines.sources import Source
 from edfi_api.loading.json_lines.spool import Line, Spool
+from edfi_api.loading.progress import LoadProgress, load_progress
+from edfi_api.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.resource import Surface
 from edfi_api.storage.stored import Outcome
 
@@ -31,6 +32,7 @@ def load_documents(
     *,
     using: str = DEFAULT_DB_ALIAS,
     processes: int | None = None,
+    renames: Renames = NO_RENAMES,
 ) -> LoadResult:
     """Load the documents of these sources. `on_refusal` is called with each refusal; an exception from it ends the
     load. Lines of more than `longest_line` bytes are refused. On a terminal, progress is shown."""
@@ -40,60 +42,74 @@ def load_documents(
         Causes() as causes,
         bulk_writer(using, processes=processes) as writer,
         FreeOrder(writer, surface.resources) as free_order,
+        load_progress(sum(source.size for source in sources)) as progress,
     ):
-        reader = SourceReader(surface, sources, longest_line, RefusalReporter(result, on_refusal, causes))
-        _Loading(reader, by_resource, free_order, result).load()
+        reporter = RefusalReporter(result, on_refusal, causes)
+        reader = SourceReader(surface, sources, longest_line, reporter, renames, progress.read)
+        _Loading(reader, by_resource, free_order, progress).load()
     return result
 
 
 class _Loading:
     """One load. Resources are known by their rank in load order, sources by their number."""
 
-    def __init__(self, reader: SourceReader, by_resource: Spool, free_order: FreeOrder, result: LoadResult) -> None:
+    def __init__(self, reader: SourceReader, by_resource: Spool, free_order: FreeOrder, progress: LoadProgress) -> None:
         self._reader = reader
         self._by_resource = by_resource
         self._free_order = free_order
-        self._result = result
+        self._progress = progress
         self._resources = reader.surface.resources
         self._ranks = {resource.name: rank for rank, resource in enumerate(self._resources)}
         # In which sources there are lines of a rank; keys of a dictionary keep their order.
         self._places: dict[int, dict[int, None]] = defaultdict(dict)
+        # How many bytes of the progress a line of a source stands for that has been read before.
+        self._shares: dict[int, float] = {}
 
     def load(self) -> None:
         self._find_places()
-        with tqdm(unit=" documents", disable=None) as progress:
-            for rank, numbers in sorted(self._places.items()):
-                progress.set_description_str(self._resources[rank].endpoint)
-                self._take(self._free_order.write(self._candidates(rank, numbers)), progress)
-            self._take(self._free_order.finish(), progress)
+        for rank, numbers in sorted(self._places.items()):
+            self._progress.at(self._resources[rank].endpoint)
+            self._take(self._free_order.write(self._candidates(rank, numbers)))
+        self._take(self._free_order.finish())
 
     def _find_places(self) -> None:
         for number, source in enumerate(self._reader.sources):
-            if source.resource is not None:
+            if source.resource is None:
+                self._spool(number)
+            else:
                 self._places[self._ranks[source.resource.name]][number] = None
-                continue
-            for line, text, resource in self._reader.with_resources(number):
-                rank = self._ranks[resource.name]
-                self._places[rank][number] = None
-                self._by_resource.add(rank, number, Line(line, text))
+
+    def _spool(self, number: int) -> None:
+        """Sort the lines of a source that carry their resource."""
+        self._progress.at("reading")
+        count = size = 0
+        for line, text, resource in self._reader.with_resources(number):
+            rank = self._ranks[resource.name]
+            self._places[rank][number] = None
+            self._by_resource.add(rank, number, Line(line, text))
+            count, size = count + 1, size + len(text)
+        if count:
+            still_to_write = self._reader.sources[number].size or size
+            self._progress.add_to_total(still_to_write)
+            self._shares[number] = still_to_write / count
 
     def _candidates(self, rank: int, numbers: Iterable[int]) -> Iterator[Candidate[Place]]:
         resource = self._resources[rank]
         for number in numbers:
             for line, text in self._lines(rank, number):
-                yield Candidate(resource, text, Place(number, line))
+                yield Candidate(resource, self._reader.renamed(text, resource), Place(number, line))
 
     def _lines(self, rank: int, number: int) -> Iterable[tuple[int, bytes]]:
         if self._reader.sources[number].resource is None:
             return self._by_resource.lines(rank, number)
         return self._reader.texts(number)
 
-    def _take(self, results: Iterable[Written[Place]], progress: tqdm) -> None:
+    def _take(self, results: Iterable[Written[Place]]) -> None:
+        reporter = self._reader.reporter
         for written in results:
             if isinstance(written.result, Outcome):
-                self._result.accepted(written, written.result)
+                reporter.result.accepted(written, written.result)
             else:
                 source, line = written.candidate.origin
-                file = str(self._reader.sources[source])
-                self._reader.reporter.refused_document(written, written.result, file, line)
-            progress.update()
+                reporter.refused_document(written, written.result, str(self._reader.sources[source]), line)
+            self._progress.written(self._shares.get(written.candidate.origin.source, 0))

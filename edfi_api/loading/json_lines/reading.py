@@ -1,23 +1,29 @@
-"""Sources of JSON Lines → texts of bodies. A line that cannot be read is reported, and reading goes on with the next.
+"""Sources of JSON Lines and CSV → texts of bodies. A line that cannot be read is reported, and the next one is read.
 
 Bodies are not parsed here but where they are prepared, in several processes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 
 import msgspec
 
+from edfi_api.documents import json_object, json_text
+from edfi_api.loading.bulk.candidates import REFUSALS
 from edfi_api.loading.interchange.results import RefusalReporter, Refused, no_such
+from edfi_api.loading.json_lines import csv_rows
 from edfi_api.loading.json_lines.exceptions import NamesNoResource, UnknownResource, UnreadableFile, UnreadableLine
 from edfi_api.loading.json_lines.lines import lines
 from edfi_api.loading.json_lines.sources import Source, resource_called
+from edfi_api.loading.renames import Renames
 from edfi_api.model.surface.resource import Resource, Surface
 
 _NO_RESOURCE = (
     'neither the line, by {"resource": "/ed-fi/students", "body": {...}}, nor the name of the file says what it is a '
     "document of"
 )
+_CSV_OF_NO_RESOURCE = "the name of the file is not that of a resource, as students.csv is, and --resource names none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +34,36 @@ class SourceReader:
     sources: Sequence[Source]
     longest_line: int
     reporter: RefusalReporter
+    renames: Renames
+    on_read: Callable[[int], None]
 
     def texts(self, number: int) -> Iterator[tuple[int, bytes]]:
         """Line numbers and texts of a source, to its end or to where it cannot be read any further."""
         source = self.sources[number]
         try:
-            with source.open() as file:
-                for line, text in lines(file, self.longest_line):
-                    if text is None:
-                        self.refuse(number, line, source.resource, f"longer than {self.longest_line} bytes")
-                    else:
-                        yield line, text
+            with source.open(self.on_read) as file:
+                yield from self._rows(number, file) if source.is_csv else self._lines(number, file)
         except UnreadableFile as failure:
             self.reporter.unreadable(Refused(str(source), failure.line, None, failure.reason))
         except OSError as error:
             self.reporter.unreadable(Refused(str(source), None, None, error.strerror or str(error)))
+
+    def _lines(self, number: int, file: BufferedReader) -> Iterator[tuple[int, bytes]]:
+        for line, text in lines(file, self.longest_line):
+            if text is None:
+                self.refuse(number, line, self.sources[number].resource, f"longer than {self.longest_line} bytes")
+            else:
+                yield line, text
+
+    def _rows(self, number: int, file: BufferedReader) -> Iterator[tuple[int, bytes]]:
+        resource = self.sources[number].resource
+        if resource is None:
+            raise UnreadableFile(1, _CSV_OF_NO_RESOURCE)
+        for line, body in csv_rows.bodies(file, resource.json_schema, self.longest_line, self.renames):
+            if isinstance(body, UnreadableLine):
+                self.refuse(number, line, resource, body.reason)
+            else:
+                yield line, body
 
     def with_resources(self, number: int) -> Iterator[tuple[int, bytes, Resource]]:
         """Line numbers, texts of the bodies and resources of a source whose lines carry their resource.
@@ -55,7 +76,7 @@ class SourceReader:
             try:
                 wrapped = _wrapped(text)
                 named_after = None
-                resource = resource_called(self.surface, wrapped.resource)
+                resource = resource_called(self.surface, wrapped.resource, self.renames)
             except NamesNoResource as error:
                 if named_after is None:
                     self.refuse(number, line, None, error.reason)
@@ -67,6 +88,15 @@ class SourceReader:
                 self._refuse_for_no_resource(number, line, error.name)
             else:
                 yield line, bytes(wrapped.body), resource
+
+    def renamed(self, text: bytes, resource: Resource) -> bytes:
+        """A body with renamed members; one that is no JSON object stays as it is, and is refused later."""
+        if not self.renames:
+            return text
+        try:
+            return json_text.dumps(self.renames.body(json_object.parse(text), resource.json_schema))
+        except REFUSALS:
+            return text
 
     def refuse(self, source: int, line: int, resource: Resource | None, reason: str) -> None:
         name = resource.name if resource is not None else None

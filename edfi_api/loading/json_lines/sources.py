@@ -1,14 +1,14 @@
-"""The files of JSON Lines that an operator means, and what their names say about the lines.
+"""The files of JSON Lines and CSV that an operator means, and what their names say about the lines.
 
 `students.jsonl`, `ed-fi.students.jsonl.gz`: named after an endpoint, with its project where two projects have one of
-that name; each line is a body. Any other name, and standard input: each line carries its resource,
-`{"resource": "/ed-fi/students", "body": {...}}`.
+that name; each line is a body. `students.csv`: each row is a body. Any other name, and standard input: each line
+carries its resource, `{"resource": "/ed-fi/students", "body": {...}}`.
 """
 
 import errno
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -17,10 +17,13 @@ from typing import cast
 
 from edfi_api.loading.interchange.files import files_at
 from edfi_api.loading.json_lines.exceptions import NoLinesFound, UnknownResource
+from edfi_api.loading.progress import open_counted, size
+from edfi_api.loading.renames import NO_RENAMES, Renames
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 
 STANDARD_INPUT = "-"
-_SUFFIX = re.compile(r"\.(jsonl|ndjson)(\.gz)?$", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.(jsonl|ndjson|csv)(\.gz)?$", re.IGNORECASE)
+_CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +41,23 @@ class Source:
         """The resource, if that is what the name of the file is; None for standard input."""
         return None if self.path is None else _SUFFIX.sub("", self.path.name)
 
+    @property
+    def is_csv(self) -> bool:
+        return self.path is not None and _CSV.search(self.path.name) is not None
+
     @contextmanager
-    def open(self) -> Iterator[BufferedReader]:
+    def open(self, on_read: Callable[[int], None] = lambda _: None) -> Iterator[BufferedReader]:
+        """`on_read` is called with the number of bytes of each part that is read from a file."""
         if self.path is None:
             yield _standard_input()
         else:
-            with self.path.open("rb") as file:
+            with open_counted(self.path, on_read) as file:
                 yield file
+
+    @property
+    def size(self) -> int:
+        """In bytes; 0 where it is not known."""
+        return 0 if self.path is None else size(self.path)
 
 
 def _standard_input() -> BufferedReader:
@@ -53,8 +66,10 @@ def _standard_input() -> BufferedReader:
     return cast(BufferedReader, sys.stdin.buffer)
 
 
-def sources(surface: Surface, paths: Iterable[str], resource: Resource | None = None) -> list[Source]:
-    """Files as named, folders as the JSON Lines in and below them by name; each file once. A `resource` given
+def sources(
+    surface: Surface, paths: Iterable[str], resource: Resource | None = None, renames: Renames = NO_RENAMES
+) -> list[Source]:
+    """Files as named, folders as the JSON Lines and CSV in and below them by name; each file once. A `resource` given
     counts more than names.
 
     Raises NoSuchPath, or NoLinesFound if there is no file at all.
@@ -63,17 +78,18 @@ def sources(surface: Surface, paths: Iterable[str], resource: Resource | None = 
     found = dict.fromkeys(path for named in paths for path in _paths(named))
     if not found:
         raise NoLinesFound(paths)
-    return [Source(path, resource or _resource_in_name(surface, path)) for path in found]
+    return [Source(path, resource or _resource_in_name(surface, path, renames)) for path in found]
 
 
-def resource_called(surface: Surface, name: str) -> Resource:
+def resource_called(surface: Surface, name: str, renames: Renames = NO_RENAMES) -> Resource:
     """By endpoint (`students`), with its project (`ed-fi.students`) or as in URLs (`/ed-fi/students`); of several
-    projects with that endpoint, the core's. Raises UnknownResource."""
+    projects with that endpoint, the core's. An unknown one by its new name. Raises UnknownResource."""
     project, _, endpoint = name.strip("/").replace("/", ".").rpartition(".")
     projects = [project] if project else [facts.endpoint for facts in _core_first(surface)]
-    for candidate in projects:
-        if found := surface.resource_at(f"{candidate}/{endpoint}"):
-            return found
+    for called in (endpoint, renames.renamed(endpoint)):
+        for candidate in projects:
+            if found := surface.resource_at(f"{candidate}/{called}"):
+                return found
     raise UnknownResource(name)
 
 
@@ -85,9 +101,9 @@ def _paths(named: str) -> Sequence[Path | None]:
     return [None] if named == STANDARD_INPUT else files_at(Path(named), _SUFFIX.search)
 
 
-def _resource_in_name(surface: Surface, path: Path | None) -> Resource | None:
+def _resource_in_name(surface: Surface, path: Path | None, renames: Renames) -> Resource | None:
     stem = _SUFFIX.sub("", path.name) if path is not None else ""
     try:
-        return resource_called(surface, stem)
+        return resource_called(surface, stem, renames)
     except UnknownResource:
         return None

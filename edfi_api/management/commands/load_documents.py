@@ -1,20 +1,19 @@
 """`manage.py load_documents students.jsonl exports/`, `... | manage.py load_documents -`"""
 
 import gc
-import time
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from edfi_api.conf import api_settings
-from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
-from edfi_api.loading.interchange.report import RefusalLog, raise_failure, table
+from edfi_api.loading.interchange.report import RefusalLog
+from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import resource_called, sources
-from edfi_api.management.arguments import not_empty, path, text, whole_number
+from edfi_api.management.arguments import not_empty, text, whole_number
+from edfi_api.management.load_options import LoadOptions, add_load_options, run_load
 from edfi_api.startup import current_surface
 
 _MOST_PROCESSES = 256
@@ -22,8 +21,9 @@ _MOST_PROCESSES = 256
 
 class Command(BaseCommand):
     help = (
-        "Loads documents from JSON Lines, gzip or not, in the order that references need. A file named after an "
-        "endpoint, students.jsonl or ed-fi.students.jsonl.gz, has a body on each line; in any other file, and on "
+        "Loads documents from JSON Lines or CSV, gzip or not, in the order that references need. A file named after an "
+        "endpoint, students.jsonl or ed-fi.students.jsonl.gz, has a body on each line; students.csv has "
+        "one on each row, with headers such as schoolReference.schoolId or addresses[0].city; in other files, and on "
         'standard input (-), each line has its resource: {"resource": "/ed-fi/students", "body": {...}}. Existing '
         "documents are replaced, so a repeated load changes nothing and skips unchanged documents quickly. Refusals "
         "are listed on stderr as 'file:line: resource: reason' and do not stop the rest; documents of a "
@@ -42,8 +42,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--resource", type=text, metavar="ENDPOINT", help="the resource of every line, regardless of file names"
         )
-        add_strict_and_max_refused(parser)
-        parser.add_argument("--report", type=path, metavar="FILE", help="write all refusals and the counts as JSON")
+        add_load_options(parser)
         parser.add_argument(
             "--processes",
             type=whole_number(0, _MOST_PROCESSES),
@@ -51,27 +50,16 @@ class Command(BaseCommand):
             help="processes that prepare documents, and connections that write them; default: one for each processor",
         )
 
-    def handle(
-        self,
-        *args: Any,
-        paths: list[str],
-        resource: str | None,
-        strict: bool,
-        max_refused: RefusalLimit | None,
-        report: Path | None,
-        processes: int | None,
-        **options: Any,
-    ) -> None:
-        started = time.monotonic()
+    def handle(self, *args: Any, paths: list[str], resource: str | None, processes: int | None, **options: Any) -> None:
         surface = current_surface()
         gc.freeze()  # Otherwise collections traverse the surface again and again: a tenth of this process's time.
+        chosen = LoadOptions.of(options)
+        longest = api_settings.MAX_BODY_BYTES
         with as_command_errors():
-            files = sources(surface, paths, resource_called(surface, resource) if resource else None)
-            with RefusalLog(self.stderr, report, is_strict=strict) as log:
-                result = load_documents(surface, files, log, api_settings.MAX_BODY_BYTES, processes=processes)
-                log.summarise(result)
-        self.stdout.write("\n".join(table(result)))
-        self.stdout.write(f"{len(files)} files in {time.monotonic() - started:.1f} s")
-        if not result.sent and not result.unreadable:
-            self.stderr.write("nothing was loaded: there is no document in the files")
-        raise_failure(result, len(files), max_refused)
+            named = resource_called(surface, resource, chosen.renames) if resource else None
+            files = sources(surface, paths, named, chosen.renames)
+
+            def load(log: RefusalLog) -> LoadResult:
+                return load_documents(surface, files, log, longest, processes=processes, renames=chosen.renames)
+
+            run_load(self, len(files), chosen, load)

@@ -1,6 +1,5 @@
 """`manage.py load_interchange exports/ Student.xml --report refusals.json`"""
 
-import time
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,10 @@ from django.core.management.base import BaseCommand
 from edfi_api.loading.interchange.command_errors import as_command_errors
 from edfi_api.loading.interchange.files import interchange_files
 from edfi_api.loading.interchange.loading import load_interchange
-from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
-from edfi_api.loading.interchange.report import RefusalLog, raise_failure, table
+from edfi_api.loading.interchange.report import RefusalLog
+from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.management.arguments import path
+from edfi_api.management.load_options import LoadOptions, add_load_options, run_load
 from edfi_api.startup import current_surface
 
 
@@ -31,25 +31,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", type=path, metavar="PATH", help="an XML file, or a folder of them")
-        add_strict_and_max_refused(parser)
-        parser.add_argument("--report", type=path, metavar="FILE", help="write all refusals and the counts as JSON")
+        add_load_options(parser)
 
-    def handle(
-        self,
-        *args: Any,
-        paths: list[Path],
-        strict: bool,
-        max_refused: RefusalLimit | None,
-        report: Path | None,
-        **options: Any,
-    ) -> None:
-        started = time.monotonic()
+    def handle(self, *args: Any, paths: list[Path], **options: Any) -> None:
         surface = current_surface()
+        chosen = LoadOptions.of(options)
         with as_command_errors():
             files = interchange_files(paths)
-            with RefusalLog(self.stderr, report, is_strict=strict) as log:
-                result = load_interchange(surface, files, log)
-                log.summarise(result)
-        self.stdout.write("\n".join(table(result)))
-        self.stdout.write(f"{len(files)} files in {time.monotonic() - started:.1f} s")
-        raise_failure(result, len(files), max_refused)
+
+            def load(log: RefusalLog) -> LoadResult:
+                return load_interchange(surface, files, log, renames=chosen.renames)
+
+            run_load(self, len(files), chosen, load)

@@ -1,0 +1,122 @@
+"""`--dry-run`, `--rename` and the progress bar of `load_documents`."""
+
+import io
+import json
+import re
+
+import pytest
+
+from edfi_api.models import Document
+
+
+def wrapped(*candidates):
+    return [{"resource": each.resource.url_path, "body": each.body} for each in candidates]
+
+
+def names(resource):
+    return sorted(
+        Document.objects.filter(resource_type__name=resource).values_list("body__nameOfInstitution", flat=True)
+    )
+
+
+def test_a_dry_run_says_what_the_load_would_and_writes_nothing(load, write, district, tmp_path):
+    load(write("schools.jsonl", district.school(1).body))
+    before = list(Document.objects.order_by("id").values_list("id", "change_version", "body"))
+    path = write(
+        "all.jsonl",
+        *wrapped(district.schedule("A", "one"), district.period("one"), district.agency(11, parent=12)),
+        *wrapped(
+            district.agency(12, parent=11), district.school(1, nameOfInstitution="Other"), district.period("x", 9)
+        ),
+    )
+    report = tmp_path / "report.json"
+
+    dry = load(path, "--dry-run", report=report)
+
+    assert list(Document.objects.order_by("id").values_list("id", "change_version", "body")) == before
+    assert dry.out.splitlines()[-1] == "dry run: nothing was written"
+    assert json.loads(report.read_text())["summary"]["dryRun"] is True
+    wet = load(path)
+    assert (dry.out.splitlines()[:-2], dry.err) == (wet.out.splitlines()[:-1], wet.err)
+    assert wet.out.splitlines()[-2].split() == ["total", "4", "1", "0", "1"]
+
+
+def test_a_dry_run_fails_as_the_load_would(load, write, district):
+    path = write("schools.jsonl", district.school("x").body, district.school(1).body)
+    reason = "1 of 2 documents refused, more than --max-refused 0"
+
+    load(path, "--dry-run", "--max-refused=0", expected=reason)
+
+    assert names("School") == []
+
+
+def test_names_of_another_standard_are_renamed_in_files_lines_and_bodies(load, write, district):
+    college = {"collegeId" if name == "schoolId" else name: value for name, value in district.school(1).body.items()}
+    period = {"classPeriodName": "one", "collegeReference": {"collegeId": 1}}
+    write("colleges.jsonl", college | {"nameOfCollege": "dropped"})
+    write("mixed.jsonl", {"resource": "/ed-fi/colleges", "body": college | {"collegeId": 2}})
+    write("classPeriods.csv", b"classPeriodName,collegeReference.collegeId", b"two,2")
+    write("classPeriods.jsonl", period, b'{"collegeReference": []', b"[]")
+
+    screen = load(load.folder, "--rename", "colleges=schools")
+
+    assert names("School") == ["School 1", "School 1"]
+    periods = Document.objects.filter(resource_type__name="ClassPeriod")
+    assert sorted(periods.values_list("body__classPeriodName", "body__schoolReference__schoolId")) == [
+        ("one", 1),
+        ("two", 2),
+    ]
+    assert "$.nameOfCollege: not a member of the resource" in screen.err
+
+
+def test_known_names_are_never_renamed(load, write, district):
+    write("schools.jsonl", district.school(1).body | {"schoolId": 1, "collegeId": 5})
+
+    load(load.folder, "--rename", "schools=locations", "--rename", "College=School")
+
+    assert names("School") == ["School 1"]
+
+
+def test_parents_of_the_older_standard_become_contacts(load, write, standard):
+    if standard != "5.2":
+        pytest.skip("the older standard has parents itself")
+    write("parents.jsonl", {"parentUniqueId": "P1", "firstName": "Ann", "lastSurname": "Lee"})
+
+    load(load.folder, "--rename=parents=contacts")
+
+    assert Document.objects.get(resource_type__name="Contact").body["contactUniqueId"] == "P1"
+
+
+@pytest.mark.parametrize("pair", ["", "=", "parents", "parents=", "=contacts", "a=b=c", "a b=c", "ä=b"])
+def test_a_rename_is_a_pair_of_names(load, write, pair):
+    reason = "it is empty" if not pair else f"{pair!r} is not a pair such as parents=contacts"
+
+    load("-", f"--rename={pair}", expected=f"Error: argument --rename: {reason}")
+
+
+class _Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("name", ["schools.jsonl", "mixed.jsonl", "schools.jsonl.gz"])
+def test_the_progress_bar_estimates_the_time_left(load, write, district, monkeypatch, name):
+    schools = [district.school(number) for number in range(1, 121)]
+    lines = wrapped(*schools) if name == "mixed.jsonl" else [school.body for school in schools]
+    write(name, *lines)
+    monkeypatch.setattr("sys.stderr", screen := _Terminal())
+    monkeypatch.setattr("tqdm.std.tqdm.monitor_interval", 0)
+    monkeypatch.setattr("edfi_api.loading.progress.SECONDS_BETWEEN", 0)
+
+    load(load.folder, "--processes=0")
+
+    shown = screen.getvalue()
+    assert re.search(r"\d+%\|.*\[\d\d:\d\d<\d\d:\d\d,", shown)
+    assert "100%" in shown
+    assert "120 documents" in shown
+
+
+def test_no_progress_bar_is_shown_where_nobody_looks(load, write, district):
+    write("schools.jsonl", district.school(1).body)
+
+    assert load().err == ""
