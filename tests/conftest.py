@@ -30,6 +30,7 @@ DATA = "/data/ed-fi"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--stress-seconds", type=float, default=4, help="how long writers fight in tests/robustness")
+    parser.addoption("--profile-rules", type=int, default=0, help="all resources with so many rules in tests/profiles")
 
 
 @pytest.fixture(autouse=True)

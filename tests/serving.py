@@ -60,11 +60,14 @@ class Served:
         return module
 
     def _of_own_surface(self, pattern: URLPattern | URLResolver) -> URLPattern | URLResolver:
-        """Replaces the routes of data and metadata, which depend on the surface."""
+        """Replaces the routes of data, relations and metadata, which depend on the surface."""
         from edfi_api.api.metadata import urls  # noqa: PLC0415  It compiles the configured surface.
+        from edfi_api.api.relations import urls as relations  # noqa: PLC0415  Likewise.
 
         if getattr(pattern, "urlconf_name", None) is urls:
             return path("", include(urls.metadata_routes(self.compilation, self.standard)))
+        if getattr(pattern, "urlconf_name", None) is relations:
+            return path("", include(relations.relation_routes(self.surface)))
         if pattern.pattern.name != "data":
             return pattern
         return re_path(pattern.pattern.regex.pattern, DataRouter(self.surface, TrackedResourceViewSet), name="data")

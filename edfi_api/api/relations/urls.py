@@ -1,14 +1,22 @@
 """The routes of related documents."""
 
+from django.urls import URLPattern
+
 from edfi_api import addresses
 from edfi_api.addresses import below, fixed_path
 from edfi_api.api.relations.views import RelationsView
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
+from edfi_api.model.surface.resource import Surface
 from edfi_api.startup import current_surface
 
-urlpatterns = [
-    fixed_path(
-        f"{addresses.RELATIONS}/<project>/<endpoint>/<document_id>", RelationsView.of(current_surface()), "relations"
-    ),
-    below(addresses.RELATIONS, UnknownResourceView.as_view(), "unknown-relations"),
-]
+
+def relation_routes(surface: Surface) -> list[URLPattern]:
+    """The routes of the documents of a surface."""
+    related = f"{addresses.RELATIONS}/<project>/<endpoint>/<document_id>"
+    return [
+        fixed_path(related, RelationsView.of(surface), "relations"),
+        below(addresses.RELATIONS, UnknownResourceView.as_view(), "unknown-relations"),
+    ]
+
+
+urlpatterns = relation_routes(current_surface())

@@ -1,0 +1,121 @@
+"""A document of each resource of every surface, and a client with a random part for it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pytest
+
+from edfi_api.documents.incoming import Preparers
+from edfi_api.model.profiles.definition import MemberSelection, ProfileDefinition, ResourceParts, Rule
+from edfi_api.model.profiles.members import members_of
+from edfi_api.model.surface.resource import Resource
+from edfi_api.profiles.loading import store_profiles
+from edfi_api.storage import store
+from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.requests import WriteRequest
+from tests.conftest import ApiTestClient, item_path
+from tests.contract.conftest import Case, cases
+from tests.factories import DocumentFactory
+from tests.profiles.distinct import Body, DistinctBody
+from tests.profiles.every_resource.filters import with_filters_for
+from tests.profiles.oracle import Oracle
+from tests.profiles.random_rules import random_rule
+
+# The ordinary run takes every so many resources; `--profile-rules=N` takes all of them, each with N rules.
+_STEP, _STEP_OF_DESCRIPTORS = 30, 150
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "case" not in metafunc.fixturenames:
+        return
+    rules = metafunc.config.getoption("--profile-rules")
+    chosen = list(cases()) if rules else _some()
+    examples = [(case, position + turn) for position, case in enumerate(chosen) for turn in range(rules or 1)]
+    metafunc.parametrize(("case", "number"), examples, ids=str)
+
+
+def _some() -> list[Case]:
+    found = list(cases())
+    others = [case for case in found if not case.resource.is_descriptor]
+    return others[::_STEP] + [case for case in found if case.resource.is_descriptor][::_STEP_OF_DESCRIPTORS]
+
+
+@pytest.fixture
+def documents(case: Case) -> DocumentFactory:
+    return case.served.documents
+
+
+@pytest.fixture
+def preparers(case: Case) -> Preparers:
+    return case.served.preparers
+
+
+@pytest.fixture
+def api_without_check(case: Case, api_without_check: ApiTestClient) -> Iterator[ApiTestClient]:
+    with case.served.instead():
+        yield api_without_check
+
+
+@dataclass
+class Scene:
+    """A resource, a rule for it, and bodies that differ in values on which nothing depends."""
+
+    resource: Resource
+    rule: Rule
+    oracle: Oracle
+    bodies: list[DistinctBody]
+    api: ApiTestClient
+    client: ApiTestClient
+
+    @property
+    def collection(self) -> str:
+        return f"/data{self.resource.url_path}"
+
+    def stored(self, body: Body) -> str:
+        """The path of the document with this body, which an unrestricted client writes."""
+        response = self.api.post(self.collection, body)
+        assert response.status_code in (200, 201), response.content
+        return item_path(response)
+
+    def body_at(self, path: str) -> Body:
+        """What is stored, as an unrestricted client reads it: without links and what the server adds."""
+        return plain(self.api.get(path).json())
+
+
+def plain(served: Any) -> Any:
+    """Without links and the members that the server adds."""
+    if isinstance(served, dict):
+        added = ("id", "_etag", "_lastModifiedDate", "link")
+        return {name: plain(value) for name, value in served.items() if name not in added}
+    return [plain(item) for item in served] if isinstance(served, list) else served
+
+
+@pytest.fixture
+def scene(case: Case, number: int, api: ApiTestClient, client_of: Callable[..., ApiTestClient]) -> Scene:
+    resource, documents = case.resource, case.served.documents
+    bodies = [DistinctBody(resource, documents, seed) for seed in range(3)]
+    _store_targets(case, bodies[0])
+    rule = _rule(resource, number, bodies[0].body)
+    parts = ResourceParts(resource.name.resource, resource.name.project, read=rule, write=rule)
+    store_profiles([ProfileDefinition("Part", (parts,))], by="tests")
+    return Scene(resource, rule, Oracle(rule, resource), bodies, api, client_of("Part"))
+
+
+def _rule(resource: Resource, number: int, body: Body) -> Rule:
+    """Of six successive numbers, three have a mode of their own at the root."""
+    random = Random(f"{resource.name} {number}")  # noqa: S311  the same rule in each run
+    selection = [*MemberSelection, None, None, None][number % 6]
+    members = members_of(resource).root
+    return with_filters_for(body, random_rule(random, members, selection), members, random)
+
+
+def _store_targets(case: Case, made: DistinctBody) -> None:
+    preparers, surface = case.served.preparers, case.served.surface
+    case.served.documents.store_targets(case.resource, made.body)
+    for name, uri in made.descriptors:
+        namespace, code = uri.split("#")
+        body = {"namespace": namespace, "codeValue": code, "shortDescription": code}
+        incoming = preparers[surface.by_name[name].name].prepare(body, lambda ids: stored_uris(ids, "default"))
+        store.upsert(WriteRequest(incoming, using="default"))
