@@ -20,7 +20,7 @@ _NOT_FOLLOWED = ("/admin/logout/",)
 
 
 @pytest.fixture
-def something_everywhere(db, documents, resource_named) -> None:
+def row_in_every_table(db, documents, resource_named) -> None:
     """A row in each of the admin's tables."""
     api = ApiTestClient(new_token())
     documents.store(resource_named("StudentSchoolAssociation"))
@@ -34,7 +34,7 @@ def something_everywhere(db, documents, resource_named) -> None:
     Group.objects.create(name="stewards")
 
 
-def test_every_link_for_an_administrator_is_served(something_everywhere):
+def test_every_link_for_an_administrator_is_served(row_in_every_table):
     visited, wrong = crawl(User.objects.create_superuser("administrator"))
 
     assert wrong == []
@@ -53,7 +53,7 @@ def test_every_link_for_an_administrator_is_served(something_everywhere):
     ],
     ids=", ".join,
 )
-def test_every_link_for_staff_with_few_permissions_is_served(something_everywhere, permissions):
+def test_every_link_for_staff_with_few_permissions_is_served(row_in_every_table, permissions):
     user = User.objects.create_user("steward", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
 

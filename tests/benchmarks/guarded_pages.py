@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.guarded_pages [RESOURCE ...] [--json FILE]
 
-for the database that `DATABASE_URL` names, filled by `make bench-data`. Each question is asked without a policy, and
+for the database that `DATABASE_URL` names, filled by `make bench-data`. Each query is measured without a policy, and
 for each client with the policy of a strategy. Times are those of the statement with reading its rows, in milliseconds,
 the shortest of several; what counts are the ratios within one run. Where nothing is said, the strategy is
 RelationshipsWithEdOrgsAndPeople and the page has 25 documents. "GET" is the whole request, through Django in this
@@ -45,7 +45,7 @@ Clients = dict[str, list[int]]
 
 @dataclass(frozen=True)
 class Row:
-    """A question, asked for a client; `unguarded` is the time without a policy."""
+    """A query for a client; `unguarded` is the time without a policy."""
 
     resource: str
     question: str
@@ -66,20 +66,20 @@ def measure(names: list[str]) -> Iterator[Row]:
 
     for name in names:
         resource = current_surface().by_name[ResourceName("Ed-Fi", name)]
-        for question, (strategy, ask) in _questions(resource).items():
-            yield from _rows(resource, question, strategy, ask)
+        for question, (strategy, count) in _questions(resource).items():
+            yield from _rows(resource, question, strategy, count)
         yield from _requests(resource)
         yield from _changes(resource)
 
 
 def _rows(
-    resource: "Resource", question: str, strategy: str, ask: "Callable[[RowPolicy | None], int]"
+    resource: "Resource", question: str, strategy: str, count: "Callable[[RowPolicy | None], int]"
 ) -> Iterator[Row]:
-    unguarded = _shortest(lambda: ask(None))
+    unguarded = _shortest(lambda: count(None))
     for who, organizations in _clients().items():
         policy = _policy(resource, strategy, organizations)
-        documents = ask(policy)
-        taken = _shortest(lambda policy=policy: ask(policy))
+        documents = count(policy)
+        taken = _shortest(lambda policy=policy: count(policy))
         yield Row(resource.name.resource, question, who, documents, taken, unguarded)
 
 
@@ -88,15 +88,15 @@ def _requests(resource: "Resource") -> Iterator[Row]:
 
     http = Client(SERVER_NAME="localhost")
 
-    def ask(token: str) -> Callable[[], int]:
+    def count(token: str) -> Callable[[], int]:
         path, headers = f"/data{resource.url_path}", {"authorization": f"Bearer {token}"}
         return lambda: len(json.loads(http.get(path, headers=headers).content))
 
     try:
-        unguarded = _shortest(ask(_token(http, "EdFiSandbox", [])))
+        unguarded = _shortest(count(_token(http, "EdFiSandbox", [])))
         for who, organizations in _clients().items():
             if organizations:
-                of_client = ask(_token(http, "SISVendor", organizations))
+                of_client = count(_token(http, "SISVendor", organizations))
                 yield Row(resource.name.resource, "GET", who, of_client(), _shortest(of_client), unguarded)
     finally:
         for model in (ApiClient, Application, Vendor):
@@ -115,7 +115,7 @@ _OURS = "benchmark of guarded pages"
 
 
 def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolicy | None], int]]]":
-    """What is asked, by which strategy, and how; the answer is how many documents there were."""
+    """Query → strategy, and a function that returns the number of documents found."""
     from edfi_api.queries import collection  # noqa: PLC0415  Django is set up by now
     from edfi_api.queries.query_by_example import QueryByExample  # noqa: PLC0415
     from edfi_api.queries.selection import Order, Window, all_documents  # noqa: PLC0415
@@ -147,7 +147,7 @@ def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolic
         "total": total(everything),
         **{f"total, {query}": total(filtered(query)) for query in _filters(resource)},
     }
-    questions = {question: (_STRATEGY, ask) for question, ask in pages.items()}
+    questions = {question: (_STRATEGY, count) for question, count in pages.items()}
     for strategy in _OTHER_STRATEGIES:
         if _applies(resource, strategy):
             questions[f"page, {strategy.removeprefix('RelationshipsWith')}"] = (strategy, page(everything))
@@ -160,7 +160,7 @@ def _filters(resource: "Resource") -> list[str]:
     fields."""
     school = _clients()["a school at the far end"][0]
     student = district.student_unique_id(school - district.school_id(0), 7)
-    asked = {
+    parameters = {
         "lastSurname": "Last5",
         "studentUniqueId": student,
         "schoolId": school,
@@ -168,7 +168,7 @@ def _filters(resource: "Resource") -> list[str]:
         "schoolYear": district.YEAR,
     }
     fields = {field.name for field in resource.query_fields}
-    return [f"{name}={value}" for name, value in asked.items() if name in fields]
+    return [f"{name}={value}" for name, value in parameters.items() if name in fields]
 
 
 def _changes(resource: "Resource") -> Iterator[Row]:
@@ -185,7 +185,7 @@ def _changes(resource: "Resource") -> Iterator[Row]:
         cursor.execute(_DELETE, [number])
         cursor.execute(_CHANGE_KEYS, [number])
         cursor.execute("ANALYZE deleted_document, key_change")
-        asked = {
+        queries = {
             "deletes": lambda policy: len(Tracked(resource, Window(), policy, using="default").deletes(_PAGE, 0)),
             "deletes, total": lambda policy: Tracked(resource, Window(), policy, using="default").count_deletes(),
             "key changes": lambda policy: len(
@@ -195,12 +195,12 @@ def _changes(resource: "Resource") -> Iterator[Row]:
                 resource, Window(), policy, using="default"
             ).count_key_changes(),
         }
-        for question, ask in asked.items():
-            yield from _rows(resource, question, strategy, ask)
+        for question, count in queries.items():
+            yield from _rows(resource, question, strategy, count)
         transaction.set_rollback(True)
 
 
-# One document in twenty: as the triggers would write it down, but for what is not asked here.
+# One document in twenty: as the triggers would write it down, except for columns that are not queried here.
 _DELETE = """
 INSERT INTO deleted_document (change_version, document_uuid, resource_type_id, natural_key, key_values, aliases,
                               organization, student, contact, staff, namespace, opens_pathway,

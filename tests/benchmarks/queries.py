@@ -70,12 +70,12 @@ def measure(sizes: Sequence[int], seconds: float) -> list[Row]:
         with tempfile.TemporaryDirectory(prefix=prefix) as folder, meadowlark(Path(folder, "home")) as server:
             print(f"Filling a database with {size:,} documents ...", flush=True)
             fill(server.database_url, Path(folder, "home"), size)
-            rows += _ask(server, size, seconds)
+            rows += _measure_all(server, size, seconds)
             verify(server.database_url, Path(folder, "home"))
     return rows
 
 
-def _ask(server: Server, size: int, seconds: float) -> list[Row]:
+def _measure_all(server: Server, size: int, seconds: float) -> list[Row]:
     with psycopg.connect(server.database_url) as connection:
         there = place(connection)
         (id_,) = connection.execute(_ID, [RESOURCE]).fetchone() or ("",)

@@ -149,7 +149,7 @@ def measure(enrollments: int) -> list[Row]:
             print(f"create_sql_views: {_created(server.database_url, home):.1f} s", flush=True)
             with psycopg.connect(server.database_url, autocommit=True) as connection:
                 _copy(connection)
-                return _ask(connection)
+                return _measure_all(connection)
 
 
 def _clone(connection: psycopg.Connection[Any], enrollments: int) -> None:
@@ -187,7 +187,7 @@ def _copy(connection: psycopg.Connection[Any]) -> None:
         connection.execute(f"VACUUM ANALYZE plain.{name}")
 
 
-def _ask(connection: psycopg.Connection[Any]) -> list[Row]:
+def _measure_all(connection: psycopg.Connection[Any]) -> list[Row]:
     connection.execute("SET max_parallel_workers_per_gather = 0")
     (usi,) = connection.execute("SELECT studentusi FROM edfi.student WHERE studentuniqueid = 'B7'").fetchone() or (0,)
     rows = []

@@ -1,4 +1,4 @@
-"""A headless Chromium of the machine's own; without one the tests here are skipped."""
+"""A headless Chromium of the machine; without one these tests are skipped."""
 
 from collections.abc import Callable, Iterator
 
@@ -12,7 +12,7 @@ Browse = Callable[[int, int], webdriver.Chrome]
 
 @pytest.fixture
 def browser() -> Iterator[Browse]:
-    """Opens windows of a width and height."""
+    """Opens a window of this width and height."""
     windows = []
 
     def opened(width: int, height: int) -> webdriver.Chrome:

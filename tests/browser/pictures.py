@@ -1,9 +1,9 @@
-"""`make pictures`: the pictures of the documentation, taken from a server with the demo district.
+"""`make pictures`: screenshots for the documentation, from a server with the demo district.
 
     python -m tests.browser.pictures
 
-Needs the programs chromium and chromedriver, as the tests beside it. The pictures replace those in
-meadowlark/docs/pictures; the district is the same each time, so they differ only where the pages do.
+Needs the programs chromium and chromedriver, like the tests of this package. The pictures replace those in
+meadowlark/docs/pictures; the district is always the same, so they differ only if the pages have changed.
 """
 
 import re
@@ -20,13 +20,13 @@ from tests.browser.windows import DESKTOP, chromium, click, log_in, shown
 from tests.lifecycle.make_run import Run
 
 FOLDER = Path(__file__).parents[2] / "meadowlark/docs/pictures"
-# The same at each run, since the pages show it.
+# Fixed, since the pages show it.
 _PORT = 28_000
 _STUDENT = "77400010"
 
 
 def main() -> int:
-    """Exit status 1, with the reason, where there is no browser."""
+    """Returns exit status 1 and prints the reason if there is no browser."""
     window = chromium(*DESKTOP)
     if window is None:
         sys.stderr.write("needs the programs chromium and chromedriver\n")
@@ -36,7 +36,7 @@ def main() -> int:
         try:
             run.wait_until_served()
             FOLDER.mkdir(exist_ok=True)
-            [password] = re.findall(r"^  password +(\S+)$", run.told, re.MULTILINE)
+            [password] = re.findall(r"^  password +(\S+)$", run.output, re.MULTILINE)
             log_in(window, run.address, "admin", password)
             for name, show in PICTURES.items():
                 show(window, run)
@@ -53,7 +53,7 @@ def _home(window: WebDriver, run: Run) -> None:
 
 
 def _documentation(window: WebDriver, run: Run) -> None:
-    """An operation, opened, with its example."""
+    """An expanded operation with its example."""
     window.get(f"{run.address}/docs#/students/postStudent")
     shown(window, "#operations-students-postStudent .opblock-body pre.example")
     operation = shown(window, "#operations-students-postStudent")

@@ -1,4 +1,4 @@
-"""A walk through all pages for people: none fails, and none makes the browser complain."""
+"""A crawl of all HTML pages: none fails or causes messages in the browser's console."""
 
 from collections import deque
 from typing import Any
@@ -8,32 +8,32 @@ from django.contrib.auth.models import User
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
-from tests.api.test_links_of_the_admin import kind_of, something_everywhere  # noqa: F401  A fixture.
+from tests.api.test_links_of_the_admin import kind_of, row_in_every_table  # noqa: F401  A fixture.
 from tests.browser.conftest import Browse
 from tests.browser.windows import DESKTOP, complaints, log_in
 
-# Logs the user out, or is no page.
+# Logs the user out, or is not a page.
 _NOT_FOLLOWED = ("/admin/logout/", "/static/")
 
 
-def test_no_page_fails_or_makes_the_browser_complain(
+def test_no_page_fails_or_logs_to_the_console(
     browser: Browse,
     live_server: Any,
-    something_everywhere: None,  # noqa: F811
+    row_in_every_table: None,  # noqa: F811
 ) -> None:
     User.objects.create_superuser("operator", password="correct horse battery")
     window = browser(*DESKTOP)
     log_in(window, live_server.url, "operator", "correct horse battery")
 
-    visited, wrong = _walk(window, live_server.url)
+    visited, wrong = _crawl(window, live_server.url)
 
     assert wrong == []
     assert {"/", "/docs", "/metadata", "/health", "/admin/edfi_api/document/N/change/"} <= visited
     assert 50 < len(visited) < 150
 
 
-def _walk(window: WebDriver, server: str) -> tuple[set[str], list[str]]:
-    """The kinds of pages that links from the first one lead to, without what has a query string; and what is wrong."""
+def _crawl(window: WebDriver, server: str) -> tuple[set[str], list[str]]:
+    """The kinds of pages reachable by links without a query string, and their failures."""
     visited: set[str] = set()
     wrong: list[str] = []
     waiting = deque([f"{server}/", f"{server}/admin/"])

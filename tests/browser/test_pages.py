@@ -1,4 +1,4 @@
-"""The pages for people, as a browser shows them on a desktop and on a phone."""
+"""The HTML pages in a browser with the window of a desktop and of a phone."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from edfi_api.models import Document
 from edfi_api.security.clients import Credentials, create_client
 from edfi_api.security.models import ApiClient, Grant
-from tests.api.test_links_of_the_admin import something_everywhere  # noqa: F401  A fixture.
+from tests.api.test_links_of_the_admin import row_in_every_table  # noqa: F401  A fixture.
 from tests.browser.conftest import Browse
 from tests.browser.windows import DESKTOP, PHONE, click, complaints, log_in, overhang, shown, type_over
 
@@ -24,7 +24,7 @@ def credentials(transactional_db: None) -> Credentials:
 
 
 def sent(window: WebDriver, path: str, operation: str) -> WebElement:
-    """The response to a request that is tried out as the page has it."""
+    """The response to a request that is tried out with the values of the page."""
     tag = path.rpartition("/")[2]
     click(window, f"#operations-tag-{tag} button.expand-operation")
     click(window, f"#operations-{tag}-{operation} .opblock-summary-control")
@@ -34,7 +34,7 @@ def sent(window: WebDriver, path: str, operation: str) -> WebElement:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
-def test_a_newcomer_comes_from_the_first_page_to_an_accepted_post(
+def test_links_lead_from_the_first_page_to_an_accepted_post(
     browser: Browse, live_server: Any, credentials: Credentials, size: tuple[int, int]
 ) -> None:
     window = browser(*size)
@@ -76,13 +76,13 @@ def test_every_specification_can_be_chosen(browser: Browse, live_server: Any) ->
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
-def test_the_pages_of_the_admin_fit_and_make_the_browser_complain_of_nothing(
+def test_the_pages_of_the_admin_fit_and_log_nothing_to_the_console(
     browser: Browse,
     live_server: Any,
-    something_everywhere: None,  # noqa: F811
+    row_in_every_table: None,  # noqa: F811
     size: tuple[int, int],
 ) -> None:
-    """A login takes what a browser sends and a test client does not: the origin of the form."""
+    """A login needs the Origin header of the form, which browsers send and the test client does not."""
     User.objects.create_superuser("staff", password="a long password")
     student = Document.objects.get(resource_type__name="Student")
     client = ApiClient.objects.get(name="tests")

@@ -1,4 +1,4 @@
-"""The tour shows exactly the pictures that `make pictures` takes."""
+"""The tour shows exactly the pictures of `make pictures`."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ def test_the_tour_shows_each_picture_and_describes_it() -> None:
     assert all(len(text) > 10 for text, _ in shown)
 
 
-def test_each_picture_is_there_and_small() -> None:
+def test_each_picture_exists_and_is_small() -> None:
     found = {path.name: path for path in Path(FOLDER).iterdir()}
 
     assert set(found) == {f"{name}.png" for name in PICTURES}

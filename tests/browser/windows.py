@@ -1,4 +1,4 @@
-"""Windows of a headless Chromium, and what a person does in them."""
+"""Windows of a headless Chromium, and user actions in them."""
 
 import shutil
 
@@ -13,7 +13,7 @@ DESKTOP, PHONE = (1280, 900), (390, 844)
 
 
 def chromium(width: int, height: int) -> webdriver.Chrome | None:
-    """A window of the machine's own Chromium; None where it or its driver is missing."""
+    """A window of the machine's Chromium; None if it or its driver is missing."""
     program, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not program or not driver:
         return None
@@ -22,14 +22,14 @@ def chromium(width: int, height: int) -> webdriver.Chrome | None:
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"):
         options.add_argument(argument)
     window = webdriver.Chrome(options, webdriver.ChromeService(driver))
-    # Windows have a least width, which is more than that of a phone.
+    # The minimum width of windows is larger than that of a phone.
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     window.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     return window
 
 
 def shown(window: WebDriver, selector: str) -> WebElement:
-    """The element, as soon as it can be seen."""
+    """Waits until the element is displayed."""
 
     def found(window: WebDriver) -> WebElement | None:
         return next((each for each in window.find_elements(By.CSS_SELECTOR, selector) if each.is_displayed()), None)
@@ -48,7 +48,7 @@ def type_over(field: WebElement, text: str) -> None:
 
 
 def log_in(window: WebDriver, server: str, user: str, password: str) -> None:
-    """To the admin."""
+    """Logs in to the admin."""
     window.get(f"{server}/admin/")
     shown(window, "#id_username").send_keys(user)
     shown(window, "#id_password").send_keys(password)
@@ -57,10 +57,10 @@ def log_in(window: WebDriver, server: str, user: str, password: str) -> None:
 
 
 def overhang(window: WebDriver) -> int:
-    """By how many pixels the page is wider than the window."""
+    """The number of pixels by which the page is wider than the window."""
     return int(window.execute_script("return document.documentElement.scrollWidth - window.innerWidth"))
 
 
 def complaints(window: WebDriver) -> list[str]:
-    """What the browser has written to its console since the last call."""
+    """The messages in the browser's console since the last call."""
     return [entry["message"] for entry in window.get_log("browser")]

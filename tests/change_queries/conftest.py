@@ -1,4 +1,4 @@
-"""A client of change queries: which versions there are, and what a resource had in a window of them."""
+"""A client of change queries."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.conftest import ApiTestClient
 
 
 class ChangeQueries:
-    """Asks as clients do; a window is given by its ends."""
+    """Sends change queries; a window is given by its first and last version."""
 
     def __init__(self, api: ApiTestClient) -> None:
         self.api = api

@@ -1,4 +1,4 @@
-"""Deleted documents are found in the admin by resource, key, client and day, however many there are."""
+"""The admin finds deleted documents by resource, key, client and day."""
 
 import re
 
@@ -95,7 +95,7 @@ def test_deleted_documents_are_filtered_by_resource(admin, deleted):
     assert listed(admin, resource=number_of("Student"), q="2025-08-20") == set()
 
 
-def test_deleted_documents_are_filtered_by_who_deleted_them(admin, deleted):
+def test_deleted_documents_are_filtered_by_client_and_user(admin, deleted):
     tests, another = (ApiClient.objects.get(name=name).pk for name in ("tests", "another system"))
 
     page = admin.get(LIST).content.decode()
@@ -106,7 +106,7 @@ def test_deleted_documents_are_filtered_by_who_deleted_them(admin, deleted):
     assert listed(admin, deleted_by="admin") == {deleted["SexDescriptor"]}
 
 
-def test_the_list_names_who_deleted_a_document(admin, deleted):
+def test_the_list_shows_the_client_or_user_of_a_delete(admin, deleted):
     page = admin.get(LIST).content.decode()
 
     assert re.findall(r'<td class="field-deleter">(.*?)</td>', page) == ["steward (admin)", "another system", "tests"]
@@ -147,8 +147,8 @@ def test_a_delete_by_an_unknown_user_stays_unknown(admin, api):
     assert '<td class="field-deleter">-</td>' in admin.get(LIST).content.decode()
 
 
-def test_a_delete_of_a_client_after_one_of_a_user_is_the_clients(admin, api):
-    """Both in one transaction, as a test has it and no request."""
+def test_a_delete_by_a_client_after_one_by_a_user_records_the_client(admin, api):
+    """Both in one transaction, which happens in tests only."""
     student = item_path(api.post("/students", STUDENT))
     admin.post(f"/admin/edfi_api/document/{Document.objects.get().pk}/delete/", {"post": "yes"})
     student = item_path(api.post("/students", STUDENT))

@@ -24,7 +24,7 @@ def test_a_delete_has_id_version_and_key_values(api, changes, student):
     ]
 
 
-def test_nothing_was_deleted(api, changes, student):
+def test_without_deletes_the_list_is_empty(api, changes, student):
     assert changes.deletes("students") == []
     assert changes.deletes("schools") == []
 
@@ -68,7 +68,7 @@ def test_a_descriptor_has_namespace_and_code_value(api, changes):
     assert deleted["keyValues"] == {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "Other"}
 
 
-def test_what_is_created_again_is_left_out(api, changes, student):
+def test_a_recreated_document_is_left_out(api, changes, student):
     api.delete(student)
     again = item_path(api.post("/students", STUDENT))
     assert changes.deletes("students") == []
@@ -77,8 +77,8 @@ def test_what_is_created_again_is_left_out(api, changes, student):
     assert [each["id"] for each in changes.deletes("students")] == [student.rsplit("/", 1)[1], again.rsplit("/", 1)[1]]
 
 
-def test_what_is_created_again_behind_the_window_was_deleted_within_it(api, changes, student):
-    """So the pages of a window stay the same, whatever happens while a client goes through them."""
+def test_a_document_recreated_after_the_window_is_listed(api, changes, student):
+    """So the pages of a window do not change while a client reads them."""
     api.delete(student)
     newest = changes.newest()
     api.post("/students", STUDENT)
@@ -135,7 +135,7 @@ def test_other_parameters_are_refused(api, segment, name):
 
 @pytest.mark.parametrize("segment", ["deletes", "DELETES", "keyChanges", "keychanges"])
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
-def test_changes_can_only_be_read(api, segment, method):
+def test_changes_are_read_only(api, segment, method):
     response = api.request(method, f"/students/{segment}", {})
 
     assert response.status_code == 405

@@ -56,13 +56,13 @@ def test_several_key_changes_of_one_document_are_merged(api, changes, period):
     assert found(changes.newest() + 1) == []
 
 
-def test_resources_whose_identity_is_fixed_have_no_key_changes_of_their_own(api, changes):
+def test_resources_with_a_fixed_identity_have_no_key_changes(api, changes):
     assert changes.key_changes("students") == []
     assert changes.key_changes("sexDescriptors") == []
 
 
-def test_referrers_that_follow_a_key_change_are_listed_too(api, changes, documents, resource_named):
-    """Those too whose resource does not let clients change its identity."""
+def test_referrers_updated_by_a_cascade_are_listed(api, changes, documents, resource_named):
+    """Also of resources whose identity clients cannot change."""
     documents.store(resource_named("StudentSectionAssociation"))
     section = Document.objects.get(resource_type__name="Section")
     course_offering = Document.objects.get(resource_type__name="CourseOffering")
@@ -99,7 +99,7 @@ def test_the_old_key_of_a_changed_document_is_no_delete(api, changes, period):
     assert changes.deletes("classPeriods") == []
 
 
-def test_a_key_that_a_changed_document_took_over_is_no_delete_any_more(api, changes, period):
+def test_a_deleted_key_that_another_document_has_taken_is_no_longer_listed(api, changes, period):
     other = {"classPeriodName": "Q1", "schoolReference": {"schoolId": 1008}}
     api.delete(item_path(api.post("/classPeriods", other)))
     assert len(changes.deletes("classPeriods")) == 1

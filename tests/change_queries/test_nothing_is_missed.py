@@ -1,6 +1,6 @@
-"""A client that reads windows of versions back to back has in the end what the server has, whatever writers do.
+"""A client that reads consecutive windows of versions ends with the same documents as the server.
 
-Versions are handed out before the commit that shows their documents, so the newest version must wait for slow
+Versions are assigned before the commit that makes their documents visible, so the newest version must wait for slow
 transactions. `CHANGE_SECONDS=600 pytest tests/change_queries/test_nothing_is_missed.py` runs it longer.
 """
 
@@ -30,8 +30,8 @@ WRITERS = 6
 SECONDS = float(os.environ.get("CHANGE_SECONDS", "5"))
 
 
-class TakenBack(Exception):
-    """Ends a transaction without its changes."""
+class RolledBack(Exception):
+    """Rolls a transaction back."""
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def periods(committing_api, documents, resource_named):
 
 
 class Writer:
-    """Writes, renames and deletes class periods of its own, in transactions that take their time."""
+    """Writes, renames and deletes its own class periods, in slow transactions."""
 
     def __init__(self, number, resource, preparers):
         self.number, self.resource, self.preparers = number, resource, preparers
@@ -55,15 +55,15 @@ class Writer:
                 self.act_in_one_transaction()
 
     def act_in_one_transaction(self):
-        with suppress(TakenBack), transaction.atomic():
+        with suppress(RolledBack), transaction.atomic():
             for _ in range(self.random.randint(1, 5)):
                 self.act()
                 time.sleep(self.random.random() ** 4 * 0.1)
             if self.random.random() < 0.2:
-                raise TakenBack
+                raise RolledBack
 
     def act(self):
-        self.random.choices([self.post, self.rename, self.delete, self.load, self.take_back], [5, 3, 3, 1, 1])[0]()
+        self.random.choices([self.post, self.rename, self.delete, self.load, self.roll_back], [5, 3, 3, 1, 1])[0]()
 
     def post(self):
         store.upsert(
@@ -73,10 +73,10 @@ class Writer:
     def load(self):
         list(write_documents(Candidate.of(self.resource, self.body(), "") for _ in range(3)))
 
-    def take_back(self):
-        with suppress(TakenBack), transaction.atomic():
+    def roll_back(self):
+        with suppress(RolledBack), transaction.atomic():
             self.post()
-            raise TakenBack
+            raise RolledBack
 
     def rename(self):
         if found := self.any_document():
@@ -107,7 +107,7 @@ class Writer:
 
 
 class Copy:
-    """What a client has, by key; kept as meadowlark/docs/contract.md#change-queries says."""
+    """The copy of a client, by key, updated according to meadowlark/docs/contract.md#change-queries."""
 
     def __init__(self, api):
         self.api, self.changes = api, ChangeQueries(api)
@@ -134,9 +134,9 @@ class Copy:
         self.next_version = newest + 1
 
     @staticmethod
-    def all(ask):
+    def all(request):
         offset = 0
-        while page := ask(query=f"limit=3&offset={offset}"):
+        while page := request(query=f"limit=3&offset={offset}"):
             yield from page
             offset += len(page)
 
@@ -150,7 +150,7 @@ class Copy:
                 next_token = response.get("Next-Page-Token")
 
 
-def test_a_client_that_reads_windows_back_to_back_has_everything_in_the_end(committing_api, periods, preparers):
+def test_a_client_of_consecutive_windows_misses_no_change(committing_api, periods, preparers):
     copy = Copy(committing_api)
     writers = [Writer(number, periods, preparers) for number in range(WRITERS)]
     end = time.monotonic() + SECONDS
@@ -168,8 +168,8 @@ def test_a_client_that_reads_windows_back_to_back_has_everything_in_the_end(comm
     print(f"{copy.rounds} rounds, {copy.next_version // 2} versions")
 
 
-# In transactions of random length, of which some are taken back: `%s` times an insert, an update, a delete.
-_STORM = """
+# In transactions of random length, some of them rolled back: `%s` times an insert, an update, a delete.
+_CONCURRENT_WRITES = """
 DO $$
 DECLARE
     document_row bigint;
@@ -190,13 +190,16 @@ $$
 _VERSIONS = "SELECT change_version FROM document_change WHERE change_version BETWEEN %s AND %s"
 
 
-def test_every_version_is_there_when_its_window_is_read(transactional_db):
-    """Some hundred windows a second, with more writers than processors."""
+def test_every_version_is_visible_when_its_window_is_read(transactional_db):
+    """Hundreds of windows a second, with more writers than processors."""
     transactions = int(40 * SECONDS)
     read, rounds, next_version = [], 0, newest_change_version("default") + 1
 
     with ExitStack() as sessions:
-        writers = [in_background(partial(connection_of(sessions).execute, _STORM % transactions)) for _ in range(12)]
+        writers = [
+            in_background(partial(connection_of(sessions).execute, _CONCURRENT_WRITES % transactions))
+            for _ in range(12)
+        ]
         reader = connection_of(sessions)
         is_over = False
         while not is_over:
@@ -213,7 +216,7 @@ def test_every_version_is_there_when_its_window_is_read(transactional_db):
 
 
 def connection_of(sessions):
-    """Another session of the database, open as long as the others."""
+    """Another session of the database, closed with the others."""
     connection.ensure_connection()
     session = psycopg.connect(connection.connection.info.dsn, autocommit=True)
     sessions.callback(session.close)
@@ -254,10 +257,10 @@ def test_the_newest_version_stays_below_the_oldest_of_many_transactions(another)
 
 def test_a_rolled_back_savepoint_does_not_hold_the_newest_version(another):
     with another.transaction():
-        with suppress(TakenBack), another.transaction():
-            (taken_back,) = another.execute(TAKE).fetchone()
-            raise TakenBack
-        assert newest_change_version("default") >= taken_back
+        with suppress(RolledBack), another.transaction():
+            (rolled_back,) = another.execute(TAKE).fetchone()
+            raise RolledBack
+        assert newest_change_version("default") >= rolled_back
 
         (slow,) = another.execute(TAKE).fetchone()
         assert newest_change_version("default") < slow
@@ -266,9 +269,9 @@ def test_a_rolled_back_savepoint_does_not_hold_the_newest_version(another):
 def test_versions_from_before_a_savepoint_hold_the_newest_version(another):
     with another.transaction():
         (slow,) = another.execute(TAKE).fetchone()
-        with suppress(TakenBack), another.transaction():
+        with suppress(RolledBack), another.transaction():
             another.execute(TAKE)
-            raise TakenBack
+            raise RolledBack
 
         assert newest_change_version("default") < slow
 
@@ -283,7 +286,7 @@ def test_a_killed_session_does_not_hold_the_newest_version(another):
 
 
 def test_unrelated_locks_do_not_hold_the_newest_version(another):
-    """Of other programs in this database, with keys of one number and of two."""
+    """Advisory locks of other programs, with keys of one number and of two."""
     connection.cursor().execute(TAKE)
     newest = newest_change_version("default")
     with another.transaction():
@@ -301,14 +304,14 @@ def test_a_read_only_transaction_does_not_hold_the_newest_version(another):
 
 
 def test_reported_versions_are_on_disk(another):
-    """Bulk loads commit without waiting for it."""
+    """Bulk loads commit asynchronously."""
     another.execute("SET synchronous_commit TO off")
     another.execute(TAKE)
     another.execute("CREATE TABLE scratch ()")
     another.execute("DROP TABLE scratch")
     (written,) = another.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
 
-    another.execute("SET synchronous_commit TO on")  # As servers have it; that of the tests goes without.
+    another.execute("SET synchronous_commit TO on")  # As in production; the server of the tests turns it off.
     another.execute("SELECT newest_change_version()")
 
     assert another.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", [written]).fetchone() == (True,)

@@ -1,4 +1,4 @@
-"""A delete is undone: the document comes back as it was, if what it needs still stands."""
+"""Restoring deleted documents, provided that their references still resolve and their keys are free."""
 
 import re
 from datetime import timedelta
@@ -27,7 +27,7 @@ def id_of(path):
 
 
 def restore(*ids):
-    """What the command tells, and whether it is content."""
+    """Whether the command succeeds, and its message."""
     out, err = StringIO(), StringIO()
     try:
         call_command("restore_document", *ids, stdout=out, stderr=err)
@@ -36,7 +36,7 @@ def restore(*ids):
     return True, out.getvalue()
 
 
-def test_a_deleted_document_comes_back_under_its_id(api, student):
+def test_a_deleted_document_is_restored_under_its_id(api, student):
     before = api.get(student).json()
     created = Document.objects.values("created_by", "created_at").get()
     api.delete(student)
@@ -48,7 +48,7 @@ def test_a_deleted_document_comes_back_under_its_id(api, student):
     assert Document.objects.values("created_by", "created_at").get() == created
 
 
-def test_to_readers_of_changes_it_is_an_insert(api, changes, student):
+def test_change_queries_report_a_restored_document_as_an_insert(api, changes, student):
     api.delete(student)
     newest = changes.newest()
     restore(id_of(student))
@@ -58,7 +58,7 @@ def test_to_readers_of_changes_it_is_an_insert(api, changes, student):
     assert Document.objects.get().operation == "insert"
 
 
-def test_its_references_come_back_with_it(api, documents, resource_named):
+def test_references_are_restored(api, documents, resource_named):
     documents.store(resource_named("StudentSchoolAssociation"))
     association = Document.objects.get(resource_type__name="StudentSchoolAssociation")
     references = set(Reference.objects.filter(document=association).values_list("alias_id", flat=True))
@@ -70,47 +70,47 @@ def test_its_references_come_back_with_it(api, documents, resource_named):
     assert set(Reference.objects.filter(document=again).values_list("alias_id", flat=True)) == references
 
 
-def test_missing_references_are_named(api, documents, resource_named):
+def test_missing_references_are_reported(api, documents, resource_named):
     documents.store(resource_named("StudentSchoolAssociation"))
     association = Document.objects.get(resource_type__name="StudentSchoolAssociation")
     student = Document.objects.get(resource_type__name="Student")
     api.delete(f"/studentSchoolAssociations/{association.document_uuid}")
     api.delete(f"/students/{student.document_uuid}")
 
-    is_restored, told = restore(str(association.document_uuid))
+    is_restored, message = restore(str(association.document_uuid))
 
     assert not is_restored
-    assert "$.studentReference: The referenced Student item does not exist." in told
+    assert "$.studentReference: The referenced Student item does not exist." in message
     assert not Document.objects.filter(resource_type__name="StudentSchoolAssociation").exists()
 
     assert restore(str(student.document_uuid), str(association.document_uuid))[0]
 
 
-def test_a_natural_key_that_is_taken_is_named(api, student):
+def test_a_natural_key_that_is_taken_is_reported(api, student):
     api.delete(student)
     api.post("/students", STUDENT | {"firstName": "Another"})
 
-    is_restored, told = restore(id_of(student))
+    is_restored, message = restore(id_of(student))
 
     assert not is_restored
-    assert "(studentUniqueId = 604822)" in told
+    assert "(studentUniqueId = 604822)" in message
     assert Document.objects.get().body["firstName"] == "Another"
 
 
-def test_what_was_never_deleted_cannot_be_restored(api, student):
+def test_a_document_that_was_never_deleted_cannot_be_restored(api, student):
     assert "No deleted document has the id" in restore(id_of(student))[1]
     assert "No deleted document has the id" in restore(str(uuid4()))[1]
 
 
-def test_what_is_back_already_is_left_alone(api, student):
+def test_a_document_that_was_restored_is_left_unchanged(api, student):
     api.delete(student)
     restore(id_of(student))
     version = Document.objects.get().change_version
 
-    is_restored, told = restore(id_of(student))
+    is_restored, message = restore(id_of(student))
 
     assert not is_restored
-    assert "NK#studentUniqueId=604822 is there." in told
+    assert "NK#studentUniqueId=604822 is there." in message
     assert Document.objects.get().change_version == version
 
 
@@ -132,13 +132,13 @@ def purge(days):
 
 
 def long_ago():
-    """Everything is 100 days older than it was."""
+    """Makes all rows 100 days older."""
     past = timezone.now() - timedelta(days=100)
     DeletedDocument.objects.update(deleted_at=past)
     SupersededDocument.objects.update(superseded_at=past)
 
 
-def test_bodies_of_deletes_expire_and_deletes_do_not(api, changes, student):
+def test_bodies_of_deletes_expire_but_deletes_are_kept(api, changes, student):
     api.put(student, api.get(student).json() | {"firstName": "May"})
     api.delete(student)
     deletes = changes.deletes("students")
@@ -152,16 +152,16 @@ def test_bodies_of_deletes_expire_and_deletes_do_not(api, changes, student):
     assert purge(days=90).startswith("0 superseded version(s) and the bodies of 0")
 
 
-def test_what_a_consumer_has_not_seen_is_kept_for_it(api, student):
+def test_bodies_that_a_consumer_has_not_read_are_kept(api, student):
     api.put(student, api.get(student).json() | {"firstName": "May"})
     api.delete(student)
     long_ago()
     seen = SupersededDocument.objects.get().change_version
     consumer = ChangeConsumer.objects.create(name="lake", change_version=seen)
 
-    told = purge(days=90)
+    message = purge(days=90)
 
-    assert told.splitlines() == [
+    assert message.splitlines() == [
         "1 superseded version(s) and the bodies of 0 deleted document(s) purged",
         f"kept: everything behind version {seen}, for lake",
     ]
@@ -207,7 +207,7 @@ def test_the_admin_says_why_a_document_cannot_be_restored(api, student, admin):
     assert Document.objects.get().document_uuid != UUID(id_of(student))
 
 
-def test_the_admin_restores_so_many_at_once_and_no_more(api, student, admin, monkeypatch):
+def test_the_admin_restores_a_bounded_number_at_once(api, student, admin, monkeypatch):
     api.delete(student)
     api.delete(item_path(api.post("/students", STUDENT | {"studentUniqueId": "604823"})))
     selected = {"action": "restore", "_selected_action": list(DeletedDocument.objects.values_list("pk", flat=True))}
@@ -239,7 +239,7 @@ def test_restoring_requires_the_permission(api, student, client, django_user_mod
         ("soon", "'soon' is not a whole number"),
     ],
 )
-def test_a_number_of_days_that_would_destroy_every_undo_is_refused(api, student, days, reason):
+def test_an_invalid_number_of_days_is_refused(api, student, days, reason):
     api.delete(student)
 
     with pytest.raises(CommandError, match=reason):
@@ -248,7 +248,7 @@ def test_a_number_of_days_that_would_destroy_every_undo_is_refused(api, student,
     assert restore(id_of(student))[0]
 
 
-def test_a_setting_that_would_destroy_every_undo_is_refused(api, student, settings):
+def test_an_invalid_retention_setting_is_refused(api, student, settings):
     settings.EDFI_API = {**settings.EDFI_API, "CHANGE_RETENTION_DAYS": -5}
     api.delete(student)
 

@@ -1,4 +1,4 @@
-"""What the database keeps of a document's past, whoever writes and by whatever way."""
+"""The history that triggers record for every kind of write."""
 
 import json
 
@@ -33,13 +33,13 @@ def student(api):
 
 
 def changes():
-    """(operation, version) of all changes in their order."""
+    """(operation, version) of all changes in order."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT operation, change_version FROM document_change ORDER BY change_version")
         return cursor.fetchall()
 
 
-def test_an_insert_leaves_the_live_document_alone(api, student, client):
+def test_an_insert_writes_no_history(api, student, client):
     document = Document.objects.get()
 
     assert (document.operation, document.last_modified_by) == ("insert", client)
@@ -68,7 +68,7 @@ def test_the_same_content_again_is_no_change(api, student):
     assert changes() == before
 
 
-def test_a_delete_keeps_the_document_and_who_deleted_it(api, student, client):
+def test_a_delete_keeps_the_document_and_its_deleter(api, student, client):
     before = Document.objects.get()
 
     api.delete(student)
@@ -90,7 +90,7 @@ def test_a_delete_by_sql_has_an_unknown_user(api, student):
     assert DeletedDocument.objects.get(key_values={"studentUniqueId": "604822"}).deleted_by is None
 
 
-def test_a_refused_delete_leaves_no_trace(api, documents, resource_named):
+def test_a_refused_delete_writes_no_history(api, documents, resource_named):
     documents.store(resource_named("StudentSchoolAssociation"))
     student = Document.objects.get(resource_type__name="Student")
 
@@ -100,7 +100,7 @@ def test_a_refused_delete_leaves_no_trace(api, documents, resource_named):
     assert not DeletedDocument.objects.exists()
 
 
-def test_a_key_change_keeps_old_and_new_values_and_so_do_its_followers(api, documents, resource_named):
+def test_a_key_change_keeps_old_and_new_values_of_the_document_and_its_referrers(api, documents, resource_named):
     documents.store(resource_named("Section"))
     session = Document.objects.get(resource_type__name="Session")
     path = f"/sessions/{session.document_uuid}"
@@ -116,7 +116,7 @@ def test_a_key_change_keeps_old_and_new_values_and_so_do_its_followers(api, docu
         assert (document.operation, document.change_version) == ("key_change", change.change_version)
 
 
-def test_a_follower_whose_own_key_stays_is_updated(api, documents, resource_named):
+def test_a_referrer_whose_key_does_not_change_is_an_update(api, documents, resource_named):
     documents.store(resource_named("BellSchedule"))
     period = Document.objects.get(resource_type__name="ClassPeriod")
     schedule = Document.objects.get(resource_type__name="BellSchedule")
@@ -134,7 +134,7 @@ def test_a_follower_whose_own_key_stays_is_updated(api, documents, resource_name
     assert KeyChange.objects.get().document_uuid == period.document_uuid
 
 
-def test_a_descriptor_in_another_case_has_not_changed_its_key(api):
+def test_a_descriptor_in_another_case_is_no_key_change(api):
     descriptor = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "Other", "shortDescription": "Other"}
     api.post("/sexDescriptors", descriptor)
 
@@ -145,7 +145,7 @@ def test_a_descriptor_in_another_case_has_not_changed_its_key(api):
     assert not KeyChange.objects.exists()
 
 
-def test_bulk_loads_are_tracked_as_single_writes_are(api, student, resource_named):
+def test_bulk_loads_are_tracked_like_single_writes(api, student, resource_named):
     students = resource_named("Student")
     bodies = [STUDENT | {"firstName": "May"}, STUDENT | {"studentUniqueId": "2"}, STUDENT | {"firstName": "Maya"}]
 
@@ -160,7 +160,7 @@ def test_bulk_loads_are_tracked_as_single_writes_are(api, student, resource_name
     assert sorted(operation for operation, _ in changes()) == ["insert", "insert", "update", "update"]
 
 
-def test_no_two_changes_have_one_version(api, documents, resource_named):
+def test_every_change_has_its_own_version(api, documents, resource_named):
     documents.store(resource_named("Grade"))
     session = Document.objects.get(resource_type__name="Session")
     path = f"/sessions/{session.document_uuid}"
@@ -174,7 +174,7 @@ def test_no_two_changes_have_one_version(api, documents, resource_named):
 
 
 def test_every_resource_has_key_values(surface, documents, db):
-    """By query names, whatever the shape of the key: nested, unified, of a subclass, of a descriptor."""
+    """By query names, for all shapes of keys: nested, unified, of a subclass, of a descriptor."""
     bodies = [(resource, documents.minimal_body(resource)) for resource in surface.resources]
     with connection.cursor() as cursor:
         cursor.execute(
@@ -201,7 +201,7 @@ def key_fields():
 
 
 def test_key_fields_follow_the_surface(surface, db):
-    """After another standard is configured and migrated; what is right already is left alone."""
+    """After a migration to another standard; correct rows stay unchanged."""
     right = key_fields()
     school = ResourceType.objects.get(name="School").pk
     KeyField.objects.filter(resource_type=school).update(path=["formerlySchoolId"])

@@ -1,4 +1,4 @@
-"""Which versions there are, and the documents of a window of them. See
+"""Available change versions, and the documents of a window of versions. See
 meadowlark/docs/contract.md#change-queries."""
 
 import pytest
@@ -35,11 +35,11 @@ def test_available_versions_require_a_token_only(api):
 
 
 @pytest.mark.parametrize("path", [VERSIONS.lower(), VERSIONS.upper(), VERSIONS + "/"])
-def test_the_path_is_known_in_any_case(api, path):
+def test_the_path_is_case_insensitive(api, path):
     assert http().get(path, HTTP_AUTHORIZATION=f"Bearer {api.token}").status_code == 200
 
 
-def test_versions_can_only_be_read(api):
+def test_versions_are_read_only(api):
     response = api.post(VERSIONS, {})
 
     assert response.status_code == 405
@@ -50,7 +50,7 @@ def test_an_unknown_change_query_is_not_found(api):
     assert api.get("/changeQueries/v1/unknown").status_code == 404
 
 
-def test_after_an_insert_the_newest_version_is_behind_that_of_the_document(api, changes):
+def test_after_an_insert_the_newest_version_is_greater_than_that_of_the_document(api, changes):
     post(api, 1)
     newest = changes.newest()
     post(api, 2)
@@ -78,7 +78,7 @@ def test_after_an_update_the_version_is_greater_than_any_read_before(api, change
     assert ids(changes.live("students", before + 1, changes.newest())) == ["1"]
 
 
-def test_neither_reading_nor_writing_the_same_again_takes_a_version(api, changes):
+def test_reads_and_unchanged_writes_take_no_version(api, changes):
     path = post(api, 1)
     before = changes.newest()
 
@@ -90,7 +90,7 @@ def test_neither_reading_nor_writing_the_same_again_takes_a_version(api, changes
     assert changes.newest() == before
 
 
-def test_a_document_that_changes_leaves_the_window_behind(api, changes, seven_students):
+def test_a_changed_document_leaves_the_window(api, changes, seven_students):
     newest = changes.newest()
     post(api, 3, firstName="May")
 
@@ -98,7 +98,7 @@ def test_a_document_that_changes_leaves_the_window_behind(api, changes, seven_st
     assert ids(changes.live("students", newest)) == ["3"]
 
 
-def test_both_ends_belong_to_the_window(api, changes, seven_students):
+def test_both_ends_of_a_window_are_inclusive(api, changes, seven_students):
     versions = list(Document.objects.order_by("change_version").values_list("change_version", flat=True))
 
     assert ids(changes.live("students", versions[2], versions[4])) == ["2", "3", "4"]
@@ -107,7 +107,7 @@ def test_both_ends_belong_to_the_window(api, changes, seven_students):
     assert ids(changes.live("students", "", versions[1])) == ["0", "1"]
 
 
-def test_a_window_that_ends_is_paged_in_the_order_of_its_versions(api, changes, seven_students):
+def test_a_window_with_an_end_is_paged_in_the_order_of_versions(api, changes, seven_students):
     post(api, 2, firstName="May")
     newest = changes.newest()
 
@@ -124,7 +124,7 @@ def test_a_window_without_an_end_is_paged_in_the_order_of_creation(api, changes,
     assert "Next-Page-Token" in api.get("/students?minChangeVersion=1")
 
 
-def test_a_window_goes_with_filters_and_counts(api, changes, seven_students):
+def test_a_window_can_be_combined_with_filters_and_totals(api, changes, seven_students):
     newest = changes.newest()
     post(api, 2, firstName="May")
 
@@ -136,7 +136,7 @@ def test_a_window_goes_with_filters_and_counts(api, changes, seven_students):
     assert changes.live("students", 1, newest, "firstName=May") == []
 
 
-def test_a_walk_through_a_window(api, changes, seven_students):
+def test_cursor_paging_of_a_window(api, changes, seven_students):
     newest = changes.newest()
     post(api, 2, firstName="May")
     window = f"minChangeVersion=1&maxChangeVersion={newest}"

@@ -1,4 +1,4 @@
-"""Changes for tests that need no database."""
+"""Changes for tests without a database."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -9,7 +9,7 @@ from edfi_api.changes.change_stream.changes import Change, Operation
 def change(
     version: int, operation: Operation = Operation.INSERT, text: str | None = '{"studentUniqueId": "1"}'
 ) -> Change:
-    """Of a student."""
+    """A change of a student."""
     return Change(
         version=version,
         operation=operation,

@@ -1,4 +1,4 @@
-"""Changes, and what a consumer is handed of them, in this process or in one of its own."""
+"""Changes, and their delivery to a consumer in this process or in a subprocess."""
 
 import json
 import os
@@ -19,7 +19,7 @@ STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"
 
 
 class ListSink:
-    """Keeps lines; fails when told to."""
+    """Collects lines; fails on request."""
 
     def __init__(self) -> None:
         self.lines: list[dict] = []
@@ -41,7 +41,7 @@ def sink():
 
 @pytest.fixture
 def streamed(sink):
-    """What a consumer is handed now: of its own transaction, too."""
+    """Delivers all changes to a consumer, including those of the current transaction."""
 
     def stream(consumer="tests", start=None, resources=()):
         before = len(sink.lines)
@@ -58,7 +58,7 @@ def post_student(api, number, **changes):
 
 
 class Process:
-    """`manage.py` as a process of its own, on the database of the tests; what it writes goes to a file."""
+    """`manage.py` as a subprocess, on the database of the tests; its output goes to a file."""
 
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self._folder = folder
@@ -79,7 +79,7 @@ class Process:
             )
 
     def lines(self) -> list[dict]:
-        """All that was written in this folder, by earlier processes too; a violent end may have cut off a line."""
+        """All lines written in this folder, also by earlier processes; the last line of a killed one may be truncated."""
         texts = [output.read_bytes() for output in sorted(self._folder.glob("output*"))]
         return [json.loads(line) for text in texts for line in text.splitlines(keepends=True) if line.endswith(b"\n")]
 
@@ -90,7 +90,7 @@ class Process:
 
 @pytest.fixture
 def process(committing_api, tmp_path):
-    """Starts processes; they end with the test."""
+    """Starts processes and ends them after the test."""
     started = []
 
     def start(*arguments, **environment):
@@ -103,7 +103,7 @@ def process(committing_api, tmp_path):
 
 
 def eventually(condition: Callable[[], object], seconds: float = 30) -> None:
-    """Waits until it holds."""
+    """Waits until the condition holds."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

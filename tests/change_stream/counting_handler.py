@@ -1,4 +1,4 @@
-"""A handler for tests in a process of its own: notes every change that it handles."""
+"""A handler for tests in a subprocess, which records every change that it handles."""
 
 from django.db import connection
 

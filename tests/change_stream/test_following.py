@@ -1,4 +1,4 @@
-"""`stream_changes --follow` as a process: woken by changes, asleep without them, and nothing lost when it is killed."""
+"""`stream_changes --follow` as a subprocess: notified of changes, idle without them, and lossless after a kill."""
 
 import threading
 import time
@@ -20,15 +20,15 @@ SELECT pid, query_start FROM pg_stat_activity
 
 
 def backends():
-    """When each other process last asked something."""
+    """The time of the last query of each other session."""
     with connection.cursor() as cursor:
         cursor.execute(_BACKEND)
         return dict(cursor.fetchall())
 
 
 @pytest.fixture
-def asleep(process, committing_api):
-    """A process that has seen everything and waits."""
+def idle(process, committing_api):
+    """A process that has delivered all changes and waits."""
     post_student(committing_api, "first")
     started = process(*FOLLOW)
     eventually(started.lines)
@@ -44,17 +44,17 @@ def _is_waiting():
         return cursor.fetchone()[0]
 
 
-def test_an_idle_follower_sends_no_queries_and_wakes_at_a_change(asleep, committing_api):
+def test_an_idle_follower_sends_no_queries_until_a_change(idle, committing_api):
     before = backends()
-    time.sleep(1.5)  # Longer than any interval of polling would be: that nothing happens has no event.
-    assert backends() == before, "it asked for something though nothing had changed"
+    time.sleep(1.5)  # Longer than any reasonable polling interval: there is no event to wait for.
+    assert backends() == before, "it sent queries although nothing had changed"
 
     post_student(committing_api, "second")
 
-    eventually(lambda: len(asleep.lines()) == 2, seconds=5)
+    eventually(lambda: len(idle.lines()) == 2, seconds=5)
 
 
-def test_changes_of_transactions_open_at_sleep_are_seen(process, committing_api):
+def test_changes_of_transactions_open_while_idle_are_delivered(process, committing_api):
     started = process(*FOLLOW)
     with transaction.atomic():
         post_student(committing_api, "slow")
@@ -91,7 +91,7 @@ def test_a_killed_follower_delivers_every_change_after_restart(process, committi
     assert len(versions) > 40
 
 
-def test_a_follower_continues_after_a_database_outage(asleep, committing_api):
+def test_a_follower_continues_after_a_database_outage(idle, committing_api):
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -100,8 +100,8 @@ def test_a_follower_continues_after_a_database_outage(asleep, committing_api):
 
     post_student(committing_api, "second")
 
-    eventually(lambda: len(asleep.lines()) == 2)
-    assert "the database is away" in asleep.log.read_text()
+    eventually(lambda: len(idle.lines()) == 2)
+    assert "the database is away" in idle.log.read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Functions called for changes: which, in which order, how often, and what becomes of those that fail."""
+"""Handlers of changes: selection, order, exactly-once effects, retries and dead letters."""
 
 import re
 import sys
@@ -27,7 +27,7 @@ PAGE = Path(__file__).parents[2] / "edfi_api/changes/change_stream/README.md"
 
 @pytest.fixture
 def module(surface):
-    """A module of handlers, which tests fill, and the handlers in it."""
+    """A module for handlers that tests define, with the loaded handlers."""
     module = ModuleType("handlers_of_a_test")
     sys.modules[module.__name__] = module
     module.handlers = lambda: handlers_in([module.__name__], surface)
@@ -42,7 +42,7 @@ def define(module, function, name):
 
 @pytest.fixture
 def table():
-    """Makes tables that go with the test."""
+    """Creates tables and drops them after the test."""
     made = []
 
     def make(name, columns):
@@ -58,13 +58,13 @@ def table():
 
 def rows(table):
     with connection.cursor() as cursor:
-        return cursor.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()  # noqa: S608  a table of ours
+        return cursor.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()  # noqa: S608  a fixed name
 
 
-def test_the_example_of_the_page_keeps_its_table(api, documents, resource_named, module, table):
+def test_the_example_of_the_page_works(api, documents, resource_named, module, table):
     table("enrollment", "id uuid PRIMARY KEY, school_id bigint, student_unique_id text")
     [example] = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    exec(compile(example, str(PAGE), "exec"), vars(module))  # noqa: S102  our own page
+    exec(compile(example, str(PAGE), "exec"), vars(module))  # noqa: S102  a page of this repository
     documents.store(resource_named("StudentSchoolAssociation"))
     enrollment = api.get("/studentSchoolAssociations").json()[0]
 
@@ -82,7 +82,7 @@ def test_the_example_of_the_page_keeps_its_table(api, documents, resource_named,
     assert rows("enrollment") == []
 
 
-def test_functions_are_called_for_what_they_are_marked_with_and_for_each_change_once(api, module):
+def test_handlers_are_called_once_for_each_change_that_they_are_registered_for(api, module):
     seen, updates = [], []
 
     @on_change("ed-fi/students", "insert", "delete")
@@ -108,7 +108,7 @@ def test_functions_are_called_for_what_they_are_marked_with_and_for_each_change_
     assert names == {"handlers_of_a_test.both", "handlers_of_a_test.other"}
 
 
-def test_a_failure_is_tried_again_before_later_changes_and_leaves_nothing(api, module, table, monkeypatch):
+def test_a_failure_is_rolled_back_and_retried_before_later_changes(api, module, table, monkeypatch):
     monkeypatch.setattr(delivery, "_FIRST_PAUSE_SECONDS", 0.001)
     table("noted", "change_version bigint")
     failures = iter([True, True])
@@ -130,7 +130,7 @@ def test_a_failure_is_tried_again_before_later_changes_and_leaves_nothing(api, m
     assert not DeadLetter.objects.exists()
 
 
-def test_what_fails_for_good_is_a_dead_letter_that_the_admin_delivers_again(api, module, monkeypatch, settings):
+def test_a_permanent_failure_is_a_dead_letter_that_the_admin_delivers_again(api, module, monkeypatch, settings):
     monkeypatch.setattr(delivery, "_FIRST_PAUSE_SECONDS", 0.001)
     settings.EDFI_API = settings.EDFI_API | {"CHANGE_HANDLERS": [module.__name__]}
     handled, is_mended = [], []
@@ -182,7 +182,7 @@ def test_a_killed_runner_has_handled_each_change_exactly_once(process, committin
     assert [version for (version,) in rows("noted")] == versions
 
 
-def test_lag_is_the_age_of_what_a_consumer_has_not_seen(api, streamed):
+def test_lag_is_the_age_of_the_oldest_undelivered_change(api, streamed):
     streamed("behind")
     post_student(api, 1)
     with connection.cursor() as cursor:
@@ -207,6 +207,6 @@ def test_only_functions_of_the_module_itself_are_found_and_their_resources_must_
         module.handlers()
 
 
-def test_an_unknown_operation_is_refused_where_it_is_written():
+def test_an_unknown_operation_is_refused_at_registration():
     with pytest.raises(ValueError, match="'create' is not a valid Operation"):
         on_change("ed-fi/students", "create")

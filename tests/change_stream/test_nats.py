@@ -1,4 +1,4 @@
-"""Changes into a real NATS server, where the machine has one (Debian's package nats-server)."""
+"""Delivery to a NATS server; skipped without one (Debian's package nats-server)."""
 
 import asyncio
 import shutil
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(shutil.which("nats-server") is None, reason="the
 
 @pytest.fixture
 def broker(tmp_path):
-    """Its address, and the process."""
+    """The address and the process of the server."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -33,7 +33,7 @@ def broker(tmp_path):
 
 
 def stored(address):
-    """Subject and text of all messages that the broker keeps."""
+    """Subject and text of all stored messages."""
 
     async def read():
         client = await nats.connect(address)
@@ -47,7 +47,7 @@ def stored(address):
     return asyncio.run(read())
 
 
-def test_changes_are_kept_by_the_broker_in_order_and_once(broker):
+def test_changes_are_stored_in_order_and_once(broker):
     from edfi_api.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415  It cannot be imported without the client.
 
     address, _ = broker
@@ -63,7 +63,7 @@ def test_changes_are_kept_by_the_broker_in_order_and_once(broker):
     assert stored(address) == [(f"meadowlark.ed-fi.students.{each.operation}", each.line()) for each in changes]
 
 
-def test_a_broker_that_went_away_is_a_failure(broker):
+def test_a_stopped_broker_is_a_failure(broker):
     from edfi_api.changes.change_stream.sinks.nats import Nats  # noqa: PLC0415
 
     address, process = broker

@@ -1,4 +1,4 @@
-"""What the stream of changes tells, in which order, and from where on."""
+"""The stream of changes: contents, order and positions."""
 
 import threading
 
@@ -16,7 +16,7 @@ from tests.conftest import item_path
 PERIOD = {"classPeriodName": "P1", "schoolReference": {"schoolId": 1008}}
 
 
-def told(lines, *members):
+def values(lines, *members):
     return [tuple(line[member] for member in members) for line in lines]
 
 
@@ -55,35 +55,35 @@ def test_a_new_consumer_sees_every_live_document(api, streamed, documents, resou
     assert {line["id"] for line in lines} == {str(document.document_uuid) for document in Document.objects.all()}
 
 
-def test_each_consumer_goes_on_where_it_was(api, streamed):
+def test_each_consumer_continues_at_its_position(api, streamed):
     post_student(api, 1)
     assert len(streamed("a")) == 1
     post_student(api, 2)
 
-    assert told(streamed("a"), "naturalKey") == [("NK#studentUniqueId=2",)]
+    assert values(streamed("a"), "naturalKey") == [("NK#studentUniqueId=2",)]
     assert len(streamed("b")) == 2
     assert streamed("a") == streamed("b") == []
 
 
-def test_a_consumer_can_begin_elsewhere(api, streamed):
+def test_a_consumer_can_start_at_a_given_version(api, streamed):
     for number in range(3):
         post_student(api, number)
-    versions = [version for (version,) in told(streamed(), "changeVersion")]
+    versions = [version for (version,) in values(streamed(), "changeVersion")]
 
-    assert told(streamed(start=versions[0]), "changeVersion") == [(version,) for version in versions[1:]]
+    assert values(streamed(start=versions[0]), "changeVersion") == [(version,) for version in versions[1:]]
     assert streamed() == []
     assert len(streamed(start=0)) == 3
 
 
-def test_a_stream_of_some_resources(api, streamed, documents, resource_named):
+def test_a_stream_can_be_limited_to_some_resources(api, streamed, documents, resource_named):
     documents.store(resource_named("StudentSchoolAssociation"))
 
     lines = streamed(resources=[resource_named("Student"), resource_named("School")])
 
-    assert {*told(lines, "resource")} == {("ed-fi/students",), ("ed-fi/schools",)}
+    assert {*values(lines, "resource")} == {("ed-fi/students",), ("ed-fi/schools",)}
 
 
-def test_versions_that_lie_far_apart_are_found(api, streamed):
+def test_versions_with_large_gaps_are_delivered(api, streamed):
     post_student(api, 1)
     with connection.cursor() as cursor:
         cursor.execute("SELECT setval('change_version', nextval('change_version') + 10000000)")
@@ -105,7 +105,7 @@ def test_a_batch_that_failed_is_delivered_again(api, streamed, sink):
 
 
 def test_an_uncommitted_change_is_delivered_after_commit_only(committing_api, streamed):
-    """Not even behind a later one that is committed already."""
+    """Not even after a later change that is committed already."""
     has_written, may_commit = threading.Event(), threading.Event()
 
     def write():
@@ -119,12 +119,12 @@ def test_an_uncommitted_change_is_delivered_after_commit_only(committing_api, st
     writer.start()
     has_written.wait(30)
     post_student(committing_api, "fast")
-    early = told(streamed(), "naturalKey")
+    early = values(streamed(), "naturalKey")
     may_commit.set()
     writer.join()
 
     assert early == []
-    assert told(streamed(), "naturalKey") == [("NK#studentUniqueId=slow",), ("NK#studentUniqueId=fast",)]
+    assert values(streamed(), "naturalKey") == [("NK#studentUniqueId=slow",), ("NK#studentUniqueId=fast",)]
 
 
 def test_a_consumer_is_read_by_one_process_at_a_time(db):
@@ -154,4 +154,4 @@ def test_a_delete_has_its_body_until_it_expires(api, streamed):
     with connection.cursor() as cursor:
         cursor.execute("UPDATE deleted_document SET body = NULL")
 
-    assert told(streamed(), "operation", "body") == [("delete", None)]
+    assert values(streamed(), "operation", "body") == [("delete", None)]

@@ -1,4 +1,4 @@
-"""Changes by HTTP: batches, signed, tried again."""
+"""Delivery by webhook: batches, signatures, retries."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ SECRET = "whsec_" + base64.b64encode(b"a secret of our own").decode()
 
 
 class Receiver:
-    """Answers with the statuses it is given, then with 204; keeps what it was sent."""
+    """Answers with the given statuses, then with 204; keeps the requests."""
 
     def __init__(self) -> None:
         self.statuses: list[int] = []
@@ -72,7 +72,7 @@ def test_the_signature_is_the_one_of_standard_webhooks(receiver: Receiver) -> No
     assert headers["webhook-signature"] == "v1," + base64.b64encode(digest).decode()
 
 
-def test_a_batch_is_sent_again_under_its_name(receiver: Receiver) -> None:
+def test_a_batch_is_retried_under_the_same_id(receiver: Receiver) -> None:
     receiver.statuses = [503, 429]
 
     Webhook("lake", receiver.url, SECRET, attempts=3).send([change(1)])

@@ -1,4 +1,4 @@
-"""Runs in the clients' environment: what edfi-api-client finds out about a server, as JSON."""
+"""Runs in the clients' environment: prints what edfi-api-client reads from a server, as JSON."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A server of Data Standard 5.2 with a home of its own, and the programs that `make test-clients` installed."""
+"""A server of Data Standard 5.2 in its own home, and the programs installed by `make test-clients`."""
 
 import os
 import re
@@ -18,13 +18,13 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Programs:
-    """The clients' environment, and the server that they are told to speak to."""
+    """The environment of the clients, configured for a server."""
 
     folder: Path
     environment: dict[str, str]
 
     def run(self, program: str, *arguments: str, may_fail: bool = False, **variables: str) -> str:
-        """What the program says, on both channels; it must succeed, unless it may fail."""
+        """Standard output and standard error of the program; asserts success unless it may fail."""
         done = subprocess.run(
             [str(self.folder / program), *arguments],
             cwd=HERE,
@@ -32,7 +32,7 @@ class Programs:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,  # lightbeam asks for hundreds of things before it validates one line
+            timeout=300,  # lightbeam sends hundreds of requests before it validates the first line
             check=False,
         )
         assert may_fail or done.returncode == 0, done.stdout
@@ -53,7 +53,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Programs]:
 
 
 def _environment(run: Run) -> dict[str, str]:
-    [key] = re.findall(r"^  key +(\S+)$", run.told, re.MULTILINE)
-    [secret] = re.findall(r"^  secret +(\S+)$", run.told, re.MULTILINE)
-    told = {"BASE_URL": run.address, "API_KEY": key, "API_SECRET": secret}
-    return {"PATH": os.environ["PATH"], **told}
+    [key] = re.findall(r"^  key +(\S+)$", run.output, re.MULTILINE)
+    [secret] = re.findall(r"^  secret +(\S+)$", run.output, re.MULTILINE)
+    variables = {"BASE_URL": run.address, "API_KEY": key, "API_SECRET": secret}
+    return {"PATH": os.environ["PATH"], **variables}

@@ -1,4 +1,4 @@
-"""edfi-api-client reads from a server; it has the older server's addresses hard-coded."""
+"""Reading with edfi-api-client, which uses the paths of the ODS/API."""
 
 import json
 
@@ -31,7 +31,7 @@ def test_it_counts_without_reading(found: dict) -> None:
 
 
 @pytest.mark.parametrize("rows", ["rows_by_cursor", "rows_by_offset", "rows_by_choice"])
-def test_it_reads_all_pages_both_ways(found: dict, rows: str) -> None:
+def test_it_reads_all_pages_by_offset_and_by_token(found: dict, rows: str) -> None:
     assert found[rows] == list(range(1990, 2041))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.clients.conftest import HERE, Programs
 
-# Targets before referrers, as /metadata/dependencies tells lightbeam to send them.
+# Targets before referrers, in the order of /metadata/dependencies, which lightbeam follows.
 SENT = {
     "students": 4,
     "localEducationAgencies": 1,
@@ -20,7 +20,7 @@ SENT = {
 
 
 class Lightbeam:
-    """Works on one folder of JSONL files and keeps what it has read about the server in another."""
+    """Runs lightbeam on a folder of JSONL files, with its cache in another."""
 
     def __init__(self, programs: Programs, folder: Path) -> None:
         self.data = folder / "data"
@@ -28,7 +28,7 @@ class Lightbeam:
         self._folder = folder
 
     def run(self, command: str, *arguments: str, data: Path | None = None, may_fail: bool = False) -> dict:
-        """The report of a command; of some there is none."""
+        """The report of a command; empty for commands without one."""
         report = self._folder / f"{command}.json"
         self._run(command, *arguments, report=report, data=data or self.data, may_fail=may_fail)
         return json.loads(report.read_text()) if report.exists() else {}
@@ -55,7 +55,7 @@ def lightbeam(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> L
     return lightbeam
 
 
-def test_earthmover_makes_a_document_of_each_line(lightbeam: Lightbeam) -> None:
+def test_earthmover_writes_a_document_for_each_line(lightbeam: Lightbeam) -> None:
     students = [json.loads(line) for line in (lightbeam.data / "students.jsonl").read_text().splitlines()]
 
     assert students[0] == {
@@ -67,14 +67,14 @@ def test_earthmover_makes_a_document_of_each_line(lightbeam: Lightbeam) -> None:
     assert len(students) == 4
 
 
-def test_it_finds_nothing_wrong_with_the_documents(lightbeam: Lightbeam) -> None:
+def test_valid_documents_pass_validation(lightbeam: Lightbeam) -> None:
     report = lightbeam.run("validate")
 
     assert {name: found["records_processed"] for name, found in report["resources"].items()} == SENT
     assert report["total_records_failed"] == 0
 
 
-def test_it_finds_what_the_server_would_refuse(lightbeam: Lightbeam, tmp_path: Path) -> None:
+def test_invalid_documents_fail_validation(lightbeam: Lightbeam, tmp_path: Path) -> None:
     broken = [
         {"classPeriodName": "P1"},
         {"classPeriodName": 7, "schoolReference": {"schoolId": 4410001}},
@@ -92,7 +92,7 @@ def test_it_finds_what_the_server_would_refuse(lightbeam: Lightbeam, tmp_path: P
     ]
 
 
-def test_what_it_sends_can_be_counted_fetched_sent_again_and_deleted(lightbeam: Lightbeam, tmp_path: Path) -> None:
+def test_sent_documents_can_be_counted_fetched_sent_again_and_deleted(lightbeam: Lightbeam, tmp_path: Path) -> None:
     sent = lightbeam.run("send")
     sent_again = lightbeam.run("send", "--force")
     counted = lightbeam.count(",".join(SENT))

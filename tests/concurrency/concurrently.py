@@ -1,4 +1,4 @@
-"""Actions side by side: each in a thread of its own, and so on a database connection of its own."""
+"""Concurrent actions, each in a separate thread with its own database connection."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _LONGEST_WAIT_SECONDS = 30
 
 
 def at_once(*actions: Callable[[], Result], seconds: float = _LONGEST_WAIT_SECONDS) -> list[Result]:
-    """What each action returned; all begin at the same moment, with their connections standing."""
+    """The result of each action; all start at the same moment, with established connections."""
     start = Barrier(len(actions), timeout=_LONGEST_WAIT_SECONDS)
 
     def run(action: Callable[[], Result]) -> Result:
@@ -29,7 +29,7 @@ def at_once(*actions: Callable[[], Result], seconds: float = _LONGEST_WAIT_SECON
 
 
 def in_background(action: Callable[[], Result]) -> Future[Result]:
-    """The action in another thread, begun."""
+    """Starts the action in another thread."""
     pool = ThreadPoolExecutor(1)
     running = pool.submit(_then_disconnect, action)
     pool.shutdown(wait=False)
@@ -44,7 +44,7 @@ def _then_disconnect(action: Callable[..., Result], *arguments: object) -> Resul
 
 
 def wait_until_one_waits_for_us(running: Future[object]) -> None:
-    """Until the action waits for a lock that this thread's transaction holds; fails if it ends without waiting."""
+    """Returns when the action waits for a lock held by this thread's transaction; fails if it ends without waiting."""
     ours = connection.connection.info.backend_pid
     with psycopg.connect(connection.connection.info.dsn, autocommit=True) as observer:
         while not observer.execute(_IS_WAITED_FOR, [ours]).fetchone()[0]:

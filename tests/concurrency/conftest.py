@@ -1,4 +1,4 @@
-"""A small school: class periods and the bell schedules that refer to them."""
+"""A school with class periods, and bell schedules that refer to them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ SCHOOL = 1008  # the factory's number for a school
 
 
 class SmallSchool:
-    """Speaks for a client about one school: which period or schedule, not how it is spelt."""
+    """Bodies and requests of periods and schedules of one school, by name."""
 
     def __init__(self, api: ApiTestClient) -> None:
         self.api = api
@@ -47,7 +47,7 @@ def small_school(committing_api, documents, resource_named) -> SmallSchool:
 
 @pytest.fixture
 def path_of(small_school):
-    """The path of a document that is posted for the test."""
+    """Returns the path of a posted document."""
 
     def post(response: Any) -> str:
         assert response.status_code == 201, response.content

@@ -1,4 +1,4 @@
-"""Are aliases, references and links exactly those of the stored bodies? Worked out anew from every body there is."""
+"""Compares aliases, references and links with those computed from all stored bodies."""
 
 from django.db import connection
 
@@ -21,7 +21,7 @@ SELECT document_id::text, referential_id::text
 
 
 def assert_integrity(surface: Surface) -> None:
-    """No row points nowhere, no reference in a body is without its row or leads elsewhere, and no row is left over."""
+    """Asserts that each reference in a body has exactly one row, which leads to its target, and no others exist."""
     with connection.cursor() as cursor:
         assert cursor.execute(_ORPHANS).fetchall() == []
     preparers: dict[ResourceName, Preparer] = {}

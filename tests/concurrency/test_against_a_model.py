@@ -1,6 +1,6 @@
-"""Random sequences of requests, compared with a model of the promises in a few lines of Python.
+"""Random sequences of requests, compared with a reference model in Python.
 
-The model knows class periods and the bell schedules that refer to them; a period can be given another name.
+The model has class periods and the bell schedules that refer to them; a period can be renamed.
 """
 
 import pytest
@@ -18,7 +18,7 @@ some_periods = st.lists(period_names, min_size=1, max_size=3, unique=True)
 
 
 class Model(RuleBasedStateMachine):
-    """`periods` and `schedules` are what should be there: path and content by name."""
+    """`periods` and `schedules` are the expected documents: path and content by name."""
 
     school: SmallSchool
     surface = None
@@ -108,7 +108,7 @@ class Model(RuleBasedStateMachine):
             assert self.school.api.delete(self.schedules.pop(name)[0]).status_code == 204
 
     @invariant()
-    def everything_is_as_it_should_be(self):
+    def stored_documents_equal_the_model(self):
         for name, (path, is_official) in self.periods.items():
             served = self.school.api.get(path).json()
             assert (served["classPeriodName"], served["officialAttendancePeriod"]) == (name, is_official)
@@ -137,7 +137,7 @@ def model(api, documents, resource_named, surface):
     return type("ModelOfThisTest", (Model,), {"school": SmallSchool(api), "surface": surface})
 
 
-def test_any_sequence_of_requests_does_what_the_model_does(model):
+def test_any_sequence_of_requests_agrees_with_the_model(model):
     limits = settings(
         max_examples=8,
         stateful_step_count=25,

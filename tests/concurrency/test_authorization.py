@@ -1,4 +1,4 @@
-"""What allows a write goes while the write is under way."""
+"""Authorization of a write that is revoked by a concurrent transaction."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ def scenario(committing_api, documents):
 
 
 def test_a_write_that_waited_is_authorized_against_the_new_state(scenario):
-    """The other client changes the student and ends its enrollment; ours has read before it waited."""
+    """Another client changes the student and deletes its enrollment, after the waiting request has read the student."""
     enrollment = scenario.enroll("S", 11)
     sis = scenario.client("SISVendor", 1)
     body = scenario.body("Student", studentUniqueId="S")
@@ -29,16 +29,16 @@ def test_a_write_that_waited_is_authorized_against_the_new_state(scenario):
 
     with transaction.atomic():
         assert scenario.api.post("/students", body | {"firstName": "Other"}).status_code == 200
-        ours = in_background(lambda: sis.put(path, body | {"firstName": "Ours", "id": path.rsplit("/", 1)[1]}))
-        wait_until_one_waits_for_us(ours)
+        waiting = in_background(lambda: sis.put(path, body | {"firstName": "Ours", "id": path.rsplit("/", 1)[1]}))
+        wait_until_one_waits_for_us(waiting)
         assert scenario.api.delete(enrollment).status_code == 204
 
-    assert ours.result().status_code == 403
+    assert waiting.result().status_code == 403
     assert scenario.api.get(path).json()["firstName"] == "Other"
 
 
 def test_a_key_change_that_waited_is_authorized_against_the_new_state(scenario):
-    """The school leaves the district while an enrollment is being moved to it."""
+    """The school leaves the district while an enrollment is moved to it."""
     scenario.school(12, 1)
     enrollment = scenario.enroll("S", 11)
     sis = scenario.client("SISVendor", 1)
@@ -55,7 +55,7 @@ def test_a_key_change_that_waited_is_authorized_against_the_new_state(scenario):
 
 
 def test_a_delete_that_waited_is_authorized_against_the_new_state(scenario, surface):
-    """The enrollment moves out of the district while it is being removed."""
+    """The enrollment moves out of the district while it is deleted."""
     scenario.district(2)
     scenario.school(21, 2)
     enrollment = scenario.enroll("S", 11)
@@ -64,37 +64,37 @@ def test_a_delete_that_waited_is_authorized_against_the_new_state(scenario, surf
 
     with transaction.atomic():
         assert scenario.api.put(enrollment, stored | {"schoolReference": {"schoolId": 21}}).status_code == 204
-        ours = in_background(lambda: sis.delete(enrollment))
-        wait_until_one_waits_for_us(ours)
+        waiting = in_background(lambda: sis.delete(enrollment))
+        wait_until_one_waits_for_us(waiting)
 
-    assert ours.result().status_code == 403
+    assert waiting.result().status_code == 403
     assert scenario.api.get(enrollment).status_code == 200
     assert_integrity(surface)
 
 
 @pytest.fixture
-def _update_is_asked(settings):
+def _upserts_require_update(settings):
     settings.EDFI_API = {**settings.EDFI_API, "UPSERT_ASKS_UPDATE": True}
     yield
     api_settings.reload()
 
 
-@pytest.mark.usefixtures("_update_is_asked")
+@pytest.mark.usefixtures("_upserts_require_update")
 def test_a_post_of_a_document_created_concurrently_is_authorized_as_update(scenario):
-    """Ours began as a Create, which it may do with every student."""
+    """The request starts as a Create, which is allowed for every student."""
     sis = scenario.client("SISVendor", 1)
     body = scenario.body("Student", studentUniqueId="New")
 
     with transaction.atomic():
         path = scenario.student("New")
-        ours = in_background(lambda: sis.post("/students", body | {"firstName": "Ours"}))
-        wait_until_one_waits_for_us(ours)
+        waiting = in_background(lambda: sis.post("/students", body | {"firstName": "Ours"}))
+        wait_until_one_waits_for_us(waiting)
 
-    assert ours.result().status_code == 403
+    assert waiting.result().status_code == 403
     assert scenario.api.get(path).json()["firstName"] == body["firstName"]
 
 
-@pytest.mark.usefixtures("_update_is_asked")
+@pytest.mark.usefixtures("_upserts_require_update")
 def test_one_of_two_concurrent_posts_creates_and_the_other_is_denied_the_update(scenario):
     sis = scenario.client("SISVendor", 1)
     bodies = [scenario.body("Student", studentUniqueId="New", firstName=name) for name in ("One", "Other")]

@@ -1,4 +1,4 @@
-"""A new session name is on its way down to the sections while somebody else writes one, and the other way round."""
+"""The cascade of a session's new name to its sections, concurrent with writes of a section."""
 
 from contextlib import suppress
 
@@ -11,8 +11,8 @@ from tests.concurrency.integrity import assert_integrity
 from tests.conftest import item_path
 
 
-class TakenBack(Exception):
-    """Ends a transaction without its changes."""
+class RolledBack(Exception):
+    """Rolls a transaction back."""
 
 
 @pytest.fixture
@@ -54,22 +54,22 @@ PAIRS = [
 
 @pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "taken back"])
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]}, {pair[1]}")
-def test_the_second_request_waits_for_the_first_and_answers_by_its_end(term, surface, pair, is_committed):
-    first, second, if_committed, if_taken_back = pair
-    with suppress(TakenBack), transaction.atomic():
+def test_the_second_request_waits_for_the_first_and_depends_on_its_outcome(term, surface, pair, is_committed):
+    first, second, if_committed, if_rolled_back = pair
+    with suppress(RolledBack), transaction.atomic():
         assert getattr(term, first)().status_code < 300
         waiting = in_background(getattr(term, second))
         wait_until_one_waits_for_us(waiting)
         if not is_committed:
-            raise TakenBack
+            raise RolledBack
 
     answer = waiting.result(timeout=20)
 
-    assert answer.status_code == (if_committed if is_committed else if_taken_back), answer.content
+    assert answer.status_code == (if_committed if is_committed else if_rolled_back), answer.content
     assert_integrity(surface)
 
 
-def test_many_new_names_at_once_leave_one_for_all_below(term, surface):
+def test_many_concurrent_renames_result_in_one_consistent_name(term, surface):
     names = ["New", "Newer", "Newest", "Value"]
     actions = [lambda name=name: term.rename(name) for name in names] + [term.change_section, term.post_section]
 

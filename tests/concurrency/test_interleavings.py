@@ -1,4 +1,4 @@
-"""Two requests on the same documents, the first held open before its commit: every pair, both endings."""
+"""Two requests on the same documents, the first blocked before its end: every pair, with commit and rollback."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tests.concurrency.integrity import assert_integrity
 
 @dataclass
 class Requests:
-    """What the two clients can ask for. P1 and P2 are there, and schedule S1, which refers to P2."""
+    """The requests of the two clients. Stored are P1, P2, and schedule S1, which refers to P2."""
 
     school: SmallSchool
     s1: str
@@ -75,17 +75,17 @@ class Requests:
         return self.school.api.post("/localEducationAgencies", self.one_id_two_organizations[1])
 
 
-class _TakenBack(Exception):
-    """Ends a transaction without its changes."""
+class _RolledBack(Exception):
+    """Rolls a transaction back."""
 
 
 class Pair(NamedTuple):
-    """Two requests, and the second's status when the first is committed, or taken back."""
+    """Two requests, and the status of the second after a commit or a rollback of the first."""
 
     first: str
     second: str
     if_committed: int
-    if_taken_back: int
+    if_rolled_back: int
 
 
 PAIRS = [
@@ -98,20 +98,20 @@ PAIRS = [
     Pair("delete_p1", "post_s1_to_p1", 409, 200),
     Pair("put_s1_to_both", "delete_p1", 409, 204),
     Pair("delete_p1", "put_s1_to_both", 409, 204),
-    # the last reference goes while its target is being removed
+    # the last reference is removed while its target is deleted
     Pair("put_s1_to_p1", "delete_p2", 204, 409),
     Pair("post_s1_to_p1", "delete_p2", 204, 409),
     Pair("delete_s1", "delete_p2", 204, 409),
-    # the target goes and comes again
+    # the target is deleted and created again
     Pair("replace_p1", "post_referrer", 201, 201),
     Pair("replace_p1", "delete_p1", 404, 204),
     Pair("replace_p1", "post_p1_changed", 200, 200),
-    # one identity twice
+    # two documents with one identity
     Pair("post_p3", "post_p3", 200, 201),
     Pair("post_p3", "post_p3_otherwise", 200, 201),
     Pair("post_school", "post_agency", 409, 201),
     Pair("post_agency", "post_school", 409, 201),
-    # one document changed and removed
+    # one document changed and deleted
     Pair("put_s1", "change_s1", 200, 200),
     Pair("change_s1", "put_s1", 204, 204),
     Pair("put_s1_to_p1", "put_s1_to_both", 204, 204),
@@ -120,7 +120,7 @@ PAIRS = [
     Pair("delete_s1", "put_s1", 404, 204),
     Pair("delete_s1", "change_s1", 201, 200),
     Pair("delete_s1", "delete_s1", 404, 204),
-    # an identity changes, and who refers to it must follow
+    # an identity change cascades to its referrers
     Pair("rename_p1", "post_referrer", 409, 201),
     Pair("post_referrer", "rename_p1", 204, 204),
     Pair("rename_p1", "put_s1_to_both", 409, 204),
@@ -153,16 +153,16 @@ def requests(small_school, path_of, documents, resource_named):
 
 @pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "taken back"])
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.first}, {pair.second}")
-def test_the_second_request_waits_for_the_first_and_answers_by_its_end(requests, surface, pair, is_committed):
-    with suppress(_TakenBack), transaction.atomic():
+def test_the_second_request_waits_for_the_first_and_depends_on_its_outcome(requests, surface, pair, is_committed):
+    with suppress(_RolledBack), transaction.atomic():
         held = getattr(requests, pair.first)()
         assert held.status_code < 300, held.content
         waiting = in_background(getattr(requests, pair.second))
         wait_until_one_waits_for_us(waiting)
         if not is_committed:
-            raise _TakenBack
+            raise _RolledBack
 
     answer = waiting.result(timeout=20)
 
-    assert answer.status_code == (pair.if_committed if is_committed else pair.if_taken_back), answer.content
+    assert answer.status_code == (pair.if_committed if is_committed else pair.if_rolled_back), answer.content
     assert_integrity(surface)

@@ -1,4 +1,4 @@
-"""The database connection is gone: the request that finds out is served on a new one."""
+"""Requests on a lost database connection are served on a new one."""
 
 from contextlib import suppress
 
@@ -12,7 +12,7 @@ from tests.concurrency.concurrently import in_background, wait_until_one_waits_f
 
 @pytest.fixture
 def administrator(small_school):
-    """A connection besides those of the requests."""
+    """A connection that no request uses."""
     with psycopg.connect(connection.connection.info.dsn, autocommit=True) as administrator:
         yield administrator
     connection.close()
@@ -48,7 +48,7 @@ def test_a_request_on_a_dead_connection_is_served_on_a_new_one(
     assert answer.status_code == status, answer.content
 
 
-def test_a_write_whose_connection_is_lost_on_the_way_is_done_on_a_new_one(small_school, administrator, period):
+def test_a_write_whose_connection_is_lost_during_execution_is_retried_on_a_new_one(small_school, administrator, period):
     with transaction.atomic():
         small_school.post_period("P2")
         waiting = in_background(lambda: small_school.post_period("P2", officialAttendancePeriod=True))
@@ -66,18 +66,18 @@ def test_a_write_whose_connection_is_lost_on_the_way_is_done_on_a_new_one(small_
 
 
 def test_a_write_that_waits_too_long_is_503(small_school, period):
-    def post_impatiently():
+    def post_with_lock_timeout():
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = '20ms'")
         return small_school.post_period("P2")
 
-    class TakenBack(Exception):
+    class RolledBack(Exception):
         pass
 
-    with suppress(TakenBack), transaction.atomic():
+    with suppress(RolledBack), transaction.atomic():
         small_school.post_period("P2")
-        answer = in_background(post_impatiently).result(timeout=20)
-        raise TakenBack
+        answer = in_background(post_with_lock_timeout).result(timeout=20)
+        raise RolledBack
 
     assert answer.status_code == 503
     assert answer["Retry-After"] == "5"

@@ -1,4 +1,4 @@
-"""Many clients change the hierarchy of education organizations at once; its closure is that of what remains."""
+"""The closure of the organization hierarchy under concurrent changes."""
 
 import random
 
@@ -22,12 +22,12 @@ def organizations(committing_api, documents, resource_named):
     return found
 
 
-def told_by_documents():
+def expected_closure():
     hierarchies = Document.objects.filter(hierarchy__isnull=False).values_list("hierarchy", flat=True)
     return closure_of({own: above for own, *above in hierarchies})
 
 
-def test_a_school_that_joins_while_its_district_moves_lies_below_both_ends_of_the_move(committing_api, organizations):
+def test_a_school_added_to_a_moving_district_is_below_the_new_parent(committing_api, organizations):
     with transaction.atomic():
         assert committing_api.post("/localEducationAgencies", organizations.district(1, 2)).status_code == 200
         joining = in_background(lambda: committing_api.post("/schools", organizations.school(101, 1)))
@@ -35,10 +35,10 @@ def test_a_school_that_joins_while_its_district_moves_lies_below_both_ends_of_th
 
     assert joining.result().status_code == 201
     assert (2, 101) in stored_closure()
-    assert stored_closure() == told_by_documents()
+    assert stored_closure() == expected_closure()
 
 
-def test_a_district_that_moves_while_a_school_joins_takes_it_along(committing_api, organizations):
+def test_a_district_that_moves_while_a_school_is_added_moves_it_too(committing_api, organizations):
     with transaction.atomic():
         assert committing_api.post("/schools", organizations.school(101, 1)).status_code == 201
         moving = in_background(lambda: committing_api.post("/localEducationAgencies", organizations.district(1, 2)))
@@ -46,7 +46,7 @@ def test_a_district_that_moves_while_a_school_joins_takes_it_along(committing_ap
 
     assert moving.result().status_code == 200
     assert (2, 101) in stored_closure()
-    assert stored_closure() == told_by_documents()
+    assert stored_closure() == expected_closure()
 
 
 def test_closure_is_consistent_after_many_concurrent_changes(committing_api, organizations):
@@ -67,4 +67,4 @@ def test_closure_is_consistent_after_many_concurrent_changes(committing_api, org
 
     at_once(*(client(seed) for seed in range(4)))
 
-    assert stored_closure() == told_by_documents()
+    assert stored_closure() == expected_closure()

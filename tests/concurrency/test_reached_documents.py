@@ -1,4 +1,4 @@
-"""Associations of one person are written and removed by many clients at once; who is reached is what remains."""
+"""Authorization rows of persons under concurrent writes and deletes of their associations."""
 
 import random
 from operator import itemgetter
@@ -12,7 +12,7 @@ from tests.documents.test_reached_documents import (
     CONTACTS,
     STAFF,
     STUDENTS,
-    assert_is_what_documents_tell,
+    assert_consistent_with_documents,
     insert,
     load,
     reached_from,
@@ -29,7 +29,7 @@ def scenario(committing_api, documents):
         found.school(school, 1)
     found.people(STUDENTS, CONTACTS, STAFF)
     chance = random.Random(0)  # noqa: S311
-    for _ in range(50):  # What bodies of all kinds refer to is there before several clients ask for it at once.
+    for _ in range(50):  # Stores the targets of all kinds of bodies before the concurrent requests.
         some_body(found, chance)
     return found
 
@@ -39,48 +39,48 @@ def event(scenario, student):
 
 
 @pytest.mark.parametrize("begins", ["enrollment", "relation"])
-def test_two_ends_of_a_path_that_appear_at_once_see_each_other(scenario, begins):
-    """Each is written while the other is not to be seen yet."""
+def test_both_ends_of_a_path_created_concurrently_are_connected(scenario, begins):
+    """Each is written while the other is not yet committed."""
     writes = [lambda: scenario.enroll("S1", 11), lambda: scenario.relate("S1", "C1")]
     first, second = writes if begins == "enrollment" else reversed(writes)
 
     with transaction.atomic():
         first()
-        ours = in_background(second)
-        wait_until_one_waits_for_us(ours)
-    ours.result()
+        waiting = in_background(second)
+        wait_until_one_waits_for_us(waiting)
+    waiting.result()
 
     assert {"S1", "C1"} <= reached_from(11)
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_a_document_that_appears_while_its_student_is_enrolled_is_reached(scenario):
+def test_a_document_created_during_the_enrollment_of_its_student_is_reached(scenario):
     with transaction.atomic():
         scenario.enroll("S1", 11)
-        ours = in_background(lambda: event(scenario, "S1"))
-        wait_until_one_waits_for_us(ours)
-    ours.result()
+        waiting = in_background(lambda: event(scenario, "S1"))
+        wait_until_one_waits_for_us(waiting)
+    waiting.result()
 
     assert len(reached_from(11)) == 2
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_a_document_about_a_contact_that_appears_while_a_load_enrolls_the_student_is_reached(scenario):
+def test_a_document_of_a_contact_created_during_a_load_of_the_enrollment_is_reached(scenario):
     scenario.relate("S1", "C1")
     enrollment = scenario.enrollment("S1", 11)
 
     with transaction.atomic(), connection.cursor() as cursor:
         insert(cursor, [{"contact": "C1"}])
-        ours = in_background(lambda: load(scenario, [("StudentSchoolAssociation", enrollment)]))
-        wait_until_one_waits_for_us(ours)
-    ours.result()
+        waiting = in_background(lambda: load(scenario, [("StudentSchoolAssociation", enrollment)]))
+        wait_until_one_waits_for_us(waiting)
+    waiting.result()
 
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_an_enrollment_of_a_load_waits_for_who_writes_about_the_student(scenario):
-    """Also where the load has not seen beforehand that it would come: a client has just deleted the one that was there,
-    or has just brought the student."""
+def test_an_enrollment_of_a_load_waits_for_writers_of_the_students_documents(scenario):
+    """Also if the load could not foresee the insert: a concurrent client has deleted the previous enrollment, or has
+    created the student."""
 
     def enroll():
         with transaction.atomic(), connection.cursor() as cursor:
@@ -88,16 +88,16 @@ def test_an_enrollment_of_a_load_waits_for_who_writes_about_the_student(scenario
 
     with transaction.atomic():
         event(scenario, "S1")
-        ours = in_background(enroll)
-        wait_until_one_waits_for_us(ours)
-    ours.result()
+        waiting = in_background(enroll)
+        wait_until_one_waits_for_us(waiting)
+    waiting.result()
 
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
 @pytest.mark.parametrize("student", STUDENTS)
 def test_a_load_that_waits_for_a_student_does_not_lock_contacts(scenario, student):
-    """Who has the student may want them next, as an enrollment does."""
+    """A transaction that has locked the student may lock contacts next, as an enrollment does."""
     name, contacts = scenario.contact_name, scenario.contact_name.lower()
     relations = [
         scenario.body(
@@ -110,40 +110,40 @@ def test_a_load_that_waits_for_a_student_does_not_lock_contacts(scenario, studen
 
     with transaction.atomic(), connection.cursor() as cursor:
         event(scenario, student)
-        ours = in_background(lambda: load(scenario, [(f"Student{name}Association", body) for body in relations]))
-        wait_until_one_waits_for_us(ours)
-        cursor.execute("SET LOCAL lock_timeout TO 500")  # before PostgreSQL looks for deadlocks
+        waiting = in_background(lambda: load(scenario, [(f"Student{name}Association", body) for body in relations]))
+        wait_until_one_waits_for_us(waiting)
+        cursor.execute("SET LOCAL lock_timeout TO 500")  # shorter than PostgreSQL's deadlock_timeout
         insert(cursor, [{"contact": contact} for contact in CONTACTS])
-    ours.result()
+    waiting.result()
 
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_a_document_that_appears_while_an_enrollment_goes_is_not_left_behind(scenario):
+def test_a_document_created_during_the_delete_of_the_enrollment_is_not_reached(scenario):
     enrollment = scenario.enroll("S1", 11)
 
     with transaction.atomic():
         assert scenario.api.delete(enrollment).status_code == 204
-        ours = in_background(lambda: event(scenario, "S1"))
-        wait_until_one_waits_for_us(ours)
-    ours.result()
+        waiting = in_background(lambda: event(scenario, "S1"))
+        wait_until_one_waits_for_us(waiting)
+    waiting.result()
 
     assert reached_from(11) == set()
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_two_enrollments_of_one_student_that_go_at_once_leave_nothing(scenario):
+def test_concurrent_deletes_of_two_enrollments_leave_no_authorization_row(scenario):
     first, second = scenario.enroll("S1", 11), scenario.enroll("S1", 12)
     scenario.relate("S1", "C1")
 
     with transaction.atomic():
         assert scenario.api.delete(first).status_code == 204
-        ours = in_background(lambda: scenario.api.delete(second))
-        wait_until_one_waits_for_us(ours)
-    assert ours.result().status_code == 204
+        waiting = in_background(lambda: scenario.api.delete(second))
+        wait_until_one_waits_for_us(waiting)
+    assert waiting.result().status_code == 204
 
     assert reached_from(11) | reached_from(12) == set()
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
 def test_person_paths_are_consistent_after_many_concurrent_associations(scenario):
@@ -170,7 +170,7 @@ def test_person_paths_are_consistent_after_many_concurrent_associations(scenario
 
     at_once(*(client(seed) for seed in range(4)))
 
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def _all_applied_in_the_end(committing_api):
 
 
 @pytest.mark.usefixtures("_all_applied_in_the_end")
-def test_what_was_there_before_the_table_is_reached_too(scenario):
+def test_documents_older_than_the_table_are_reached(scenario):
     scenario.enroll("S1", 11)
     scenario.relate("S1", "C1")
     event(scenario, "S1")

@@ -1,4 +1,4 @@
-"""A read or write of one document is one statement, and so one round trip, on a connection that stands."""
+"""A read or write of one document is one statement, and so one round trip, on an established connection."""
 
 from contextlib import contextmanager
 
@@ -7,13 +7,13 @@ from django.db import connection
 
 from tests.conftest import item_path
 
-# PostgreSQL's protocol: what a client sends to have something run.
+# Messages of PostgreSQL's protocol by which a client executes a statement.
 _RUNS_SOMETHING = ("\tExecute\t", "\tQuery\t")
 
 
 @contextmanager
 def statements_sent(tmp_path):
-    """A list that holds, after the block, one entry for each statement sent over this thread's connection."""
+    """A list that contains, after the block, an entry for each statement sent over this thread's connection."""
     sent = []
     protocol = tmp_path / "protocol"
     with protocol.open("w") as file:
@@ -25,13 +25,13 @@ def statements_sent(tmp_path):
 
 
 @pytest.fixture
-def asked(small_school, path_of):
-    """Requests by name; all have been made before, so that everything is prepared and the token is known."""
+def requests(small_school, path_of):
+    """Requests by name. Each has been sent before, so that statements are prepared and the token is cached."""
     p1 = path_of(small_school.post_period("P1"))
     path_of(small_school.post_period("P2"))
     s1 = path_of(small_school.post_schedule("S1", "P1", "P2"))
     minutes = iter(range(100))
-    asked = {
+    requests = {
         "insert": lambda: small_school.post_schedule(f"new {next(minutes)}", "P1", "P2"),
         "same again": lambda: small_school.post_schedule("S1", "P1", "P2"),
         "update by key": lambda: small_school.post_schedule("S1", "P1", totalInstructionalTime=next(minutes)),
@@ -42,10 +42,10 @@ def asked(small_school, path_of):
         "relations": lambda: small_school.api.get(f"/relations/v1/ed-fi{p1.partition('ed-fi')[2]}?include=body"),
         "delete": lambda: small_school.api.delete(item_path(small_school.post_schedule("gone", "P1"))),
     }
-    for request in asked.values():
+    for request in requests.values():
         assert request().status_code < 300
         assert request().status_code < 300
-    return asked
+    return requests
 
 
 STATEMENTS = {
@@ -61,32 +61,32 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize(("name", "expected"), STATEMENTS.items())
-def test_a_request_is_this_many_statements(asked, tmp_path, name, expected):
-    asked["same again"]()  # the one before the update, so that this is none
+def test_a_request_is_this_many_statements(requests, tmp_path, name, expected):
+    requests["same again"]()  # restores the body, so that the request changes something
 
     with statements_sent(tmp_path) as sent:
-        answer = asked[name]()
+        answer = requests[name]()
 
     assert answer.status_code < 300
     assert len(sent) == expected, sent
 
 
-def test_only_the_first_new_document_behind_repetitions_is_taken_for_another(asked, tmp_path):
-    asked["same again"]()
-    asked["same again"]()
+def test_only_the_first_new_document_after_repetitions_needs_a_second_statement(requests, tmp_path):
+    requests["same again"]()
+    requests["same again"]()
 
     with statements_sent(tmp_path) as repeated:
-        asked["same again"]()
+        requests["same again"]()
     with statements_sent(tmp_path) as first:
-        asked["insert"]()
+        requests["insert"]()
     with statements_sent(tmp_path) as second:
-        asked["insert"]()
+        requests["insert"]()
 
     assert [len(repeated), len(first), len(second)] == [1, 2, 1]
 
 
-def test_a_removal_is_one_statement_after_the_one_that_made_the_document(asked, tmp_path):
+def test_a_delete_is_one_statement(requests, tmp_path):
     with statements_sent(tmp_path) as sent:
-        asked["delete"]()
+        requests["delete"]()
 
     assert len(sent) == 2, sent

@@ -1,4 +1,4 @@
-"""Many clients at once on the same few documents, without any order; what must hold holds in every order."""
+"""Many concurrent clients on the same few documents, in any order."""
 
 import random
 import re
@@ -49,7 +49,7 @@ def test_the_references_after_many_writes_are_those_of_the_last(small_school, su
     assert_integrity(surface)
 
 
-def test_one_id_for_two_kinds_of_organization_goes_to_one_of_them(small_school, documents, resource_named, surface):
+def test_two_kinds_of_organization_cannot_have_the_same_id(small_school, documents, resource_named, surface):
     school, agency = resource_named("School"), resource_named("LocalEducationAgency")
     agency_body = documents.minimal_body(agency, localEducationAgencyId=7)
     documents.store_targets(agency, agency_body)
@@ -65,7 +65,7 @@ def test_one_id_for_two_kinds_of_organization_goes_to_one_of_them(small_school, 
     assert_integrity(surface)
 
 
-def test_two_documents_that_refer_to_each_other_keep_each_other(small_school, documents, resource_named, surface):
+def test_two_documents_that_refer_to_each_other_cannot_be_deleted(small_school, documents, resource_named, surface):
     agency = resource_named("LocalEducationAgency")
     bodies = [documents.minimal_body(agency, localEducationAgencyId=number) for number in (7, 8)]
     documents.store_targets(agency, bodies[0])
@@ -83,7 +83,7 @@ def test_two_documents_that_refer_to_each_other_keep_each_other(small_school, do
 
 
 class Client:
-    """One of the clients: sends random requests, and records what the server acknowledged."""
+    """A client that sends random requests and records the acknowledged writes."""
 
     def __init__(self, school, seed):
         self.school = school
@@ -91,9 +91,9 @@ class Client:
         self.statuses = Counter()
         self.promised = {}  # change version → document id and body
         self.deleted = set()
-        self.known = {}  # name → path
+        self.paths = {}  # name → path
 
-    def ask(self, times):
+    def send_random_requests(self, times):
         for _ in range(times):
             self.choices.choice([self.post_period, self.post_schedule, self.post_schedule, self.put, self.delete])()
         return self
@@ -110,24 +110,24 @@ class Client:
         self.remember_write(name, self.school.api.post("/bellSchedules", body), body)
 
     def put(self):
-        name = self.choice_of_known()
+        name = self.random_name()
         if name and name.startswith("S"):
             body = self.school.schedule(name, *self.some_periods())
-            path = self.known[name]
+            path = self.paths[name]
             answer = self.school.api.put(path, body | {"id": path.rsplit("/", 1)[1]})
             self.remember_write(name, answer, body)
 
     def delete(self):
-        if name := self.choice_of_known():
-            path = self.known[name]
+        if name := self.random_name():
+            path = self.paths[name]
             answer = self.school.api.delete(path)
             self.statuses["delete", answer.status_code] += 1
             if answer.status_code in (204, 404):
-                del self.known[name]
+                del self.paths[name]
                 self.deleted.add(path.rsplit("/", 1)[1])
 
-    def choice_of_known(self):
-        return self.choices.choice([*self.known, None])
+    def random_name(self):
+        return self.choices.choice([*self.paths, None])
 
     def some_periods(self):
         return self.choices.sample(PERIODS, self.choices.randint(1, 3))
@@ -136,7 +136,7 @@ class Client:
         self.statuses["write", answer.status_code] += 1
         if answer.status_code < 300:
             path = answer["Location"].partition("testserver")[2]
-            self.known[name] = path
+            self.paths[name] = path
             version = int(re.match(r'"(\d+)', answer["ETag"])[1])
             self.promised[version] = (path.rsplit("/", 1)[1], body)
 
@@ -144,7 +144,7 @@ class Client:
 def test_acknowledged_writes_hold_after_many_concurrent_requests(small_school, surface):
     clients = [Client(small_school, seed) for seed in range(10)]
 
-    at_once(*(partial(client.ask, 60) for client in clients))
+    at_once(*(partial(client.send_random_requests, 60) for client in clients))
 
     counts = sum((client.statuses for client in clients), Counter())
     assert set(counts) <= {
@@ -166,30 +166,30 @@ def test_acknowledged_writes_hold_after_many_concurrent_requests(small_school, s
 
 
 class RenamingClient(Client):
-    """Gives class periods other names as well, so that their schedules change under everybody's hands."""
+    """Also renames class periods, which cascades to their schedules."""
 
     def put(self):
-        name = self.choice_of_known()
+        name = self.random_name()
         if name and name.startswith("P"):
             new_name = self.choices.choice(PERIODS)
-            answer = self.school.put_period(self.known[name], new_name)
+            answer = self.school.put_period(self.paths[name], new_name)
             self.remember_write(new_name, answer, {})
 
 
 def test_no_reference_dangles_after_many_concurrent_identity_updates(small_school, surface):
     clients = [RenamingClient(small_school, seed) for seed in range(10)]
 
-    at_once(*(partial(client.ask, 60) for client in clients))
+    at_once(*(partial(client.send_random_requests, 60) for client in clients))
 
     counts = sum((client.statuses for client in clients), Counter())
-    # 400 instead of 409: the name was taken when a schedule of both periods had to follow, and free a moment later.
+    # 400 instead of 409: the name was taken when a schedule of both periods was updated, and free a moment later.
     assert {status for _, status in counts} - {400} == {200, 201, 204, 404, 409}
     assert_integrity(surface)
 
 
 @pytest.fixture
 def always_a_deadlock(small_school):
-    """Whoever writes references loses a deadlock."""
+    """Every write of references fails by a deadlock."""
     with connection.cursor() as cursor:
         cursor.execute(
             "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS "

@@ -1,4 +1,4 @@
-"""The fixtures of the suite belong to the case: a resource of one of several surfaces."""
+"""Fixtures of the suite: each case is a resource of one of several surfaces."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
 
 @dataclass(frozen=True)
 class Case:
-    """A resource where it is served."""
+    """A resource and the surface that serves it."""
 
     served: Served
     resource: Resource
@@ -23,7 +23,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Every resource of both standards, and all that the extension project adds to or changes in the newer one."""
+    """Every resource of both standards, and those that the extension project adds or changes in the newer one."""
     for standard in STANDARDS:
         yield from (Case(served(standard), resource) for resource in served(standard).surface.resources)
     alone, extended = served(STANDARDS[-1]).surface, served(STANDARDS[-1], LAKE_COUNTY)

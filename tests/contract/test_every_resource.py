@@ -1,4 +1,4 @@
-"""One suite that every resource of every standard passes. None is left out."""
+"""A contract suite for every resource of every standard."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ ADDED_BY_THE_SERVER = ("id", "_etag", "_lastModifiedDate")
 
 
 def as_sent(members: dict[str, Any]) -> dict[str, Any]:
-    """The body as a client sent it."""
+    """The body without the members that the server adds."""
     return without_links({name: value for name, value in members.items() if name not in ADDED_BY_THE_SERVER})
 
 
@@ -26,18 +26,18 @@ def without_links(value: Any) -> Any:
 
 
 def query(resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-    """All query fields of the resource that the body has values for."""
-    found = ((field.name, asked_for(field, body)) for field in resource.query_fields)
+    """All query fields for which the body has values."""
+    found = ((field.name, query_value(field, body)) for field in resource.query_fields)
     return {name: value for name, value in found if value is not None}
 
 
 def key_values(resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-    """Those of the query fields that have a part of the identity, which is all of it."""
+    """The query fields that are part of the identity."""
     fields = [field for field in resource.query_fields if set(field.paths) & set(resource.identity)]
-    return {field.name: asked_for(field, body) for field in fields}
+    return {field.name: query_value(field, body) for field in fields}
 
 
-def asked_for(field: QueryField, body: dict[str, Any]) -> Any:
+def query_value(field: QueryField, body: dict[str, Any]) -> Any:
     for path in field.paths:
         value: Any = body
         for step in path.steps:
@@ -90,11 +90,11 @@ def test_create_repeat_read_query_update_delete(api, documents, resource):
     assert api.get(path).status_code == 404
     assert (Alias.objects.count(), Reference.objects.count()) == rows
 
-    (told,) = api.get(f"{endpoint}/deletes").json()
-    assert (told["id"], told["keyValues"]) == (members["id"], key_values(resource, minimal))
+    (listed,) = api.get(f"{endpoint}/deletes").json()
+    assert (listed["id"], listed["keyValues"]) == (members["id"], key_values(resource, minimal))
 
 
-def test_an_empty_body_names_what_is_required(api_without_check, resource):
+def test_an_empty_body_reports_all_required_members(api_without_check, resource):
     response = api_without_check.post(f"/data{resource.url_path}", {"unknown": 1})
 
     required = {f"$.{name}" for name in resource.json_schema["required"]}

@@ -1,4 +1,4 @@
-"""Districts of both bundled standards, small ones, and servers that have them."""
+"""Small districts of both bundled standards, and servers with them."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -20,7 +20,7 @@ STUDENTS = 200
 
 @cache
 def bodies_of(standard: str) -> Bodies:
-    """Completes bodies with the values that are bundled with the standard."""
+    """Completes bodies with the descriptor values bundled with the standard."""
     return Bodies(served(standard).surface, list(bundled_values(BUNDLED_STANDARDS / standard)))
 
 
@@ -30,8 +30,8 @@ def district_of(standard: str, students: int = STUDENTS, seed: int = 1) -> Distr
 
 @pytest.fixture(scope="module", params=STANDARDS)
 def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path, Run]]:
-    """A standard, and what `make demo` serves of it; with its home. A database of its own: the district would leave
-    megabytes of dead rows in that of the other tests."""
+    """A standard, the home of its `make demo`, and the running server. It uses a separate database: the district would
+    leave megabytes of dead rows in that of the other tests."""
     home = tmp_path_factory.mktemp("demo") / "home"
     run = Run(home, free_port(), "--demo", str(STUDENTS), MEADOWLARK_DATA_STANDARD=request.param)
     try:

@@ -1,4 +1,4 @@
-"""The demo district before it is loaded: the same for the same seed, and for both bundled standards."""
+"""Generation of the demo district: reproducible by its seed, for both bundled standards."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ def counts(standard: str, **options: int) -> dict[str, int]:
     return {name.resource: len(bodies) for name, bodies in district_of(standard, **options).bodies.items()}
 
 
-def test_a_seed_gives_the_same_district_and_another_one_another() -> None:
+def test_the_district_depends_only_on_its_seed() -> None:
     first, again, other = district_of("5.2", seed=7), district_of("5.2", seed=7), district_of("5.2", seed=8)
 
     assert first == again
@@ -27,7 +27,7 @@ def test_a_seed_gives_the_same_district_and_another_one_another() -> None:
 
 
 @pytest.mark.parametrize("standard", STANDARDS)
-def test_both_standards_have_all_of_it(standard: str) -> None:
+def test_both_standards_have_all_resources_of_the_district(standard: str) -> None:
     assert district_of(standard).left_out == []
 
 
@@ -35,7 +35,7 @@ def test_the_default_size_is_a_small_district_with_a_school_year() -> None:
     found = counts("5.2", students=2000)
 
     assert 1990 <= found["Student"] <= 2010
-    assert found["School"] == 4 + 1  # The one of the examples.
+    assert found["School"] == 4 + 1  # One is of the examples.
     assert found["CalendarDate"] == 4 * 210 + 1
     assert found["StudentSchoolAttendanceEvent"] > 10_000
     assert found["Grade"] == found["StudentSectionAssociation"] > 19_000
@@ -51,7 +51,7 @@ def test_the_older_standard_has_parents_instead_of_contacts() -> None:
 
 
 class Recording(Bodies):
-    """Keeps what the parts of the district say of a resource."""
+    """Records the values given for each resource."""
 
     def complete(self, resource: Resource, sparse: Any, scope: Any) -> dict[str, Any]:
         if sparse:
@@ -60,8 +60,8 @@ class Recording(Bodies):
         return super().complete(resource, sparse, scope)
 
 
-def test_no_part_names_a_member_or_descriptor_value_that_neither_standard_has() -> None:
-    known, named = set(), set()
+def test_every_named_member_and_descriptor_value_exists_in_a_standard() -> None:
+    existing, named = set(), set()
     for standard in STANDARDS:
         plain = bodies_of(standard)
         recording = Recording(plain.surface, plain._values)
@@ -74,17 +74,17 @@ def test_no_part_names_a_member_or_descriptor_value_that_neither_standard_has() 
                     named.add((place, value if path.endswith("Descriptor") else None))
                     targets = {str(each.path): each.target.resource for each in resource.descriptors}
                     if has(resource.json_schema, path):
-                        is_known = (targets.get(f"$.{path}"), value) in values
-                        known |= {(place, value if is_known else None)}
+                        exists = (targets.get(f"$.{path}"), value) in values
+                        existing |= {(place, value if exists else None)}
 
-    assert named - known == set()
+    assert named - existing == set()
 
 
 _OLDER_NAMES = {"Parent": "Contact", "StudentParentAssociation": "StudentContactAssociation"}
 
 
 def leaves(sparse: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Paths and values; an empty object is one, too."""
+    """Paths and values, with empty objects as values."""
     if isinstance(sparse, dict) and sparse:
         for name, value in sparse.items():
             yield from leaves(value, f"{path}.{name}".lstrip("."))

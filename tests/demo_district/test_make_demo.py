@@ -1,4 +1,4 @@
-"""`make demo` as a newcomer meets it: a district to look at, examples that are accepted, secrets printed once."""
+"""`make demo`: the district is stored, examples are accepted, secrets are printed once."""
 
 import os
 import re
@@ -20,7 +20,7 @@ Demo = tuple[str, Path, Run]
 
 
 def api(run: Run) -> httpx.Client:
-    """Paths begin behind `/data`."""
+    """A client whose paths are relative to `/data`."""
     form = {"grant_type": "client_credentials"}
     token = httpx.post(f"{run.address}/oauth/token", auth=run.credentials(), data=form).json()["access_token"]
     headers = {"Authorization": f"Bearer {token}"}
@@ -48,8 +48,8 @@ def admin_page(address: str, password: str) -> str:
 
 
 def password(run: Run) -> str:
-    [told] = re.findall(r"^  password +(\S+)$", run.told, re.MULTILINE)
-    return told
+    [output] = re.findall(r"^  password +(\S+)$", run.output, re.MULTILINE)
+    return output
 
 
 def test_the_whole_district_is_accepted_and_intact(demo: Demo) -> None:
@@ -72,7 +72,7 @@ def test_every_example_is_accepted_in_loading_order(demo: Demo) -> None:
     order = [step["resource"] for step in httpx.get(f"{run.address}/metadata/data/v3/dependencies").json()]
     examples = {path: example(item["post"]) for path, item in paths.items() if "post" in item}
 
-    # School years are not in it: nothing has to be loaded before them.
+    # School years are not in the loading order, since they have no references.
     answers = {path: client.post(path, json=examples[path]) for path in ("/ed-fi/schoolYearTypes", *order)}
 
     assert len(examples) == len(answers) == {"5.2": 349, "3.3.1-b": 297}[standard]
@@ -95,32 +95,32 @@ def test_a_second_start_keeps_everything_and_prints_no_secret(demo: Demo) -> Non
     standard, home, first = demo
     if standard != "5.2":
         pytest.skip("once is enough")
-    (key, secret), known = first.credentials(), password(first)
-    assert "Documents by resource" in admin_page(first.address, known)
-    assert f"MEADOWLARK_HOME={home} in front of them" in first.told
+    (key, secret), admin_password = first.credentials(), password(first)
+    assert "Documents by resource" in admin_page(first.address, admin_password)
+    assert f"MEADOWLARK_HOME={home} in front of them" in first.output
     assert first.stop(signal.SIGTERM) == 0
 
     second = Run(home, free_port(), "--demo", str(STUDENTS))
     try:
         second.wait_until_served()
         assert len(Client(second.address, key, secret).get("students", limit=500)) > 190
-        assert "demo district" not in second.told
-        assert secret not in second.told and known not in second.told
-        assert "Documents by resource" in admin_page(second.address, known)
+        assert "demo district" not in second.output
+        assert secret not in second.output and admin_password not in second.output
+        assert "Documents by resource" in admin_page(second.address, admin_password)
     finally:
         assert second.stop(signal.SIGTERM) == 0
 
 
-def test_the_district_does_not_go_into_a_database_of_others(tmp_path: Path) -> None:
+def test_the_district_is_not_loaded_into_a_configured_database(tmp_path: Path) -> None:
     run = Run(tmp_path / "home", free_port(), "--demo", DATABASE_URL="postgresql://127.0.0.1:1/production")
 
     assert run.process.wait(60) == 1
-    assert run.told == "DATABASE_URL is set. The demo has a database of its own: unset DATABASE_URL.\n"
+    assert run.output == "DATABASE_URL is set. The demo has a database of its own: unset DATABASE_URL.\n"
 
 
-def test_a_number_of_students_that_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_number_of_students_is_refused(tmp_path: Path) -> None:
     run = Run(tmp_path / "home", free_port(), "--demo", "7")
 
     assert run.process.wait(120) == 1
-    assert "7 is not between 200 and 50000" in run.told
-    assert "Traceback" not in run.told
+    assert "7 is not between 200 and 50000" in run.output
+    assert "Traceback" not in run.output

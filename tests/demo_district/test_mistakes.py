@@ -1,4 +1,4 @@
-"""Each error that the page about the demo district lists is in it, once; and nothing else is wrong in these ways."""
+"""Each error that the page about the demo district lists occurs exactly once."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def same_person(found: Found) -> list[tuple[str, ...]]:
 
 
 def without_contact(found: Found) -> set[str]:
-    """Of those who are enrolled, but for the one who is registered twice."""
+    """Enrolled students without a contact, except the one who is registered twice."""
     families = found.get("StudentContactAssociation") or found["StudentParentAssociation"]
     ones = {student(body) for body in found["StudentSchoolAssociation"]}
     return ones - {student(body) for body in families} - {"79000001"}
@@ -82,7 +82,7 @@ SEARCHES: tuple[Callable[[Found], Any], ...] = (
 
 @pytest.fixture(scope="module", params=STANDARDS)
 def found(request: pytest.FixtureRequest) -> Found:
-    """All documents but the examples, which are of school 1008 and of its students."""
+    """All documents except the examples, which belong to school 1008."""
     bodies = district_of(request.param).bodies
     return {
         name.resource: [body for body in several if "604822" not in str(body)]
@@ -94,7 +94,7 @@ def found(request: pytest.FixtureRequest) -> Found:
 @pytest.mark.parametrize(
     "search", SEARCHES, ids=[mistake.description.rstrip(".").replace(" ", "_") for mistake in MISTAKES]
 )
-def test_each_error_is_there_once(found: Found, search: Callable[[Found], Any]) -> None:
+def test_each_error_occurs_once(found: Found, search: Callable[[Found], Any]) -> None:
     assert len(search(found)) == 1
 
 

@@ -1,4 +1,4 @@
-"""`manage.py load_descriptors`, bundled and from XML."""
+"""`manage.py load_descriptors`, of bundled values and from XML."""
 
 import io
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_a_folder_of_files(file: Path) -> None:
     assert run(file.parent)[0].startswith("descriptors: 2 created")
 
 
-def test_a_refused_value_is_named_and_fails_the_command(tmp_path: Path) -> None:
+def test_a_refused_value_is_reported_and_fails_the_command(tmp_path: Path) -> None:
     file = tmp_path / "Sex.xml"
     file.write_text(
         interchange("<SexDescriptor><CodeValue>Green</CodeValue></SexDescriptor>", descriptor("Sex", "Red"))

@@ -1,4 +1,4 @@
-"""Databases that nobody has prepared, in the server that the other tests use too."""
+"""Unprepared databases in the server of the other tests."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ from meadowlark import embedded_postgres
 
 @dataclass(frozen=True)
 class Database:
-    """One database of the server; it need not exist yet."""
+    """A database of the server, which may not exist yet."""
 
     server: str
     name: str
@@ -44,7 +44,7 @@ class Database:
         with self.connect() as connection:
             connection.execute(statement)
 
-    def ask(self, question: str) -> list[Any]:
+    def query(self, question: str) -> list[Any]:
         with self.connect() as connection:
             return connection.execute(question).fetchall()
 
@@ -84,7 +84,7 @@ def missing_database() -> Iterator[Database]:
 
 @pytest.fixture(scope="session")
 def prepared_once() -> Iterator[Database]:
-    """To be copied, not changed."""
+    """A prepared database for copies; tests must not change it."""
     with _no_database("prepared") as database:
         database.create()
         subprocess.run(
@@ -95,7 +95,7 @@ def prepared_once() -> Iterator[Database]:
 
 @pytest.fixture
 def prepared_database(missing_database: Database, prepared_once: Database) -> Database:
-    """With all tables, descriptors and school years."""
+    """A database with all tables, descriptors and school years."""
     prepared_once.copy_to(missing_database)
     return missing_database
 
@@ -108,5 +108,5 @@ def empty_database(missing_database: Database) -> Database:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """One for all servers of a test, so that the surface is compiled once."""
+    """Shared by all servers of a test, so that the surface is compiled once."""
     return tmp_path / "home"

@@ -1,4 +1,4 @@
-"""docker/entrypoint.sh, which needs no container: against databases that are there, empty, late or missing."""
+"""docker/entrypoint.sh, run without a container, against existing, empty, late and missing databases."""
 
 import os
 import signal
@@ -18,12 +18,12 @@ from tests.docker.conftest import Database
 from tests.ports import free_port
 
 TOP = Path(__file__).parents[2]
-NOBODY_LISTENS = "postgresql://meadowlark:hidden@127.0.0.1:1/meadowlark"
-WAITS_FOR_ANOTHER = "Another process is preparing this database; waiting for it."
+UNREACHABLE_DATABASE = "postgresql://meadowlark:hidden@127.0.0.1:1/meadowlark"
+WAITING_FOR_ANOTHER_PROCESS = "Another process is preparing this database; waiting for it."
 
 
 class Container:
-    """What a container runs, as a process of this machine."""
+    """The entry point as a process of this machine."""
 
     def __init__(self, output: Path, **variables: str) -> None:
         self.address = f"http://127.0.0.1:{free_port()}"
@@ -40,13 +40,13 @@ class Container:
             )
 
     @property
-    def told(self) -> str:
+    def output(self) -> str:
         return self._output.read_text()
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 120
         while not condition():
-            assert self.process.poll() is None and time.monotonic() < deadline, self.told
+            assert self.process.poll() is None and time.monotonic() < deadline, self.output
             time.sleep(0.05)
 
     def is_serving(self) -> bool:
@@ -56,7 +56,7 @@ class Container:
             return False
 
     def stop(self) -> int:
-        """Its exit status, after nothing that it started is left."""
+        """The exit status. Asserts that no child process is left."""
         family = self.process.children(recursive=True)
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(60)
@@ -70,12 +70,12 @@ Start = Callable[..., Container]
 
 @pytest.fixture
 def start(tmp_path: Path, home: Path) -> Iterator[Start]:
-    """Starts containers that share a home; those still running at the end are stopped."""
+    """Starts containers that share a home, and stops those still running at the end."""
     with ExitStack() as running:
 
         def begin(name: str, database_url: str, **variables: str) -> Container:
-            ours = {"DATABASE_URL": database_url, "MEADOWLARK_HOME": str(home), "MEADOWLARK_WORKERS": "1"}
-            container = Container(tmp_path / f"{name}.out", **ours, **variables)
+            defaults = {"DATABASE_URL": database_url, "MEADOWLARK_HOME": str(home), "MEADOWLARK_WORKERS": "1"}
+            container = Container(tmp_path / f"{name}.out", **defaults, **variables)
             running.callback(_end, container)
             return container
 
@@ -90,12 +90,12 @@ def test_an_empty_database_is_filled_and_served_until_sigterm(start: Start, empt
     assert httpx.get(f"{container.address}/", headers={"Host": "api.example.org"}).status_code == 200
     assert httpx.get(f"{container.address}/", headers={"Host": "elsewhere.org"}).status_code == 400
     assert empty_database.documents("SchoolYearType") == 51
-    # The signal goes to the process that was started: the shell has become the web server.
+    # The signal goes to the started process: the shell has been replaced by the web server.
     assert "gunicorn" in container.process.cmdline()
     assert container.stop() == 0
 
 
-def test_several_may_start_at_once_on_an_empty_database(start: Start, empty_database: Database) -> None:
+def test_several_containers_may_start_concurrently_on_an_empty_database(start: Start, empty_database: Database) -> None:
     containers = [start(name, empty_database.url) for name in ("one", "other")]
 
     for container in containers:
@@ -105,11 +105,11 @@ def test_several_may_start_at_once_on_an_empty_database(start: Start, empty_data
     assert [container.stop() for container in containers] == [0, 0]
 
 
-def test_a_database_that_another_process_prepares_is_left_alone(start: Start, empty_database: Database) -> None:
+def test_a_container_waits_while_another_process_prepares_the_database(start: Start, empty_database: Database) -> None:
     with empty_database.connect() as other:
         other.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
-        container = start("patient", empty_database.url)
-        container.wait_until(lambda: WAITS_FOR_ANOTHER in container.told)
+        container = start("waiting", empty_database.url)
+        container.wait_until(lambda: WAITING_FOR_ANOTHER_PROCESS in container.output)
         time.sleep(0.5)  # Long enough for several attempts to take the lock.
         assert not empty_database.has_tables()
 
@@ -129,22 +129,22 @@ def test_a_restart_keeps_the_current_school_year(prepared_database: Database, ho
     assert _current_school_years(prepared_database) == [(2027,)]
 
 
-def test_a_late_database_is_waited_for(start: Start, missing_database: Database) -> None:
+def test_a_container_waits_for_its_database(start: Start, missing_database: Database) -> None:
     container = start("early", missing_database.url)
-    container.wait_until(lambda: "Waiting up to 60 seconds for the database" in container.told)
+    container.wait_until(lambda: "Waiting up to 60 seconds for the database" in container.output)
 
     missing_database.create()
 
     container.wait_until(container.is_serving)
 
 
-def test_a_database_that_never_answers_ends_the_wait(start: Start) -> None:
-    container = start("hopeless", NOBODY_LISTENS, MEADOWLARK_DATABASE_WAIT="1")
+def test_an_unreachable_database_ends_the_wait(start: Start) -> None:
+    container = start("hopeless", UNREACHABLE_DATABASE, MEADOWLARK_DATABASE_WAIT="1")
 
     assert container.process.wait(60) == 1
-    assert "The database cannot be used" in container.told
-    assert "hidden" not in container.told
-    assert "Traceback" not in container.told
+    assert "The database cannot be used" in container.output
+    assert "hidden" not in container.output
+    assert "Traceback" not in container.output
 
 
 def test_a_database_of_another_encoding_is_not_served(start: Start, missing_database: Database) -> None:
@@ -153,28 +153,28 @@ def test_a_database_of_another_encoding_is_not_served(start: Start, missing_data
     container = start("narrow", missing_database.url)
 
     assert container.process.wait(60) == 1
-    assert container.told.startswith(
+    assert container.output.startswith(
         f'The encoding of the database "{missing_database.name}" is LATIN1; it has to be UTF8,'
     )
-    assert container.told.count("\n") == 1
+    assert container.output.count("\n") == 1
 
 
 def test_sigterm_ends_the_wait(start: Start) -> None:
-    container = start("impatient", NOBODY_LISTENS)
-    container.wait_until(lambda: "Waiting" in container.told)
+    container = start("impatient", UNREACHABLE_DATABASE)
+    container.wait_until(lambda: "Waiting" in container.output)
 
     assert container.stop() == 128 + signal.SIGTERM
 
 
-def test_without_an_address_of_a_database_nothing_starts(start: Start) -> None:
+def test_a_missing_database_url_is_an_error(start: Start) -> None:
     container = start("lost", "")
 
     assert container.process.wait(60) == 2
-    assert "DATABASE_URL must be the address of a PostgreSQL server" in container.told
+    assert "DATABASE_URL must be the address of a PostgreSQL server" in container.output
 
 
 def _environment() -> dict[str, str]:
-    """The interpreter of the tests first in the path, as that of the image is."""
+    """The interpreter of the tests is first in PATH, as in the image."""
     return os.environ | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
 
 

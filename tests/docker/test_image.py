@@ -1,4 +1,4 @@
-"""What docker/Dockerfile puts into the image, as far as the files of the checkout tell."""
+"""The contents of the image according to docker/Dockerfile; no image is built."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ def test_every_package_of_the_server_is_copied() -> None:
     assert packages <= _copied()
 
 
-def test_the_build_is_given_exactly_what_it_copies() -> None:
+def test_the_build_context_is_exactly_what_is_copied() -> None:
     lines = (TOP / "docker/Dockerfile.dockerignore").read_text().splitlines()
 
     assert {line.removeprefix("!") for line in lines if line.startswith("!")} == _copied()
@@ -27,7 +27,7 @@ def _copied() -> set[str]:
 
 
 def test_containers_run_without_root_on_a_read_only_file_system() -> None:
-    """As far as the files tell: the account of the image, and what the compose file allows the container."""
+    """According to the Dockerfile and the compose file."""
     server = yaml.safe_load((TOP / "docker/compose.yaml").read_text())["services"]["meadowlark"]
     accounts = re.findall(r"^USER (\S+)$", (TOP / "docker/Dockerfile").read_text(), re.MULTILINE)
     home = re.search(r"MEADOWLARK_HOME=(\S+)", (TOP / "docker/Dockerfile").read_text())[1]

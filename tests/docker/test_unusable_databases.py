@@ -1,4 +1,4 @@
-"""Databases that this version cannot serve: refused at the start, by the checks and by the health, in a line each."""
+"""Databases that this version cannot serve are refused in one line: at the start, by checks, by the health endpoint."""
 
 import json
 import os
@@ -21,11 +21,11 @@ def run(missing_database: Database, home: Path) -> Prepare:
     """Runs a Python program of the checkout with the database."""
 
     def with_the_database(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        ours = {"DATABASE_URL": missing_database.url, "MEADOWLARK_HOME": str(home)}
+        defaults = {"DATABASE_URL": missing_database.url, "MEADOWLARK_HOME": str(home)}
         return subprocess.run(
             [sys.executable, *command],
             cwd=TOP,
-            env=os.environ | ours | variables,
+            env=os.environ | defaults | variables,
             capture_output=True,
             text=True,
             check=False,
@@ -35,13 +35,13 @@ def run(missing_database: Database, home: Path) -> Prepare:
 
 
 def health(run: Prepare) -> dict[str, str]:
-    """Name of each check and its description, as a monitor is answered."""
+    """Name and description of each health check."""
     script = (
         "import django; django.setup(); from django.test import Client;"
         "print(Client().get('/health/ready', headers={'Host': 'localhost'}).content.decode())"
     )
-    told = run("-c", script, DJANGO_SETTINGS_MODULE="meadowlark.settings").stdout
-    return {result["Name"]: result["Description"] for result in json.loads(told)["Results"]}
+    output = run("-c", script, DJANGO_SETTINGS_MODULE="meadowlark.settings").stdout
+    return {result["Name"]: result["Description"] for result in json.loads(output)["Results"]}
 
 
 def test_another_encoding_than_utf8_is_refused(missing_database: Database, run: Prepare) -> None:
@@ -68,7 +68,7 @@ def test_another_encoding_than_utf8_is_refused(missing_database: Database, run: 
     assert not missing_database.has_tables()
 
 
-def test_a_migration_that_was_applied_with_another_text_is_refused(prepared_database: Database, run: Prepare) -> None:
+def test_a_migration_applied_with_another_text_is_refused(prepared_database: Database, run: Prepare) -> None:
     assert health(run)["Migrations"] == "All migrations are applied."
     prepared_database.execute(
         "UPDATE migration_digest SET digest = repeat('0', 64) WHERE name = '0006_reached_documents'"
@@ -102,7 +102,7 @@ def test_a_migration_that_was_applied_with_another_text_is_refused(prepared_data
         ("ALTER TABLE document RENAME is_person TO is_somebody", "column document.is_person"),
     ],
 )
-def test_a_database_from_before_there_were_digests_is_looked_at(
+def test_a_database_without_digests_is_compared_by_its_objects(
     prepared_database: Database, run: Prepare, edit: str, difference: str
 ) -> None:
     assert run("manage.py", "migrate", "edfi_api", "0008_pending_entries").returncode == 0
@@ -116,13 +116,13 @@ def test_a_database_from_before_there_were_digests_is_looked_at(
     assert prepared.stderr.count("\n") == 1
 
 
-def test_one_from_before_there_were_digests_goes_on_and_gets_them(prepared_database: Database, run: Prepare) -> None:
-    digests = prepared_database.ask("SELECT app, name, digest FROM migration_digest ORDER BY app, name")
+def test_a_database_without_digests_gets_them(prepared_database: Database, run: Prepare) -> None:
+    digests = prepared_database.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name")
     assert run("manage.py", "migrate", "edfi_api", "0008_pending_entries").returncode == 0
 
     assert run("-m", "meadowlark.prepare").returncode == 0
 
-    assert prepared_database.ask("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
+    assert prepared_database.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
     assert ("references", "0001_references") in {(app, name) for app, name, _ in digests}
     assert {app for app, _, _ in digests} == {
         "change_queries",
@@ -137,19 +137,19 @@ def test_one_from_before_there_were_digests_goes_on_and_gets_them(prepared_datab
     }
 
 
-def test_migrations_that_go_back_are_forgotten(prepared_database: Database, run: Prepare) -> None:
+def test_reverted_migrations_lose_their_digest(prepared_database: Database, run: Prepare) -> None:
     stream = "SELECT name FROM migration_digest WHERE app = 'change_stream'"
-    assert prepared_database.ask(stream) == [("0001_dead_letters",)]
+    assert prepared_database.query(stream) == [("0001_dead_letters",)]
 
     assert run("manage.py", "migrate", "change_stream", "zero").returncode == 0
 
-    assert prepared_database.ask(stream) == []
+    assert prepared_database.query(stream) == []
 
 
 def test_a_database_of_a_newer_version_is_served_or_refused_by_setting(
     prepared_database: Database, run: Prepare
 ) -> None:
-    """Servers of two versions run side by side during an upgrade; `make run` serves its own home alone."""
+    """Servers of two versions may run concurrently during an upgrade; `make run` serves only its own home."""
     prepared_database.execute(
         "INSERT INTO django_migrations (app, name, applied) VALUES ('security', '0999_later', now())"
     )

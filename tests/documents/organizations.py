@@ -1,4 +1,4 @@
-"""Education organizations for tests: districts and schools by number, and what lies below what, worked out naively."""
+"""Education organizations for tests: districts and schools by id, and a simple computation of their closure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ Parents = Mapping[int, Iterable[int]]
 
 
 class Organizations:
-    """Bodies of the two types that matter most."""
+    """Bodies of districts and schools."""
 
     def __init__(self, documents: DocumentFactory, district: Resource, school: Resource) -> None:
         self._documents = documents
@@ -31,7 +31,7 @@ class Organizations:
 
 
 def closure_of(parents: Parents) -> set[tuple[int, int]]:
-    """Pairs of an organization and one below it, itself among them."""
+    """Pairs of an organization and each one below it, including itself."""
     pairs = set()
     for organization in parents:
         above, waiting = set(), [organization]

@@ -1,4 +1,4 @@
-"""PUT with other key values: the document keeps its id, and everything that refers to it follows."""
+"""PUT with other key values: the document keeps its id, and the change cascades to its referrers."""
 
 import json
 from uuid import uuid4
@@ -20,7 +20,7 @@ CHAIN = ["Session", "CourseOffering", "Section", "StudentSectionAssociation", "G
 
 @pytest.fixture
 def chain(api, documents, resource_named):
-    """A document of each resource of the chain, the later ones referring to the earlier ones."""
+    """A document of each resource of the chain, each referring to the previous ones."""
     documents.store(resource_named("Grade"))
     return {name: Document.objects.get(resource_type__name=name) for name in CHAIN}
 
@@ -30,7 +30,7 @@ def put_key(api, document, endpoint, **changes):
     return api.put(path, api.get(path).json() | changes)
 
 
-def test_a_renamed_session_is_followed_through_the_whole_chain(api, chain):
+def test_a_renamed_session_cascades_through_the_whole_chain(api, chain):
     response = put_key(api, chain["Session"], "sessions", sessionName="Autumn")
 
     assert response.status_code == 204, response.content
@@ -42,7 +42,7 @@ def test_a_renamed_session_is_followed_through_the_whole_chain(api, chain):
     assert bodies["Grade"]["studentSectionAssociationReference"]["sessionName"] == "Autumn"
 
 
-def test_every_follower_has_a_new_version_and_a_new_natural_key_but_its_old_id(api, chain):
+def test_every_cascaded_referrer_has_a_new_version_and_natural_key_but_its_old_id(api, chain):
     put_key(api, chain["Session"], "sessions", sessionName="Autumn")
 
     for before in chain.values():
@@ -52,7 +52,7 @@ def test_every_follower_has_a_new_version_and_a_new_natural_key_but_its_old_id(a
         assert "Autumn" in after.natural_key
 
 
-def test_other_documents_are_left_alone(api, chain):
+def test_other_documents_are_unchanged(api, chain):
     before = dict(Document.objects.exclude(resource_type__name__in=CHAIN).values_list("pk", "change_version"))
 
     put_key(api, chain["Session"], "sessions", sessionName="Autumn")
@@ -60,7 +60,7 @@ def test_other_documents_are_left_alone(api, chain):
     assert dict(Document.objects.exclude(resource_type__name__in=CHAIN).values_list("pk", "change_version")) == before
 
 
-def test_the_old_identity_is_free_again_and_the_new_one_is_taken(api, chain):
+def test_the_old_identity_becomes_available_and_the_new_one_is_used(api, chain):
     body = chain["Session"].body
     put_key(api, chain["Session"], "sessions", sessionName="Autumn")
 
@@ -68,7 +68,7 @@ def test_the_old_identity_is_free_again_and_the_new_one_is_taken(api, chain):
     assert api.post("/sessions", body | {"sessionName": "Autumn"}).status_code == 200
 
 
-def test_a_reference_in_a_collection_follows(api, chain, documents, resource_named):
+def test_a_reference_in_a_collection_is_updated(api, chain, documents, resource_named):
     section = chain["Section"]
     class_period = resource_named("ClassPeriod")
     documents.store(class_period)
@@ -85,7 +85,7 @@ def test_a_reference_in_a_collection_follows(api, chain, documents, resource_nam
     assert body["classPeriods"] == [{"classPeriodReference": reference | {"classPeriodName": "P1"}}]
 
 
-def test_a_new_identity_that_is_taken_is_a_conflict_and_changes_nothing(api, chain):
+def test_an_identity_of_another_document_is_a_conflict(api, chain):
     other = chain["Session"].body | {"sessionName": "Autumn"}
     assert api.post("/sessions", other).status_code == 201
     before = list(Document.objects.order_by("pk").values())
@@ -112,7 +112,7 @@ def test_a_new_identity_that_does_not_resolve_is_an_unresolved_reference(api, ch
     assert Document.objects.get(pk=session.pk).body == session.body
 
 
-def test_a_change_that_a_referrer_would_contradict_is_refused_as_a_whole(api, chain, documents, resource_named):
+def test_a_change_that_a_referrer_contradicts_is_refused(api, chain, documents, resource_named):
     school = documents.minimal_body(resource_named("School"), schoolId=5)
     assert api.post("/schools", school).status_code == 201
 
@@ -141,7 +141,7 @@ def test_the_key_of_an_unreadable_contradicting_document_is_not_disclosed(api, c
     assert response.json()["errors"][0].startswith("CourseOffering: $.")
 
 
-def test_an_identity_update_of_nothing_is_not_found(api, chain):
+def test_an_identity_update_of_a_missing_document_is_not_found(api, chain):
     body = chain["Session"].body | {"id": str(uuid4())}
 
     assert api.put(f"/sessions/{body['id']}", body).status_code == 404
@@ -156,8 +156,8 @@ _changes = st.lists(st.tuples(_keys, st.sampled_from(["Value", "A", "B", "C"])),
 @pytest.mark.django_db
 @given(changes=_changes)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_cascade_ends_where_a_rebuild_from_scratch_ends(api, chain, surface, changes):
-    """After any changes the stored rows are those that the stored bodies would give if they were posted anew."""
+def test_a_cascade_equals_a_rebuild_from_the_bodies(api, chain, surface, changes):
+    """After any changes the stored rows equal those that result from posting the stored bodies again."""
     for (resource, endpoint, member), name in changes:
         assert put_key(api, chain[resource], endpoint, **{member: name}).status_code == 204
 
@@ -173,7 +173,7 @@ def test_a_cascade_ends_where_a_rebuild_from_scratch_ends(api, chain, surface, c
     assert not Reference.objects.exclude(alias_id__in=Alias.objects.values("pk")).exists()
 
 
-def test_a_second_document_with_the_same_parents_follows_as_well(api, chain, documents, resource_named):
+def test_a_second_document_with_the_same_targets_is_updated(api, chain, documents, resource_named):
     other = chain["Section"].body | {"sectionIdentifier": "other"}
     path = item_path(api.post("/sections", other))
 

@@ -1,4 +1,4 @@
-"""`verify_integrity` finds every way in which rows and bodies can disagree."""
+"""`verify_integrity` finds every kind of disagreement between rows and bodies."""
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,13 +15,13 @@ def association(api_without_check, documents, resource_named):
     return Document.objects.get(resource_type__name="StudentSchoolAssociation")
 
 
-def complaint(capsys):
+def failure_of_verification(capsys):
     with pytest.raises(CommandError, match=r"^1 disagreement"):
         call_command("verify_integrity")
     return capsys.readouterr().err
 
 
-def test_what_the_api_wrote_agrees_with_itself(association, capsys):
+def test_documents_written_by_the_api_are_consistent(association, capsys):
     call_command("verify_integrity")
 
     assert capsys.readouterr().out == f"{Document.objects.count()} documents agree with their rows\n"
@@ -30,7 +30,7 @@ def test_what_the_api_wrote_agrees_with_itself(association, capsys):
 def test_a_reference_without_a_row_is_found(association, capsys):
     Reference.objects.filter(document=association, alias__document__natural_key="NK#studentUniqueId=Value").delete()
 
-    assert "1 reference(s) of the body have no row" in complaint(capsys)
+    assert "1 reference(s) of the body have no row" in failure_of_verification(capsys)
 
 
 def test_a_row_without_a_reference_is_found(association, capsys):
@@ -41,59 +41,66 @@ def test_a_row_without_a_reference_is_found(association, capsys):
             [association.resource_type_id, association.pk],
         )
 
-    assert "1 row(s) of references are not in the body" in complaint(capsys)
+    assert "1 row(s) of references are not in the body" in failure_of_verification(capsys)
 
 
 def test_a_link_to_another_document_is_found(association, capsys):
     Document.objects.filter(pk=association.pk).update(linked_ids=association.linked_ids[::-1])
 
-    assert "its links do not lead to what its references mean" in complaint(capsys)
+    assert "its links do not lead to what its references mean" in failure_of_verification(capsys)
 
 
 def test_a_missing_alias_is_found(association, capsys):
     Alias.objects.filter(document=association).delete()
 
-    assert "its aliases are not those of its identity" in complaint(capsys)
+    assert "its aliases are not those of its identity" in failure_of_verification(capsys)
 
 
-def test_a_natural_key_that_is_not_the_bodys_is_found(association, capsys):
+def test_a_wrong_natural_key_is_found(association, capsys):
     Document.objects.filter(pk=association.pk).update(natural_key="NK#entryDate=2020-01-01")
 
-    assert f"the body's natural key is {association.natural_key}" in complaint(capsys)
+    assert f"the body's natural key is {association.natural_key}" in failure_of_verification(capsys)
 
 
 @pytest.mark.parametrize(
     ("column", "value"), [("organization", 7), ("student", "Other"), ("namespace", "uri://x"), ("opens_pathway", None)]
 )
-def test_a_securable_that_is_not_the_bodys_is_found(association, capsys, column, value):
+def test_a_wrong_securable_column_is_found(association, capsys, column, value):
     Document.objects.filter(pk=association.pk).update(**{column: value})
 
-    assert f"the column {column} is {value} instead of the body's {getattr(association, column)}" in complaint(capsys)
+    assert (
+        f"the column {column} is {value} instead of the body's {getattr(association, column)}"
+        in failure_of_verification(capsys)
+    )
 
 
-def test_a_closure_that_is_not_the_hierarchys_is_found(association, capsys):
+def test_a_wrong_organization_closure_is_found(association, capsys):
     school = Document.objects.get(resource_type__name="School").organization
     OrganizationClosure.objects.filter(descendant_id=school).delete()
 
-    assert f"EducationOrganization {school}: organization_closure has other ancestors" in complaint(capsys)
+    assert f"EducationOrganization {school}: organization_closure has other ancestors" in failure_of_verification(
+        capsys
+    )
 
 
 def test_a_wrong_person_authorization_row_is_found(association, capsys):
     ReachedDocument.objects.filter(association_id=association.pk).delete()
 
-    assert "Student NK#studentUniqueId=Value: reached_document has other organizations" in complaint(capsys)
+    assert "Student NK#studentUniqueId=Value: reached_document has other organizations" in failure_of_verification(
+        capsys
+    )
 
 
 def test_a_body_without_its_identity_is_found(association, capsys):
     body = {name: value for name, value in association.body.items() if name != "entryDate"}
     Document.objects.filter(pk=association.pk).update(body=body)
 
-    assert "its identity cannot be read: entryDate is required." in complaint(capsys)
+    assert "its identity cannot be read: entryDate is required." in failure_of_verification(capsys)
 
 
 @pytest.fixture
 def another_standard(association):
-    """As after a change to a standard that has no such resource."""
+    """As after a change to a standard without the resource of the document."""
     ResourceType.objects.filter(pk=association.resource_type_id).update(name="PupilSchoolAssociation")
     data_store.forget()
     yield
@@ -101,6 +108,8 @@ def another_standard(association):
 
 
 def test_documents_of_a_resource_that_is_not_served_are_reported(another_standard, association, capsys):
-    told = complaint(capsys)
+    report = failure_of_verification(capsys)
 
-    assert f"PupilSchoolAssociation {association.natural_key}: the standard that is served has no such resource" in told
+    assert (
+        f"PupilSchoolAssociation {association.natural_key}: the standard that is served has no such resource" in report
+    )

@@ -1,4 +1,4 @@
-"""The closure of the hierarchy of education organizations follows their documents, in the same transaction."""
+"""The closure of the hierarchy of education organizations is updated in the transaction that writes their documents."""
 
 import pytest
 from django.db import transaction
@@ -22,18 +22,18 @@ def organizations(api, documents, resource_named):
 
 @pytest.fixture
 def tree(api, organizations):
-    """Districts 1 above 2, school 7 in 2; what their paths are."""
+    """District 2 in district 1, school 7 in district 2; returns their paths."""
     bodies = [organizations.district(1), organizations.district(2, 1), organizations.school(7, 2)]
     endpoints = ["/localEducationAgencies", "/localEducationAgencies", "/schools"]
     answers = [api.post(endpoint, body) for endpoint, body in zip(endpoints, bodies, strict=True)]
     return [item_path(answer) for answer in answers]
 
 
-def test_every_organization_lies_below_itself_and_all_above_it(tree):
+def test_an_organization_is_below_itself_and_all_its_ancestors(tree):
     assert stored_closure() == closure_of({1: [], 2: [1], 7: [2]})
 
 
-def test_what_lies_below_moves_along(api, organizations, tree):
+def test_descendants_of_a_moved_organization_are_updated(api, organizations, tree):
     api.post("/localEducationAgencies", organizations.district(3))
 
     assert api.post("/localEducationAgencies", organizations.district(2, 3)).status_code == 200
@@ -41,7 +41,7 @@ def test_what_lies_below_moves_along(api, organizations, tree):
     assert stored_closure() == closure_of({1: [], 2: [3], 3: [], 7: [2]})
 
 
-def test_a_parent_that_is_taken_away_is_above_no_more(api, organizations, tree):
+def test_a_removed_parent_is_removed_from_the_closure(api, organizations, tree):
     api.post("/localEducationAgencies", organizations.district(2))
 
     assert stored_closure() == closure_of({1: [], 2: [], 7: [2]})
@@ -53,7 +53,7 @@ def test_a_deleted_organization_leaves_the_closure(api, tree):
     assert stored_closure() == closure_of({1: [], 2: [1]})
 
 
-def test_a_change_of_something_else_touches_nothing(api, organizations, tree):
+def test_an_unrelated_change_writes_no_row_of_the_closure(api, organizations, tree):
     before = stored_closure()
 
     assert api.post("/schools", organizations.school(7, 2) | {"nameOfInstitution": "Other"}).status_code == 200
@@ -61,13 +61,13 @@ def test_a_change_of_something_else_touches_nothing(api, organizations, tree):
     assert stored_closure() == before
 
 
-def test_a_circle_is_everything_above_each_of_it(api, organizations, tree):
+def test_each_member_of_a_cycle_is_below_all_others(api, organizations, tree):
     api.post("/localEducationAgencies", organizations.district(1, 2))
 
     assert stored_closure() == closure_of({1: [2], 2: [1], 7: [2]})
 
 
-def test_a_department_lies_below_any_kind_of_organization(api, documents, organizations, tree, resource_named):
+def test_a_department_may_be_below_any_kind_of_organization(api, documents, organizations, tree, resource_named):
     department = resource_named("OrganizationDepartment")
     body = documents.minimal_body(
         department, organizationDepartmentId=9, parentEducationOrganizationReference={"educationOrganizationId": 7}
@@ -79,7 +79,7 @@ def test_a_department_lies_below_any_kind_of_organization(api, documents, organi
     assert stored_closure() >= closure_of({1: [], 2: [1], 7: [2], 9: [7]})
 
 
-def test_bulk_loads_are_followed_too(organizations):
+def test_bulk_loads_update_the_closure(organizations):
     candidates = [
         Candidate.of(organizations.district_resource, organizations.district(1), "1"),
         Candidate.of(organizations.school_resource, organizations.school(7, 1), "7"),
@@ -91,7 +91,7 @@ def test_bulk_loads_are_followed_too(organizations):
     assert stored_closure() == closure_of({1: [], 7: [1], 8: [1]})
 
 
-def test_a_load_in_any_order_of_one_transaction_is_followed(organizations):
+def test_a_load_in_any_order_within_one_transaction_updates_the_closure(organizations):
     district = organizations.district_resource
     bodies = [organizations.district(1, 2), organizations.district(2, 3), organizations.district(3)]
 
@@ -108,7 +108,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(IDS), st.none() | st.sampled_from(I
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CHANGES)
-def test_any_sequence_of_changes_leaves_the_closure_of_the_documents(organizations, preparers, changes):
+def test_the_closure_is_correct_after_any_sequence_of_changes(organizations, preparers, changes):
     district = organizations.district_resource
     with transaction.atomic():
         paths, parents = {}, {}

@@ -1,4 +1,4 @@
-"""Values travel as text to PostgreSQL and back, through statements that a connection keeps prepared."""
+"""Statements that are prepared per connection, with parameters and results in text format."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ ID = UUID("0190b9c4-0000-7abc-8def-00000000000f")
 OTHER = UUID("ffffffff-ffff-8fff-bfff-ffffffffffff")
 
 
-def ask(statement, **parameters):
+def execute(statement, **parameters):
     connection.ensure_connection()
     return run(Sql(statement, parameters), connection.connection)
 
@@ -33,46 +33,46 @@ def ask(statement, **parameters):
         ("smallint[]", [1, -2]),
     ],
 )
-def test_a_value_comes_back_as_it_went(type_name, value):
-    assert ask(f"SELECT %(value)s::{type_name}", value=value) == [(value,)]
+def test_a_value_survives_the_round_trip(type_name, value):
+    assert execute(f"SELECT %(value)s::{type_name}", value=value) == [(value,)]
 
 
 @pytest.mark.django_db
 def test_the_items_of_a_text_array_may_have_any_character():
     texts = ['{"a": "b\\"c"}', "a,b", "", "NULL", "\\"]
 
-    rows = ask("SELECT unnest(%(texts)s::text[])", texts=texts)
+    rows = execute("SELECT unnest(%(texts)s::text[])", texts=texts)
 
     assert [text for (text,) in rows] == texts
 
 
 @pytest.mark.django_db
-def test_a_parameter_may_stand_in_several_places():
-    assert ask("SELECT %(a)s::int, %(b)s::int, %(a)s::int", a=1, b=2) == [(1, 2, 1)]
+def test_a_parameter_may_occur_several_times():
+    assert execute("SELECT %(a)s::int, %(b)s::int, %(a)s::int", a=1, b=2) == [(1, 2, 1)]
 
 
 @pytest.mark.django_db
 def test_statements_that_differ_in_the_names_of_parameters_are_prepared_once():
-    assert ask("SELECT %(a)s::int + 41", a=1) == [(42,)]
-    assert ask("SELECT %(b)s::int + 41", b=2) == [(43,)]
+    assert execute("SELECT %(a)s::int + 41", a=1) == [(42,)]
+    assert execute("SELECT %(b)s::int + 41", b=2) == [(43,)]
 
 
 @pytest.mark.django_db
-def test_a_refusal_is_the_exception_of_its_sqlstate():
+def test_an_error_is_the_exception_of_its_sqlstate():
     with pytest.raises(psycopg.errors.DivisionByZero):
-        ask("SELECT 1 / %(zero)s::int", zero=0)
+        execute("SELECT 1 / %(zero)s::int", zero=0)
 
 
 @pytest.mark.django_db
-def test_a_text_is_not_cut_at_nul():
+def test_a_nul_character_is_an_error_instead_of_truncation():
     with pytest.raises(psycopg.DataError):
-        ask("SELECT %(text)s::text", text="a\0b")
+        execute("SELECT %(text)s::text", text="a\0b")
 
 
 @pytest.mark.usefixtures("transactional_db")
 def test_a_lost_connection_is_an_operational_error():
     with pytest.raises(psycopg.OperationalError):
-        ask("SELECT pg_terminate_backend(pg_backend_pid())::int::bigint")
+        execute("SELECT pg_terminate_backend(pg_backend_pid())::int::bigint")
 
     assert connection.connection.closed
     connection.close()
@@ -81,21 +81,21 @@ def test_a_lost_connection_is_an_operational_error():
 @pytest.mark.django_db
 def test_a_connection_keeps_a_bounded_number_of_statements():
     for number in range(300):
-        assert ask(f"SELECT {number}") == [(number,)]
+        assert execute(f"SELECT {number}") == [(number,)]
 
-    [(kept,)] = ask("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'meadowlark%'")
+    [(kept,)] = execute("SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'meadowlark%'")
     assert 190 <= kept <= 200
-    assert ask("SELECT 0") == [(0,)]
+    assert execute("SELECT 0") == [(0,)]
 
 
 @pytest.mark.usefixtures("transactional_db")
 def test_a_session_that_the_server_ended_while_idle_is_closed():
-    [(process,)] = ask("SELECT pg_backend_pid()")
+    [(process,)] = execute("SELECT pg_backend_pid()")
     with psycopg.connect(connection.connection.info.dsn) as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
 
     with pytest.raises(psycopg.OperationalError):
-        ask("SELECT 1")
+        execute("SELECT 1")
 
     assert connection.connection.closed
     connection.close()

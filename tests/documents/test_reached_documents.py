@@ -1,4 +1,4 @@
-"""`reached_document` is at every moment what the documents tell, whatever is written in whatever way."""
+"""`reached_document` is consistent with the documents after every kind of write."""
 
 import json
 import random
@@ -16,7 +16,7 @@ STUDENTS, CONTACTS, STAFF, SCHOOLS = ("S1", "S2"), ("C1", "C2"), ("T1",), (11, 1
 
 
 @pytest.fixture
-def deserted_world(api_without_check, documents):
+def scenario_without_documents(api_without_check, documents):
     found = Scenario(api_without_check, documents)
     found.district(1)
     for school in SCHOOLS:
@@ -25,12 +25,12 @@ def deserted_world(api_without_check, documents):
 
 
 @pytest.fixture
-def scenario(deserted_world):
-    deserted_world.people(STUDENTS, CONTACTS, STAFF)
-    return deserted_world
+def scenario(scenario_without_documents):
+    scenario_without_documents.people(STUDENTS, CONTACTS, STAFF)
+    return scenario_without_documents
 
 
-def assert_is_what_documents_tell():
+def assert_consistent_with_documents():
     with connection.cursor() as cursor:
         for one, other in (("authorization_path", "reached_document"), ("reached_document", "authorization_path")):
             cursor.execute(f"TABLE {one} EXCEPT TABLE {other}")
@@ -38,19 +38,19 @@ def assert_is_what_documents_tell():
 
 
 def reached_from(organization):
-    """Natural keys without their beginning, of the documents that an organization reaches."""
+    """Natural keys, without their prefix, of the documents that an organization reaches."""
     rows = ReachedDocument.objects.filter(organization=organization).values("document_id")
     return {key.partition("=")[2] for key in Document.objects.filter(pk__in=rows).values_list("natural_key", flat=True)}
 
 
 def rows_read():
-    """Documents looked at through an index, in this transaction so far."""
+    """Rows of documents read through an index, in this transaction so far."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'document'")
         return cursor.fetchone()[0]
 
 
-def test_an_enrollment_reaches_the_student_and_those_who_came_before_it(scenario):
+def test_an_enrollment_reaches_the_student_and_earlier_documents(scenario):
     scenario.relate("S1", "C1")
     assert reached_from(11) == set()
 
@@ -58,19 +58,19 @@ def test_an_enrollment_reaches_the_student_and_those_who_came_before_it(scenario
 
     assert {"S1", "C1"} <= reached_from(11)
     assert len(reached_from(11)) == 3
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_what_comes_later_is_reached_too(scenario):
+def test_an_enrolled_students_later_documents_are_reached(scenario):
     scenario.enroll("S1", 11)
     scenario.relate("S1", "C1")
     scenario.post("PostSecondaryEvent", studentReference={"studentUniqueId": "S1"})
 
     assert len(reached_from(11)) == 4
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_a_contact_of_two_students_is_reached_until_the_last_path_goes(scenario):
+def test_a_contact_of_two_students_is_reached_until_the_last_path_is_removed(scenario):
     paths = [scenario.enroll(student, 11) for student in STUDENTS]
     for student in STUDENTS:
         scenario.relate(student, "C1")
@@ -79,10 +79,10 @@ def test_a_contact_of_two_students_is_reached_until_the_last_path_goes(scenario)
     assert "C1" in reached_from(11)
     assert scenario.api.delete(paths[1]).status_code == 204
     assert reached_from(11) == set()
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_an_enrollment_that_moves_takes_its_people_along(scenario):
+def test_a_moved_enrollment_moves_its_persons(scenario):
     path = scenario.enroll("S1", 11)
     scenario.relate("S1", "C1")
     moved = scenario.api.get(path).json() | {"schoolReference": {"schoolId": 12}}
@@ -90,17 +90,17 @@ def test_an_enrollment_that_moves_takes_its_people_along(scenario):
     assert scenario.api.put(path, moved).status_code == 204
 
     assert (reached_from(11), "C1" in reached_from(12)) == (set(), True)
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_what_is_restored_reaches_again(scenario):
+def test_a_restored_enrollment_reaches_its_student_again(scenario):
     path = scenario.enroll("S1", 11)
     assert scenario.api.delete(path).status_code == 204
 
     call_command("restore_document", path.rsplit("/", 1)[1])
 
     assert reached_from(11) == {"S1"}
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
 def some_body(scenario, chance):
@@ -130,7 +130,7 @@ def load(scenario, bodies):
 
 
 def test_any_sequence_of_writes(scenario):
-    """The same each time: single writes and deletes, and several writes at once in bulk."""
+    """A fixed random sequence of single writes, deletes and bulk writes."""
     chance = random.Random(7)  # noqa: S311
 
     paths = set()
@@ -143,24 +143,24 @@ def test_any_sequence_of_writes(scenario):
                 load(scenario, [some_body(scenario, chance) for _ in range(4)])
             case "delete" if paths:
                 assert scenario.api.delete(paths.pop()).status_code == 204
-        assert_is_what_documents_tell()
+        assert_consistent_with_documents()
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_loads_in_any_order(scenario, seed):
-    """Whole batches of one kind before, behind and between those of the others; what is there already is among them."""
+    """Batches of each resource in any order, including documents that are stored already."""
     chance = random.Random(seed)  # noqa: S311
     for _ in range(3):
         bodies = [some_body(scenario, chance) for _ in range(30)]
         names = sorted({name for name, _ in bodies})
         chance.shuffle(names)
         load(scenario, sorted(bodies, key=lambda each: names.index(each[0])))
-        assert_is_what_documents_tell()
+        assert_consistent_with_documents()
     assert ReachedDocument.objects.count() > 20
 
 
 def some_rows(chance, number):
-    """Of documents that extensions may have, in any order; each names a place and people, as far as it knows them."""
+    """Rows of documents of any shape, in any order, with some of organization, student, contact and staff member."""
     organization, student, contact, staff = (
         lambda: {"organization": chance.choice(SCHOOLS)},
         lambda: {"student": chance.choice(STUDENTS)},
@@ -200,21 +200,21 @@ def insert(cursor, rows):
 
 @pytest.mark.usefixtures("scenario")
 @pytest.mark.parametrize("seed", range(6))
-def test_documents_of_all_shapes_one_by_one_and_many_at_once(seed):
+def test_documents_of_all_shapes_written_singly_and_in_bulk(seed):
     chance = random.Random(seed)  # noqa: S311
     with connection.cursor() as cursor:
         for _ in range(6):
             for row in some_rows(chance, 5):
                 insert(cursor, [row])
-            assert_is_what_documents_tell()
+            assert_consistent_with_documents()
             insert(cursor, some_rows(chance, 50))
-            assert_is_what_documents_tell()
+            assert_consistent_with_documents()
     assert ReachedDocument.objects.count() > 100
 
 
-def test_both_ends_of_paths_in_one_batch(deserted_world):
-    """People who are written together with what brings them under a school."""
-    scenario, contact = deserted_world, deserted_world.contact_name
+def test_both_ends_of_paths_in_one_batch(scenario_without_documents):
+    """Persons are written in the same batch as their associations with a school."""
+    scenario, contact = scenario_without_documents, scenario_without_documents.contact_name
     student = {"studentReference": {"studentUniqueId": "S1"}}
     related = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": "C1"}}
     bodies = [
@@ -232,12 +232,12 @@ def test_both_ends_of_paths_in_one_batch(deserted_world):
 
     assert [each.result for each in written] == [Outcome.INSERTED] * 5
     assert len(reached_from(11)) == 4
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
-def test_documents_about_one_student_do_not_read_those_about_others(deserted_world):
-    """Not even when all came behind PostgreSQL's last look at the table, as in a load of everything."""
-    scenario, students = deserted_world, [f"M{number}" for number in range(600)]
+def test_a_write_about_one_student_reads_no_documents_of_others(scenario_without_documents):
+    """Nor if all were written after the last ANALYZE, as in an initial load."""
+    scenario, students = scenario_without_documents, [f"M{number}" for number in range(600)]
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE document")
     load(scenario, [("Student", scenario.body("Student", studentUniqueId=student)) for student in students])
@@ -251,11 +251,11 @@ def test_documents_about_one_student_do_not_read_those_about_others(deserted_wor
     scenario.post("PostSecondaryEvent", **event)
 
     assert rows_read() - before < 100
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()
 
 
 @pytest.mark.usefixtures("scenario")
-def test_a_further_enrollment_does_not_walk_the_paths_of_the_earlier_ones_again():
+def test_a_further_enrollment_does_not_read_the_paths_of_earlier_ones():
     earlier = [{"student": "S1", "organization": number, "opens_pathway": True} for number in range(100, 140)]
     relations = [{"student": "S1", "contact": contact, "opens_pathway": True} for contact in CONTACTS * 10]
     with connection.cursor() as cursor:
@@ -266,4 +266,4 @@ def test_a_further_enrollment_does_not_walk_the_paths_of_the_earlier_ones_again(
 
         assert rows_read() - before < 300
 
-    assert_is_what_documents_tell()
+    assert_consistent_with_documents()

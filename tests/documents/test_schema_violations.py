@@ -1,4 +1,4 @@
-"""The way down into a body is ours; what is wrong at its places is what the validator itself finds in the whole."""
+"""Violations found by validating a body path by path are those that the validator finds in the whole body."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ from tests.robustness.edge_cases import Raw, spoilt
 
 @anything
 @given(data=st.data())
-def test_places_that_break_a_schema_are_those_that_the_validator_finds(surface, documents, data):
+def test_violations_are_at_the_paths_that_the_validator_finds(surface, documents, data):
     schema = data.draw(st.sampled_from(surface.resources), label="resource").json_schema
     resource = next(resource for resource in surface.resources if resource.json_schema is schema)
     body = _without_raw(data.draw(spoilt(documents.full_body(resource))))
@@ -33,7 +33,7 @@ def _path(error):
 
 
 def _without_raw(value):
-    """Texts that stand for numbers too long for Python's writer are texts here."""
+    """Replaces numbers that are kept as text, since they are too long for Python's JSON encoder, by their text."""
     match value:
         case Raw():
             return str(value)

@@ -1,4 +1,4 @@
-"""The values by which authorization decides, as columns of the rows that every writer leaves."""
+"""Securable elements, stored as columns by every writer of documents."""
 
 import pytest
 
@@ -11,7 +11,7 @@ NOTHING = Securables(*[None] * len(Securables._fields))
 
 @pytest.fixture
 def securables(documents, resource_named):
-    """The columns of the minimal document of a resource, with these members instead."""
+    """The securable columns of the minimal document of a resource, with changed members."""
 
     def find(name, **changes):
         resource = resource_named(name)
@@ -26,11 +26,11 @@ def test_a_document_of_a_student_at_a_school(securables):
     assert found == NOTHING._replace(organization=7, student="Value", opens_pathway=True)
 
 
-def test_what_opens_no_pathway_is_not_marked(securables):
+def test_a_document_without_an_authorization_path_is_not_marked(securables):
     assert securables("StudentSectionAssociation").opens_pathway is None
 
 
-def test_a_document_without_any(securables):
+def test_a_document_without_securable_elements(securables):
     assert securables("SchoolYearType") == NOTHING
 
 
@@ -38,13 +38,13 @@ def test_a_descriptor_has_its_namespace(securables):
     assert securables("TermDescriptor").namespace == "uri://ed-fi.org/TermDescriptor"
 
 
-def test_an_organization_has_its_own_id_and_those_above_it(securables):
+def test_an_organization_has_its_own_id_and_those_of_its_parents(securables):
     found = securables("School", schoolId=7, localEducationAgencyReference={"localEducationAgencyId": 5})
 
     assert (found.organization, found.hierarchy) == (7, [7, 5])
 
 
-def test_an_organization_may_have_several_above_it(securables):
+def test_an_organization_may_have_several_parents(securables):
     found = securables(
         "LocalEducationAgency",
         localEducationAgencyId=5,
@@ -69,7 +69,7 @@ def test_no_resource_of_a_bundled_standard_has_two_values_of_one_kind(surface):
         assert len(kinds) == len(set(kinds)), resource.name
 
 
-def test_what_stands_in_an_array_takes_no_part(surface):
+def test_elements_within_arrays_are_ignored(surface):
     paths = [element.path for resource in surface.resources for group in groups(resource) for element in group]
 
     assert not any(ALL_ITEMS in path.steps for path in paths)
@@ -99,7 +99,7 @@ def test_a_key_change_updates_securables(api, documents, resource_named, stored)
     assert stored("StudentSchoolAssociation")[0] == 7
 
 
-def test_a_parent_that_changes_is_followed(api, documents, resource_named, stored):
+def test_a_changed_parent_updates_securables(api, documents, resource_named, stored):
     school = resource_named("School")
     documents.store(resource_named("LocalEducationAgency"))
     district = documents.minimal_body(resource_named("LocalEducationAgency"))["localEducationAgencyId"]

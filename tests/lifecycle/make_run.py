@@ -1,4 +1,4 @@
-"""`python -m meadowlark.run` as a process of its own, and a client that signs in with the credentials it prints."""
+"""`python -m meadowlark.run` as a subprocess, and a client with the credentials that it prints."""
 
 import os
 import re
@@ -15,47 +15,47 @@ TOP = Path(__file__).parents[2]
 
 
 class Run:
-    """One `python -m meadowlark.run`, which is all that `make run` does once the environment is installed."""
+    """A process of `python -m meadowlark.run`, which `make run` executes after the installation."""
 
     def __init__(self, home: Path, port: int, *arguments: str, **variables: str) -> None:
         self.address = f"http://127.0.0.1:{port}"
         self._output = home.with_suffix(".out")
-        ours = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_PORT": str(port), "MEADOWLARK_WORKERS": "1"}
+        defaults = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_PORT": str(port), "MEADOWLARK_WORKERS": "1"}
         inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
         with self._output.open("w") as output:
             command = [sys.executable, "-m", "meadowlark.run", *arguments]
-            environment = inherited | ours | variables
+            environment = inherited | defaults | variables
             self.process = subprocess.Popen(
                 command, cwd=TOP, env=environment, stdout=output, stderr=output, start_new_session=True
             )
 
     @property
-    def told(self) -> str:
+    def output(self) -> str:
         return self._output.read_text()
 
     def credentials(self) -> tuple[str, str]:
-        """Key and secret of the demo client, as they were told."""
-        [key] = re.findall(r"^  key +(\S+)$", self.told, re.MULTILINE)
-        [secret] = re.findall(r"^  secret +(\S+)$", self.told, re.MULTILINE)
+        """Key and secret of the demo client, as printed."""
+        [key] = re.findall(r"^  key +(\S+)$", self.output, re.MULTILINE)
+        [secret] = re.findall(r"^  secret +(\S+)$", self.output, re.MULTILINE)
         return key, secret
 
     def web_server(self) -> psutil.Process:
-        """gunicorn's master."""
+        """gunicorn's master process."""
         children = psutil.Process(self.process.pid).children()
         [master] = [child for child in children if "gunicorn" in child.cmdline()]
         return master
 
     def wait_until_served(self) -> None:
-        self.wait_until_told("A first request")
+        self.wait_until_printed("A first request")
 
-    def wait_until_told(self, text: str) -> None:
+    def wait_until_printed(self, text: str) -> None:
         deadline = time.monotonic() + 120
-        while text not in self.told:
-            assert self.process.poll() is None and time.monotonic() < deadline, self.told
+        while text not in self.output:
+            assert self.process.poll() is None and time.monotonic() < deadline, self.output
             time.sleep(0.05)
 
     def stop(self, number: signal.Signals) -> int:
-        """Its exit status, after nothing that it started is left."""
+        """The exit status. Asserts that no child process is left."""
         family = psutil.Process(self.process.pid).children(recursive=True)
         self.process.send_signal(number)
         status = self.process.wait(60)
@@ -64,7 +64,7 @@ class Run:
 
 
 class Client:
-    """Speaks to a run with a key and secret that it printed."""
+    """Sends requests to a run, with the key and secret that it printed."""
 
     def __init__(self, address: str, key: str, secret: str) -> None:
         answer = httpx.post(f"{address}/oauth/token", auth=(key, secret), data={"grant_type": "client_credentials"})

@@ -1,8 +1,8 @@
-"""Pages of the documentation as shell sessions: their commands in order, and the answers that the pages show.
+"""Pages of the documentation as shell sessions: their commands in order, with the expected output.
 
-A block of `sh` is a step. A block of `json`, `http` or `text` behind it shows what the step prints: `json` all of it,
-`http` some of the lines of a response, `text` some lines of anything. What differs from run to run (ids, versions,
-times, tokens) is compared by its form alone.
+A block of `sh` is a step. A following block of `json`, `http` or `text` shows its output: `json` all of it,
+`http` some lines of a response, `text` some lines of any output. Values that differ between runs (ids, versions,
+times, tokens) are compared by their form only.
 """
 
 import json
@@ -28,7 +28,7 @@ _VARYING_MEMBERS = {"access_token", "changeVersion", "newestChangeVersion", "pag
 
 @dataclass(frozen=True)
 class Step:
-    """Commands of a page and what it shows of their output; `line` is where they stand."""
+    """Commands of a page with their expected output; `line` is their position in the page."""
 
     line: int
     commands: str
@@ -36,7 +36,7 @@ class Step:
     answer: str = ""
 
     def disagreement(self, output: str) -> str | None:
-        """What the page shows and the output does not have; None if they agree."""
+        """The expected text that is missing in the output; None if they agree."""
         if self.language == "json":
             shown, printed = _comparable(json.loads(self.answer)), _comparable(json.loads(output))
             return None if shown == printed else f"shown {shown}, printed {printed}"
@@ -46,7 +46,7 @@ class Step:
 
 
 def steps(text: str) -> list[Step]:
-    """Those of a page, or of a part of one."""
+    """The steps of a page, or of a part of one."""
     found: list[Step] = []
     for block in _BLOCK.finditer(text):
         language, content = block.groups()
@@ -58,7 +58,7 @@ def steps(text: str) -> list[Step]:
 
 
 def run(page: list[Step], environment: Mapping[str, str], folder: Path, prelude: str = "") -> list[str]:
-    """What each step prints, in one shell that stops where a command fails."""
+    """The output of each step, in one shell that stops at the first failing command."""
     script = "\n".join([prelude, *(f"{step.commands}\nprintf '\\n%s\\n' '{_END_OF_STEP}'" for step in page)])
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
@@ -76,9 +76,9 @@ def run(page: list[Step], environment: Mapping[str, str], folder: Path, prelude:
 
 
 def disagreements(page: list[Step], outputs: list[str]) -> list[str]:
-    """Of all steps that show an answer, by the line of the page."""
-    told = ((step, step.disagreement(output)) for step, output in zip(page, outputs, strict=True) if step.language)
-    return [f"line {step.line}: {what}" for step, what in told if what]
+    """The disagreements of all steps with expected output, with their lines in the page."""
+    compared = ((step, step.disagreement(output)) for step, output in zip(page, outputs, strict=True) if step.language)
+    return [f"line {step.line}: {what}" for step, what in compared if what]
 
 
 def _comparable(value: Any) -> Any:

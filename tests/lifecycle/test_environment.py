@@ -1,4 +1,4 @@
-"""What the environment says is checked before anything believes it."""
+"""Validation of environment variables."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def test_a_number_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch, text:
 
 
 @pytest.mark.parametrize(("text", "value"), [("", True), (" ", True), ("yes", True), ("1", True), ("Off", False)])
-def test_a_boolean_may_be_written_in_the_usual_words(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
+def test_a_boolean_accepts_the_usual_notations(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
     monkeypatch.setenv("MEADOWLARK_X", text)
 
     assert Environment().bool("MEADOWLARK_X", default=True) is value

@@ -1,4 +1,4 @@
-"""Workers are replaced, and the server is stopped, without a request being lost."""
+"""A reload and a stop of the server lose no request."""
 
 import json
 import signal
@@ -51,7 +51,7 @@ def _stop_while_a_request_arrives(server: Server) -> None:
         connection.putheader(name, value)
     connection.putheader("Content-Length", str(len(body)))
     connection.endheaders(body[:10])
-    time.sleep(0.5)  # The server has read what there is by then; nothing outside of it shows when.
+    time.sleep(0.5)  # The server has read the request by then; this is not observable from outside.
 
     server.gunicorn.send_signal(signal.SIGTERM)
     time.sleep(0.5)  # As above: workers keep the port open until they end.
@@ -73,7 +73,7 @@ def _replace_workers(server: Server) -> None:
 
 
 def _write_until(stop: Event, server: Server, acknowledged: set[str]) -> None:
-    """Adds the students that were acknowledged; whatever else happens to a request is an exception here."""
+    """Adds acknowledged students to the set; any other outcome of a request is an exception."""
     while not stop.is_set():
         name = f"student {next(_numbers)}"
         connection = HTTPConnection(ADDRESS, server.port, timeout=30)

@@ -1,4 +1,4 @@
-"""Operators name the module with gunicorn's settings in their service units: a name that was once right stays right."""
+"""Service units of operators name the module with gunicorn's settings, so its former name still works."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`make run` as a newcomer meets it: a home of its own, a port of its own, and everything gone when it stops."""
+"""`make run`: start in a new home, restart, error messages, and shutdown of all processes."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ SCHOOL = {
 }
 
 
-# What a version of the future leaves in a home, as far as the one of today can tell.
+# A migration of a newer version.
 NEWER_VERSION = """
 import os, psycopg
 with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
@@ -44,20 +44,20 @@ def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path) -> 
     assert client.post("schools", SCHOOL) == 201
     assert first.stop(signal.SIGTERM) == 0
 
-    second = Run(home, free_port(), DATABASE_URL=" ")  # As Compose passes on an unset variable in quotes.
+    second = Run(home, free_port(), DATABASE_URL=" ")  # As Compose passes an unset variable in quotes.
     beside = Run(tmp_path / "beside", free_port())
     second.wait_until_served()
     beside.wait_until_served()
     client = Client(second.address, key, secret)
     assert client.post("schools", SCHOOL) == 200
     assert client.get("schools")[0]["nameOfInstitution"] == "Lark Meadow High School"
-    assert secret not in second.told
-    assert key not in beside.told
+    assert secret not in second.output
+    assert key not in beside.output
     assert second.stop(signal.SIGINT) == 0
     assert beside.stop(signal.SIGTERM) == 0
 
 
-def test_a_taken_port_is_a_reason_not_a_traceback(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_without_a_traceback(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -66,21 +66,21 @@ def test_a_taken_port_is_a_reason_not_a_traceback(tmp_path: Path) -> None:
         run = Run(tmp_path / "home", port)
 
         assert run.process.wait(60) == 1
-    assert f"Port {port} on 127.0.0.1 cannot be used" in run.told
-    assert "Traceback" not in run.told
+    assert f"Port {port} on 127.0.0.1 cannot be used" in run.output
+    assert "Traceback" not in run.output
 
 
-def test_an_unreachable_database_is_a_reason_not_a_traceback(tmp_path: Path) -> None:
+def test_an_unreachable_database_is_reported_without_a_traceback(tmp_path: Path) -> None:
     run = Run(tmp_path / "home", free_port(), DATABASE_URL="postgresql://nobody:hidden@127.0.0.1:1/nothing")
 
     assert run.process.wait(60) == 1
-    assert "The database cannot be used" in run.told
-    assert "hidden" not in run.told
-    assert "Traceback" not in run.told
+    assert "The database cannot be used" in run.output
+    assert "hidden" not in run.output
+    assert "Traceback" not in run.output
 
 
-def test_a_killed_web_server_gives_its_port_back(tmp_path: Path) -> None:
-    """A client that keeps its connection, as browsers do, would keep gunicorn's workers for their graceful timeout."""
+def test_a_killed_web_server_releases_its_port(tmp_path: Path) -> None:
+    """A client that keeps its connection, as browsers do, must not keep gunicorn's workers for the graceful timeout."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     home, port = tmp_path / "home", free_port()
@@ -92,7 +92,7 @@ def test_a_killed_web_server_gives_its_port_back(tmp_path: Path) -> None:
         run.web_server().kill()
 
         assert run.process.wait(60) == 1
-        assert "The web server ended by itself with status -9" in run.told
+        assert "The web server ended by itself with status -9" in run.output
         again = Run(home, port, TMPDIR=str(temporary))
         again.wait_until_served()
         assert visitor.get(f"{again.address}/health/live").status_code == 200
@@ -121,8 +121,8 @@ def test_a_home_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     run = Run(home, free_port())
 
     assert run.process.wait(60) == 1
-    assert "A newer version of Meadowlark has migrated the database (edfi_api.0999_later); run that one." in run.told
-    assert "Traceback" not in run.told
+    assert "A newer version of Meadowlark has migrated the database (edfi_api.0999_later); run that one." in run.output
+    assert "Traceback" not in run.output
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_an_invalid_database_url_is_reported_in_one_line(tmp_path: Path, address
     run = Run(tmp_path / "home", free_port(), DATABASE_URL=address)
 
     assert run.process.wait(60) == 1
-    assert run.told == (
+    assert run.output == (
         "The settings cannot be used: DATABASE_URL is not of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE:"
         f" {reason}. In a password, characters such as / and # have to be written as %2F and %23.\n"
         "Meadowlark was not started, for the reason above.\n"
@@ -149,7 +149,7 @@ def test_an_invalid_database_url_is_reported_in_one_line(tmp_path: Path, address
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
 @pytest.mark.parametrize("megabytes", [8, 62])
 def test_a_full_disk_is_reported(tmp_path: Path, megabytes: int) -> None:
-    """The first is full while PostgreSQL initialises its data, the second when it runs and the database is prepared."""
+    """The smaller one is full while PostgreSQL initialises its data, the larger while the database is prepared."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk], check=False)
@@ -159,34 +159,34 @@ def test_a_full_disk_is_reported(tmp_path: Path, megabytes: int) -> None:
         run = Run(disk / "home", free_port())
         status = run.process.wait(120)
     finally:
-        told = run.told
+        output = run.output
         subprocess.run(["umount", disk], check=True)
 
     assert status == 1
-    [reason] = [line for line in told.splitlines() if "No space left on device" in line]
+    [reason] = [line for line in output.splitlines() if "No space left on device" in line]
     assert reason.startswith(
         ("PostgreSQL could not be initialised", "The database cannot be used", "Meadowlark was not")
     )
-    assert "Traceback" not in told
+    assert "Traceback" not in output
 
 
-def test_an_impossible_port_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_port_is_refused(tmp_path: Path) -> None:
     run = Run(tmp_path / "home", 0)
 
     assert run.process.wait(60) == 1
-    assert run.told == "MEADOWLARK_PORT is '0'; it must be a port number, 1 to 65535.\n"
+    assert run.output == "MEADOWLARK_PORT is '0'; it must be a port number, 1 to 65535.\n"
 
 
-def test_housekeeping_is_done_while_it_serves(tmp_path: Path) -> None:
+def test_housekeeping_runs_while_the_server_runs(tmp_path: Path) -> None:
     run = Run(tmp_path / "home", free_port(), MEADOWLARK_HOUSEKEEPING_HOURS="0.0005")
-    run.wait_until_told("clearsessions: done")
+    run.wait_until_printed("clearsessions: done")
 
     assert run.stop(signal.SIGTERM) == 0
 
 
 @pytest.mark.parametrize("hours", ["daily", "-1", "nan", "1000"])
-def test_impossible_hours_of_housekeeping_are_refused(tmp_path: Path, hours: str) -> None:
+def test_invalid_hours_of_housekeeping_are_refused(tmp_path: Path, hours: str) -> None:
     run = Run(tmp_path / "home", free_port(), MEADOWLARK_HOUSEKEEPING_HOURS=hours)
 
     assert run.process.wait(60) == 1
-    assert run.told == f"MEADOWLARK_HOUSEKEEPING_HOURS is '{hours}'; it must be a number from 0 to 168.\n"
+    assert run.output == f"MEADOWLARK_HOUSEKEEPING_HOURS is '{hours}'; it must be a number from 0 to 168.\n"

@@ -1,4 +1,4 @@
-"""Every command and request of README and of the pages for readers of it works as it is written."""
+"""Every command and request of README and of the pages for users works as written."""
 
 import os
 import pty
@@ -20,10 +20,10 @@ README = TOP / "README.md"
 CALLING = TOP / "meadowlark/docs/calling-the-api.md"
 EXTENSIONS = TOP / "meadowlark/docs/extensions.md"
 
-# Left out: the first two are what tests start, the other what a test runs in.
+# Not run: the first two are started by the tests, the other is the environment of a test.
 _DONE = ("make demo\n", "make run\n", "make test\n")
-# Asks questions, so it has a test of its own.
-_ASKING = ".venv/bin/python manage.py createsuperuser\n"
+# Interactive, so it has a separate test.
+_INTERACTIVE = ".venv/bin/python manage.py createsuperuser\n"
 
 # `docker compose exec meadowlark python ...` as a command of this machine.
 _DOCKER = """
@@ -46,7 +46,7 @@ _SAMPLES = {
 
 
 class Served:
-    """A server as `make run` starts it, in this process's environment."""
+    """A server started by `make run`."""
 
     def __init__(self, home: Path, **variables: str) -> None:
         self.home = home
@@ -63,7 +63,7 @@ class Served:
         """The steps of a page, with the address, key and secret of this server; `others` are replaced too."""
         text = path.read_text().replace("http://127.0.0.1:8000", self.run.address)
         for name in ("key", "secret"):
-            [value] = re.findall(rf"^  {name} +(\S+)$", self.run.told, re.MULTILINE)
+            [value] = re.findall(rf"^  {name} +(\S+)$", self.run.output, re.MULTILINE)
             text = text.replace(f"{name.upper()}=...", f"{name.upper()}={value}")
         for written, here in others.items():
             text = text.replace(written, here)
@@ -71,9 +71,9 @@ class Served:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """That of a person with a new checkout and this home."""
-    ours = ("DATABASE_URL", "MEADOWLARK_", "MAKE", "MFLAGS", "DJANGO_")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    """The environment of a user with a new checkout and this home."""
+    removed = ("DATABASE_URL", "MEADOWLARK_", "MAKE", "MFLAGS", "DJANGO_")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(removed)}
     return inherited | {"MEADOWLARK_HOME": str(home)}
 
 
@@ -98,7 +98,7 @@ def test_the_readme(served: Served, tmp_path: Path) -> None:
         (samples / name).parent.mkdir(parents=True, exist_ok=True)
         (samples / name).write_text(text)
     page = served.page(README, **{"docker/.env": str(tmp_path / ".env"), "Ed-Fi-Data-Standard/": f"{samples}/"})
-    commands = [step for step in page if step.commands not in (*_DONE, _ASKING)]
+    commands = [step for step in page if step.commands not in (*_DONE, _INTERACTIVE)]
 
     docker, first_request, district, samples_of_ed_fi = run(commands, environment(served.home), TOP, _DOCKER)
 
@@ -109,12 +109,14 @@ def test_the_readme(served: Served, tmp_path: Path) -> None:
     assert "descriptors: 1 created" in samples_of_ed_fi and re.search(r"Student +1 +0 +0 +0\n", samples_of_ed_fi)
 
 
-def test_an_administrator_is_made_as_the_readme_says(served: Served) -> None:
-    [command] = [step.commands for step in served.page(README) if step.commands == _ASKING]
+def test_the_readme_command_creates_an_administrator(served: Served) -> None:
+    [command] = [step.commands for step in served.page(README) if step.commands == _INTERACTIVE]
 
-    told = answered(command, environment(served.home), "steward", "s@example.org", "a long password", "a long password")
+    output = answered(
+        command, environment(served.home), "steward", "s@example.org", "a long password", "a long password"
+    )
 
-    assert "Superuser created successfully." in told
+    assert "Superuser created successfully." in output
     with httpx.Client(base_url=served.run.address, follow_redirects=True) as browser:
         form = {"username": "steward", "password": "a long password", "next": "/admin/"}
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', browser.get("/admin/").text)
@@ -137,7 +139,7 @@ def test_the_page_about_extensions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [README, CALLING, EXTENSIONS], ids=lambda page: page.name)
-def test_links_within_a_page_lead_to_its_headings(page: Path) -> None:
+def test_links_within_a_page_resolve(page: Path) -> None:
     text = page.read_text()
     headings = {
         re.sub(r"[^\w\- ]", "", each).lower().replace(" ", "-") for each in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
@@ -150,19 +152,19 @@ def test_links_within_a_page_lead_to_its_headings(page: Path) -> None:
 
 
 def answered(command: str, environment: dict[str, str], *answers: str) -> str:
-    """What a command prints on a terminal where each of its questions gets the next answer."""
+    """The output of a command on a terminal, where each prompt gets the next answer."""
     child, terminal = pty.fork()
     if not child:
         os.chdir(TOP)
         os.execvpe("bash", ["bash", "-c", command], environment)  # noqa: S606
-    told, left = "", list(answers)
+    output, left = "", list(answers)
     while chunk := _read(terminal):
-        told += chunk
-        if left and re.search(r": $", told):
+        output += chunk
+        if left and re.search(r": $", output):
             os.write(terminal, f"{left.pop(0)}\n".encode())
     _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0, told
-    return told
+    assert os.waitstatus_to_exitcode(status) == 0, output
+    return output
 
 
 def _read(terminal: int) -> str:

@@ -38,7 +38,7 @@ def properties(surface: Surface, component: str) -> dict[str, Any]:
     return schemas(surface)[component]["properties"]
 
 
-def test_every_object_of_a_document_is_a_component_named_after_where_it_stands(surface_of: SurfaceOf) -> None:
+def test_every_object_of_a_document_is_a_component_named_after_its_path(surface_of: SurfaceOf) -> None:
     names = {name for name in schemas(surface_of(SCHOOL)) if name.startswith("edFi_")}
 
     assert names == {
@@ -51,7 +51,7 @@ def test_every_object_of_a_document_is_a_component_named_after_where_it_stands(s
     }
 
 
-def test_objects_are_referred_to_plainly(surface_of: SurfaceOf) -> None:
+def test_objects_are_plain_refs(surface_of: SurfaceOf) -> None:
     school = properties(surface_of(SCHOOL), "edFi_school")
 
     assert school["contact"] == {"$ref": "#/components/schemas/edFi_schoolContact"}
@@ -65,7 +65,7 @@ def test_references_of_all_roles_share_the_component_of_their_target(surface_of:
     assert section["partnerSchoolReference"]["$ref"] == "#/components/schemas/edFi_schoolReference"
 
 
-def test_the_id_comes_first_and_what_the_server_adds_last(surface_of: SurfaceOf) -> None:
+def test_the_id_comes_first_and_server_members_last(surface_of: SurfaceOf) -> None:
     section = list(properties(surface_of(SCHOOL), "edFi_section"))
 
     assert section[0] == "id"
@@ -168,7 +168,7 @@ Domain Entity School
     assert (fax["deprecated"], fax["x-Ed-Fi-isDeprecated"]) == (True, True)
 
 
-def test_descriptors_are_a_document_of_their_own(surface_of: SurfaceOf) -> None:
+def test_descriptors_have_a_separate_document(surface_of: SurfaceOf) -> None:
     surface = surface_of(SCHOOL + "\nDescriptor Color\n")
 
     descriptors = descriptors_document(surface, "https://h")

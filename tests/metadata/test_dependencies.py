@@ -28,7 +28,7 @@ def steps(surface: Surface) -> list[tuple[int, str, str]]:
     return [(step.order, step.resource, " ".join(step.operations)) for step in load_steps(surface, ROOT)]
 
 
-def test_what_is_referred_to_comes_first_and_a_group_is_alphabetical(surface_of: SurfaceOf) -> None:
+def test_targets_come_first_and_a_group_is_alphabetical(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Room
   string RoomCode is part of identity
@@ -49,7 +49,7 @@ Descriptor Color
     ]
 
 
-def test_whatever_refers_to_a_student_waits_for_the_enrollment(surface_of: SurfaceOf) -> None:
+def test_referrers_of_students_come_after_the_enrollment(surface_of: SurfaceOf) -> None:
     surface = surface_of(STUDENTS)
 
     assert steps(surface) == [
@@ -84,7 +84,7 @@ Domain Entity Call
     assert (4, "/ed-fi/contacts", "Update") in found
 
 
-def test_whatever_refers_to_staff_waits_for_employment_and_assignment(surface_of: SurfaceOf) -> None:
+def test_referrers_of_staff_come_after_employment_and_assignment(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Staff
   string StaffUniqueId is part of identity
@@ -114,7 +114,7 @@ Domain Entity StaffLeave
     ]
 
 
-def test_without_their_association_people_are_like_everything_else(surface_of: SurfaceOf) -> None:
+def test_people_without_their_associations_are_ordinary_resources(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Student
   string StudentUniqueId is part of identity
@@ -162,7 +162,7 @@ def test_every_required_reference_of_the_bundled_standard_points_to_an_earlier_r
     assert forwards == set()
 
 
-def test_the_graph_repeats_people_behind_their_associations(surface_of: SurfaceOf) -> None:
+def test_the_graph_repeats_people_after_their_associations(surface_of: SurfaceOf) -> None:
     edges = etree.fromstring(graphml(surface_of(STUDENTS), ROOT)).iterfind(".//{*}edge")
 
     assert {(edge.get("source"), edge.get("target")) for edge in edges} == {

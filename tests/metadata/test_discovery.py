@@ -1,4 +1,4 @@
-"""The document that clients read first, the index of the metadata, and the page for browsers."""
+"""The discovery document, the index of the metadata, and the home page."""
 
 import pytest
 from django.test import Client
@@ -37,7 +37,7 @@ def test_discovery_has_the_members_of_both_official_servers(standard: str) -> No
     }
 
 
-def test_a_project_whose_package_has_no_description_goes_by_name_and_version(surface_of: SurfaceOf) -> None:
+def test_a_project_without_description_is_described_by_name_and_version(surface_of: SurfaceOf) -> None:
     core = "Domain Entity Pier\n  string PierCode is part of identity\n"
     extension = "Domain Entity Boat\n  string BoatCode is part of identity\n"
     surface = surface_of(core, "6.1.0", Sample=extension)
@@ -48,7 +48,7 @@ def test_a_project_whose_package_has_no_description_goes_by_name_and_version(sur
 
 
 def test_the_version_announces_cursor_paging() -> None:
-    """From 7.3 on they do."""
+    """Clients use it from version 7.3 on."""
     assert get("/").json()["version"] == "7.3"
 
 
@@ -64,7 +64,7 @@ def test_addresses_are_those_of_the_forwarded_request(settings) -> None:
 
 
 @pytest.mark.parametrize("path", ["/metadata", "/Metadata", "/METADATA"])
-def test_the_index_names_what_there_is(path: str) -> None:
+def test_the_index_lists_the_metadata(path: str) -> None:
     assert get(path).json() == {
         "dependencies": "http://testserver/metadata/dependencies",
         "specifications": "http://testserver/metadata/specifications",
@@ -73,7 +73,7 @@ def test_the_index_names_what_there_is(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/metadata/", "/metadata/specifications", "/metadata/specifications/"])
-def test_specifications_are_listed_at_both_servers_addresses(db: None, path: str) -> None:
+def test_specifications_are_listed_at_the_addresses_of_both_servers(db: None, path: str) -> None:
     assert get(path).json() == [
         {
             "name": "Resources",
@@ -116,7 +116,7 @@ def test_specifications_are_listed_at_both_servers_addresses(db: None, path: str
         ("/metadata/data/v3/dependencies", "/metadata/dependencies"),
     ],
 )
-def test_the_older_servers_addresses_lead_to_the_same_documents(older: str, newer: str) -> None:
+def test_the_addresses_of_the_ods_serve_the_same_documents(older: str, newer: str) -> None:
     response = get(older)
 
     assert response.status_code == 200
@@ -162,7 +162,7 @@ def test_a_browser_gets_a_page_with_links(db: None) -> None:
         assert get(address, Accept=BROWSER).status_code in (200, 302)
 
 
-def test_the_page_to_try_out_names_every_specification_and_loads_only_what_is_served(db: None) -> None:
+def test_the_docs_page_lists_every_specification_and_loads_only_served_files(db: None) -> None:
     page = get("/docs", Accept=BROWSER).content.decode()
 
     assert "http://testserver/metadata/specifications/resources-spec.json" in page
@@ -171,7 +171,7 @@ def test_the_page_to_try_out_names_every_specification_and_loads_only_what_is_se
         assert get(f"/static/{asset}").status_code == 200
 
 
-def test_the_page_says_what_is_served_and_where_everything_is(standard: str) -> None:
+def test_the_home_page_shows_the_standard_and_links(standard: str) -> None:
     page = " ".join(get("/", Accept=BROWSER).content.decode().split())
 
     counts = {"3.3.1-b": "114 resources, 183 descriptors", "5.2": "138 resources, 211 descriptors"}
@@ -195,7 +195,7 @@ def test_the_page_says_what_is_served_and_where_everything_is(standard: str) -> 
         ("image/png", "application/json; charset=utf-8"),
     ],
 )
-def test_people_get_the_page_and_programs_the_document(accept: str, content_type: str) -> None:
+def test_the_accept_header_selects_page_or_document(accept: str, content_type: str) -> None:
     response = get("/", Accept=accept)
 
     assert response.status_code == 200
@@ -203,5 +203,5 @@ def test_people_get_the_page_and_programs_the_document(accept: str, content_type
     assert "Accept" in [name.strip() for name in response["Vary"].split(",")]
 
 
-def test_a_program_without_a_preference_gets_the_document() -> None:
+def test_without_an_accept_header_the_document_is_served() -> None:
     assert get("/")["Content-Type"] == "application/json; charset=utf-8"

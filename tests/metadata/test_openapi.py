@@ -1,4 +1,4 @@
-"""The OpenAPI documents as a whole: valid, complete, and true about what the server does."""
+"""The OpenAPI documents are valid, complete, and agree with the server."""
 
 import re
 from typing import Any
@@ -62,8 +62,8 @@ def test_every_resource_has_its_eight_operations(document: dict[str, Any], stand
         assert set(document["paths"][f"/ed-fi/students/{segment}"]) >= {"get"}
 
 
-def test_the_methods_described_are_those_that_are_served(document: dict[str, Any], api) -> None:
-    """HEAD goes with every GET; the document says so once."""
+def test_the_described_methods_are_those_served(document: dict[str, Any], api) -> None:
+    """HEAD, which is available with every GET, is described once."""
     some_id = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"
 
     for path in ("", "/{id}", "/partitions", "/deletes", "/keyChanges"):
@@ -76,11 +76,11 @@ def test_the_methods_described_are_those_that_are_served(document: dict[str, Any
     "build", [resources_document, descriptors_document, change_queries_openapi, relations_openapi, discovery_openapi]
 )
 def test_documents_say_that_head_is_answered(build, surface: Surface) -> None:
-    said = "HEAD is answered wherever GET is, with the same status and headers and without a body."
-    assert said in build(surface, ROOT)["info"]["description"]
+    sentence = "HEAD is answered wherever GET is, with the same status and headers and without a body."
+    assert sentence in build(surface, ROOT)["info"]["description"]
 
 
-def test_every_operation_says_what_it_answers_and_under_which_tag(document: dict[str, Any]) -> None:
+def test_every_operation_has_responses_and_a_tag(document: dict[str, Any]) -> None:
     tags = {tag["name"]: tag["description"] for tag in document["tags"]}
 
     for operation in operations(document):
@@ -89,22 +89,20 @@ def test_every_operation_says_what_it_answers_and_under_which_tag(document: dict
         assert operation["summary"]
 
 
-def test_operation_ids_are_unique_in_all_documents_together(surface: Surface, document: dict[str, Any]) -> None:
+def test_operation_ids_are_unique_across_documents(surface: Surface, document: dict[str, Any]) -> None:
     both = [*operations(document), *operations(descriptors_document(surface, ROOT))]
 
     assert len({operation["operationId"] for operation in both}) == len(both)
 
 
-def test_everything_that_is_referred_to_is_there(document: dict[str, Any]) -> None:
+def test_every_ref_resolves(document: dict[str, Any]) -> None:
     targets = set(re.findall(r"'\$ref': '#/components/(\w+)/(\w+)'", str(document)))
 
     assert {(kind, name) for kind, name in targets if name not in document["components"][kind]} == set()
     assert ("schemas", "edFi_schoolReference") in targets
 
 
-def test_query_parameters_stand_in_the_operation_with_type_description_and_identity(
-    document: dict[str, Any], standard: str
-) -> None:
+def test_query_parameters_have_type_description_and_identity(document: dict[str, Any], standard: str) -> None:
     parameters = document["paths"]["/ed-fi/studentSchoolAssociations"]["get"]["parameters"]
     named = {parameter["name"]: parameter for parameter in parameters if "name" in parameter}
 
@@ -136,19 +134,19 @@ def test_page_sizes_are_those_of_the_settings(surface: Surface, settings) -> Non
     assert (limit["maximum"], limit["default"]) == (77, 5)
 
 
-def test_a_put_says_whether_the_identity_may_change(document: dict[str, Any]) -> None:
+def test_a_put_describes_whether_the_identity_may_change(document: dict[str, Any]) -> None:
     assert document["paths"]["/ed-fi/classPeriods/{id}"]["put"]["x-Ed-Fi-isUpdatable"] is True
     assert "x-Ed-Fi-isUpdatable" not in document["paths"]["/ed-fi/students/{id}"]["put"]
 
 
-def test_the_server_and_its_token_endpoint_are_named_in_full(document: dict[str, Any]) -> None:
+def test_server_and_token_endpoint_have_absolute_urls(document: dict[str, Any]) -> None:
     assert document["servers"] == [{"url": "https://h/edfi/data"}]
     flow = document["components"]["securitySchemes"]["oauth2_client_credentials"]["flows"]["clientCredentials"]
     assert flow["tokenUrl"] == "https://h/edfi/oauth/token"
     assert document["security"] == [{"oauth2_client_credentials": []}]
 
 
-def test_no_component_had_to_take_another_name_than_its_own(surface: Surface) -> None:
+def test_no_component_name_is_changed_by_a_conflict(surface: Surface) -> None:
     for build in (resources_document, descriptors_document):
         names = [name.removeprefix("trackedChanges_") for name in build(surface, ROOT)["components"]["schemas"]]
         assert [name for name in names if name.count("_") > 1] == []
@@ -169,7 +167,7 @@ def test_changes_are_described_with_the_key_values_of_their_resource(document: d
     }
 
 
-def test_a_field_called_like_a_shared_parameter_gives_way_to_it(surface_of: SurfaceOf) -> None:
+def test_a_shared_parameter_takes_precedence_over_a_field_of_the_same_name(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity House
   integer Number is part of identity
@@ -184,7 +182,7 @@ Domain Entity House
     assert [each["name"] for each in partitions["parameters"] if "name" in each] == ["id", "color"]
 
 
-def test_the_introduction_says_how_to_call_the_api(document: dict[str, Any], surface: Surface) -> None:
+def test_the_introduction_describes_calling_the_api(document: dict[str, Any], surface: Surface) -> None:
     introduction = document["info"]["description"]
 
     for heading in ("Authorize", "Write", "Page", "Read errors", "Follow changes"):
@@ -198,7 +196,7 @@ def test_members_of_the_server_are_read_only(document: dict[str, Any]) -> None:
     assert student["properties"]["_etag"]["readOnly"] is True
     assert student["properties"]["_lastModifiedDate"]["readOnly"] is True
     assert link["readOnly"] is True
-    assert "readOnly" not in student["properties"]["id"]  # The body of a PUT has it.
+    assert "readOnly" not in student["properties"]["id"]  # Part of the body of a PUT.
 
 
 def test_descriptor_members_name_the_path_of_their_values(document: dict[str, Any]) -> None:

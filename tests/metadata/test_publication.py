@@ -1,4 +1,4 @@
-"""How finished documents go over the wire."""
+"""Compression, ETags and addresses of published documents."""
 
 import gzip
 import time
@@ -81,7 +81,7 @@ def test_each_address_has_its_own_etag(settings) -> None:
 
 @pytest.mark.parametrize("coding", ["identity", "gzip"])
 def test_documents_are_not_built_again_for_each_port(settings, coding: str) -> None:
-    """A document is not made anew for each, of which there are 65,535 for each host that is ours."""
+    """Otherwise each of 65,535 ports of an allowed host would build a document."""
     settings.ALLOWED_HOSTS = ["a.example"]
     client = Client()
 

@@ -1,4 +1,4 @@
-"""The XML schemas over HTTP: what is listed for whom, and the files themselves."""
+"""The XML schemas over HTTP: lists and files."""
 
 import gzip
 from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ def get(path: str, **headers: str):
 
 
 def names(project: str) -> list[str]:
-    """The names of the files listed for a project, all of which are below its own address."""
+    """The names of the files listed for a project; asserts that all are below its address."""
     addresses = get(f"/metadata/xsd/{project}/files").json()
     folder = f"http://testserver/metadata/xsd/{project}/"
     assert all(address.startswith(folder) for address in addresses)
@@ -79,7 +79,7 @@ def projects(tmp_path: Path) -> Callable[..., list[Path]]:
     return write
 
 
-def test_the_files_of_the_core_are_listed_by_name_without_regard_to_case(standard: str) -> None:
+def test_the_files_of_the_core_are_listed_in_case_insensitive_order(standard: str) -> None:
     listed = names("ed-fi")
 
     assert len(listed) == CORE_FILES[standard]
@@ -88,8 +88,8 @@ def test_the_files_of_the_core_are_listed_by_name_without_regard_to_case(standar
     assert listed == sorted(listed, key=str.lower)
 
 
-def test_what_is_listed_can_be_saved_in_one_folder_and_used(tmp_path: Path) -> None:
-    """As the Bulk Load Client does: every file under the last part of its address."""
+def test_the_listed_files_are_usable_in_one_folder(tmp_path: Path) -> None:
+    """As the Bulk Load Client does: each file by the last segment of its address."""
     for address in get("/metadata/xsd/ed-fi/files").json():
         content = get(urlsplit(address).path).content
         (tmp_path / address.rpartition("/")[2]).write_bytes(content)
@@ -118,7 +118,7 @@ def test_a_file_is_xml_with_a_declaration(standard: str) -> None:
         "/metadata/xsd/ed-fi/SchemaAnnotation.xsd/",
     ],
 )
-def test_names_are_found_whatever_their_case(path: str) -> None:
+def test_names_are_case_insensitive(path: str) -> None:
     assert get(path).content == get("/metadata/xsd/ed-fi/SchemaAnnotation.xsd").content
 
 
@@ -134,7 +134,7 @@ def test_names_are_found_whatever_their_case(path: str) -> None:
         "/metadata/xsd/ed-fi",
     ],
 )
-def test_what_does_not_exist_is_an_invalid_path(path: str) -> None:
+def test_an_unknown_name_is_an_invalid_path(path: str) -> None:
     response = get(path)
 
     assert (response.status_code, response.content) == (404, b"Invalid resource path")
@@ -142,7 +142,7 @@ def test_what_does_not_exist_is_an_invalid_path(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/metadata/xsd/ed-fi/files", "/metadata/xsd/ed-fi/Ed-Fi-Core.xsd"])
-def test_lists_and_files_are_published_as_all_metadata(path: str) -> None:
+def test_lists_and_files_are_published_like_all_metadata(path: str) -> None:
     plain, compressed = get(path), get(path, **{"Accept-Encoding": "gzip"})
 
     assert gzip.decompress(compressed.content) == plain.content
@@ -166,7 +166,7 @@ def test_a_head_has_the_headers_of_the_file_and_no_body() -> None:
 
 
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
-def test_files_are_only_read(method: str) -> None:
+def test_files_are_read_only(method: str) -> None:
     assert getattr(Client(), method)("/metadata/xsd/ed-fi/Ed-Fi-Core.xsd").status_code == 405
 
 
@@ -229,7 +229,7 @@ def test_an_extension_with_a_name_of_the_core_has_the_files_of_the_core_only(pro
         assert names("transit") == EXTENSION_FILES
 
 
-def test_the_extension_of_a_bundled_standard_may_have_one_too(standard: str) -> None:
+def test_an_extension_without_valid_xml_schemas_has_the_files_of_the_core(standard: str) -> None:
     with serving(served(standard, LAKE_COUNTY).compilation):
         assert names("lakecounty") == names("ed-fi")
         assert len(names("ed-fi")) == CORE_FILES[standard]
@@ -250,7 +250,7 @@ def test_a_project_with_a_blank_in_its_name_has_usable_addresses(tmp_path: Path,
 
 
 def test_a_core_from_an_api_schema_file_has_no_files(projects, tmp_path: Path) -> None:
-    """The format does not say in which order elements were declared."""
+    """The format does not keep the order of declarations."""
     with serving(compiled([api_schema_file(compiled(projects()), "Ed-Fi", tmp_path)])):
         assert names("ed-fi") == []
         assert get("/metadata/xsd/ed-fi/Ed-Fi-Core.xsd").status_code == 404
@@ -265,7 +265,7 @@ def test_an_extension_from_an_api_schema_file_has_the_files_of_the_core_only(pro
 
 
 def test_the_files_of_a_surface_from_the_cache_are_the_same(projects, tmp_path: Path) -> None:
-    """A surface from the cache has no model to make them of."""
+    """A cached surface has no model from which they could be generated."""
     sources = projects(Transit=TRANSIT_TEXT)
 
     first = compilation_of(sources, tmp_path / "cache")

@@ -1,4 +1,4 @@
-"""Whether the server says that it can do its work exactly when it can."""
+"""The health endpoint reports the state of database and migrations."""
 
 import pytest
 from django.db import OperationalError, connection
@@ -23,7 +23,7 @@ def test_the_health_endpoint_answers_head(db: None) -> None:
     assert Client().head("/health").status_code == 200
 
 
-def test_a_server_without_its_database_is_alive_but_not_ready(db: None) -> None:
+def test_a_server_without_database_is_alive_but_not_ready(db: None) -> None:
     def refuse(*_: object) -> None:
         raise OperationalError("connection refused")
 
@@ -35,7 +35,7 @@ def test_a_server_without_its_database_is_alive_but_not_ready(db: None) -> None:
     assert [result["Name"] for result in ready.json()["Results"]] == ["Database"]
 
 
-def test_a_missing_migration_is_counted(db: None) -> None:
+def test_missing_migrations_are_reported(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'descriptors'")
 

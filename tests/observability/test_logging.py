@@ -1,4 +1,4 @@
-"""Log lines as JSON, for those who collect them."""
+"""Log lines as JSON."""
 
 import json
 import os
@@ -27,9 +27,9 @@ def test_a_line_is_an_object_with_the_correlation_id_of_its_request() -> None:
     environment = os.environ | {"MEADOWLARK_LOG_FORMAT": "json", "DJANGO_SETTINGS_MODULE": "meadowlark.settings"}
     command = [sys.executable, "-c", LOGGED_WITHIN_A_REQUEST]
 
-    told = subprocess.run(command, cwd=TOP, env=environment, check=True, stderr=subprocess.PIPE, text=True).stderr
+    output = subprocess.run(command, cwd=TOP, env=environment, check=True, stderr=subprocess.PIPE, text=True).stderr
 
-    [line] = map(json.loads, told.splitlines())
+    [line] = map(json.loads, output.splitlines())
     assert line.pop("time")
     assert line == {
         "level": "WARNING",

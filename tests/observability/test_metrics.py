@@ -1,4 +1,4 @@
-"""What Prometheus reads about requests and the database."""
+"""Prometheus metrics of requests and the database."""
 
 import os
 import re
@@ -30,7 +30,7 @@ else:
 
 
 def counted(method: str, route: str, status: int) -> float:
-    """How often a request was answered so."""
+    """The number of requests with this method, route and status."""
     text = Client().get("/metrics").content.decode()
     line = f'meadowlark_requests_total{{method="{method}",route="{route}",status="{status}"}} '
     return next((float(each.removeprefix(line)) for each in text.splitlines() if each.startswith(line)), 0)
@@ -99,13 +99,13 @@ def test_the_counts_of_all_processes_are_added_up(tmp_path: Path) -> None:
     }
     command = [sys.executable, "-c", f"import django; django.setup(){COUNTED_BY_TWO_PROCESSES}"]
 
-    told = subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    output = subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    assert 'meadowlark_requests_total{method="GET",route="/ed-fi/students",status="200"} 2.0' in told
+    assert 'meadowlark_requests_total{method="GET",route="/ed-fi/students",status="200"} 2.0' in output
 
 
 def samples(metric: str) -> dict[str, float]:
-    """The values of a metric by their labels, as they are written."""
+    """The values of a metric by their labels, in the exposition format."""
     text = Client().get("/metrics").content.decode()
     found = re.findall(rf"^{metric}\{{(.*)\}} (\S+)$", text, re.MULTILINE)
     return {labels: float(value) for labels, value in found}
@@ -128,7 +128,7 @@ def test_refusals_are_counted_by_the_type_of_their_problem(api: ApiTestClient) -
 
 
 def test_requests_are_counted_by_client_and_outcome(api: ApiTestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Other tests of this process may have used all labels that there are.
+    # Other tests of this process may have used all labels.
     monkeypatch.setattr(middleware, "client_label", BoundedLabels(1))
     key = ApiClient.objects.get(name="tests").client_id
 
@@ -141,7 +141,7 @@ def test_requests_are_counted_by_client_and_outcome(api: ApiTestClient, monkeypa
     assert found[f'client="{key}",outcome="refused"'] == 1
 
 
-def test_clients_beyond_a_number_share_a_label() -> None:
+def test_clients_beyond_the_limit_share_a_label() -> None:
     labels = BoundedLabels(100)
 
     assert {labels(f"key-{number}") for number in range(10_000)} == {*(f"key-{n}" for n in range(100)), "other"}
@@ -149,7 +149,7 @@ def test_clients_beyond_a_number_share_a_label() -> None:
     assert labels("key-9999") == "other"
 
 
-def test_no_label_is_chosen_by_those_without_a_token(db: None) -> None:
+def test_requests_without_a_token_create_no_label(db: None) -> None:
     before = samples("meadowlark_client_requests_total")
 
     Client().get("/data/ed-fi/students", headers={"Authorization": "Bearer made-up"})

@@ -1,4 +1,4 @@
-"""The dashboard and the alert rules beside the compose file, against a running server and a real Prometheus."""
+"""The dashboard and the alert rules of docker/monitoring, against a running server and Prometheus."""
 
 import json
 import re
@@ -20,11 +20,11 @@ from tests.ports import free_port, is_answering
 FOLDER = Path(__file__).parents[2] / "docker/monitoring"
 RULES = yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"][0]["rules"]
 DASHBOARD = json.loads((FOLDER / "dashboard.json").read_text())
-# Grafana puts a time in its place that fits the window of the page.
+# Grafana replaces it by an interval that fits the displayed time range.
 QUERIES = [
     target["expr"].replace("$__rate_interval", "10s") for panel in DASHBOARD["panels"] for target in panel["targets"]
 ]
-# Of what a server without consumers, or without failures, has no samples.
+# Metrics without samples on a server without consumers or failures.
 _EMPTY = re.compile(r"consumer|dead_letters|5\.\.")
 
 
@@ -46,7 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 def busy(server: Run) -> None:
-    """Requests that are answered and that are refused."""
+    """Sends successful and refused requests."""
     client = Client(server.address, *server.credentials())
     for _ in range(3):
         assert client.get("schools") == []
@@ -73,7 +73,7 @@ def test_promtool_accepts_the_metrics_and_the_rules(server: Run) -> None:
     metrics = httpx.get(f"{server.address}/metrics").content
 
     checked = subprocess.run([promtool, "check", "metrics"], input=metrics, capture_output=True, check=False)
-    # Prometheus would have a unit behind the name of a metric in days of the week; these are counts.
+    # promtool takes the end of these names for a unit; they are counts.
     assert checked.returncode in (0, 3), checked.stderr
     assert b"error" not in checked.stderr.lower()
     subprocess.run([promtool, "check", "rules", FOLDER / "alerts.yaml"], check=True)
@@ -82,7 +82,7 @@ def test_promtool_accepts_the_metrics_and_the_rules(server: Run) -> None:
 
 @pytest.fixture
 def query(server: Run, tmp_path: Path) -> Iterator[Callable[[str], list[Any]]]:
-    """A Prometheus that has scraped the busy server several times."""
+    """Queries of a Prometheus that has scraped the busy server several times."""
     prometheus, port = program("prometheus"), free_port()
     config = yaml.safe_load((FOLDER / "prometheus.yaml").read_text())
     config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}

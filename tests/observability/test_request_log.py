@@ -1,4 +1,4 @@
-"""Each refused request leaves one line in the log, without a value of what was sent; others do where asked for."""
+"""Each refused request is logged in one line without values of the request; other requests only by setting."""
 
 import logging
 
@@ -22,7 +22,7 @@ def client_api(db) -> ApiTestClient:
 
 
 def only(log: Log) -> dict[str, object]:
-    """The one line about a request, less what differs from run to run."""
+    """The only line about a request, without members that differ between runs."""
     [line] = log.requests
     assert isinstance(line.pop("milliseconds"), float)
     assert line.pop("time")
@@ -43,7 +43,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
-def test_a_refused_request_leaves_one_line(client_api, log, case):
+def test_a_refused_request_is_logged_in_one_line(client_api, log, case):
     method, path, body, status, problem = case
 
     answer = client_api.request(method, path, body, HTTP_CORRELATIONID="case-7")
@@ -59,7 +59,7 @@ def test_a_refused_request_leaves_one_line(client_api, log, case):
     }
 
 
-def test_the_line_of_a_conflict(client_api, log, documents, resource_named):
+def test_the_line_of_a_conflict_has_the_referrers(client_api, log, documents, resource_named):
     documents.store(resource_named("StudentSchoolAssociation"))
     school = client_api.get("/schools").json()[0]["id"]
     association = client_api.get("/studentSchoolAssociations").json()[0]["id"]
@@ -78,7 +78,7 @@ def test_the_line_of_a_conflict(client_api, log, documents, resource_named):
     }
 
 
-def test_an_item_that_is_not_there_leaves_a_line(client_api, log):
+def test_a_missing_item_is_logged(client_api, log):
     client_api.get(f"/students/{SOME_ID}", HTTP_CORRELATIONID="case-9")
 
     line = only(log)
@@ -96,7 +96,7 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize("case", OUTSIDE.values(), ids=OUTSIDE)
-def test_what_is_refused_before_any_document_leaves_one_line(db, log, case):
+def test_a_refusal_outside_of_viewsets_is_logged_in_one_line(db, log, case):
     method, path, status, problem, resource = case
 
     answer = Client(enforce_csrf_checks=True).generic(method.upper(), path, headers={"correlationid": "case-1"})
@@ -107,7 +107,7 @@ def test_what_is_refused_before_any_document_leaves_one_line(db, log, case):
 
 
 @pytest.mark.parametrize("path", ["/metadata", "/data/ed-fi/students"])
-def test_a_host_that_is_not_ours_leaves_one_line(client, log, path):
+def test_an_unknown_host_is_logged_in_one_line(client, log, path):
     client.get(path, headers={"Host": "zebulon.example"})
 
     line = only(log)
@@ -115,7 +115,7 @@ def test_a_host_that_is_not_ours_leaves_one_line(client, log, path):
     assert "zebulon" not in log.text
 
 
-def test_a_body_that_is_too_large_leaves_one_line(client_api, log, settings):
+def test_a_too_large_body_is_logged_in_one_line(client_api, log, settings):
     settings.EDFI_API = settings.EDFI_API | {"MAX_BODY_BYTES": 10}
 
     client_api.post("/students", PERSON)
@@ -133,7 +133,7 @@ TOKENS = {
 
 
 @pytest.mark.parametrize("case", TOKENS.values(), ids=TOKENS)
-def test_a_refused_token_leaves_one_line_with_the_code_of_oauth(db, log, case):
+def test_a_refused_token_request_is_logged_with_the_oauth_error_code(db, log, case):
     form, status, problem, key = case
     create_client("SIS", "EdFiSandbox", key="sis-key")
     form = {"grant_type": "client_credentials"} | form
@@ -146,7 +146,7 @@ def test_a_refused_token_leaves_one_line_with_the_code_of_oauth(db, log, case):
     assert line["correlation_id"] == response["correlationid"]
 
 
-def test_a_scope_that_is_no_organization_of_the_client_leaves_one_line_with_the_client(db, log):
+def test_an_invalid_scope_is_logged_with_the_client(db, log):
     made = create_client("SIS", "EdFiSandbox", key="sis-key")
     form = {"grant_type": "client_credentials", "client_id": made.key, "client_secret": made.secret, "scope": "7"}
 
@@ -156,7 +156,7 @@ def test_a_scope_that_is_no_organization_of_the_client_leaves_one_line_with_the_
     assert (line["status"], line["problem"], line["client"]) == (400, "invalid_scope", "sis-key")
 
 
-def test_a_client_that_gets_too_many_tokens_is_named(db, log, settings):
+def test_a_rate_limited_client_is_logged(db, log, settings):
     settings.EDFI_API = settings.EDFI_API | {"TOKENS_PER_MINUTE": 1}
     made = create_client("SIS", "EdFiSandbox", key="sis-key")
     form = {"grant_type": "client_credentials", "client_id": made.key, "client_secret": made.secret}
@@ -168,7 +168,7 @@ def test_a_client_that_gets_too_many_tokens_is_named(db, log, settings):
     assert log.audit[-1]["client"] == "sis-key"
 
 
-def test_a_request_that_fails_leaves_an_error(client_api, log):
+def test_a_failed_request_is_logged_as_an_error(client_api, log):
     def refuse(*_: object) -> None:
         raise OperationalError("connection refused")
 
@@ -180,7 +180,7 @@ def test_a_request_that_fails_leaves_an_error(client_api, log):
     assert (line["level"], line["status"], line["resource"]) == ("ERROR", 503, "health")
 
 
-def test_a_bug_leaves_an_error_beside_its_traceback(client_api, log):
+def test_a_bug_is_logged_as_an_error_beside_its_traceback(client_api, log):
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE document RENAME TO misplaced")
 
@@ -192,14 +192,14 @@ def test_a_bug_leaves_an_error_beside_its_traceback(client_api, log):
     assert "Zebulon" not in str(line)
 
 
-def test_a_request_that_is_answered_leaves_no_line(client_api, log):
+def test_a_successful_request_is_not_logged(client_api, log):
     client_api.post("/students", STUDENT)
     client_api.get("/students")
 
     assert log.requests == []
 
 
-def test_every_request_leaves_a_line_where_that_is_switched_on(client_api, log, settings):
+def test_every_request_is_logged_by_setting(client_api, log, settings):
     settings.EDFI_API = settings.EDFI_API | {"LOG_REQUESTS": True}
 
     client_api.get("/students?lastSurname=Zebulon", HTTP_CORRELATIONID="case-2")
@@ -213,7 +213,7 @@ def test_every_request_leaves_a_line_where_that_is_switched_on(client_api, log, 
     }
 
 
-def test_lines_are_of_a_level_that_is_logged_by_default(client_api, log):
+def test_the_level_of_refusals_is_logged_by_default(client_api, log):
     client_api.post("/students", {})
 
     assert log.requests[0]["level"] == "INFO"
@@ -222,7 +222,7 @@ def test_lines_are_of_a_level_that_is_logged_by_default(client_api, log):
 
 @pytest.fixture
 def answers(client_api):
-    """Of every kind that there is."""
+    """Answers of every kind."""
     headers = {"HTTP_CORRELATIONID": "case-3"}
     created = client_api.post("/students", STUDENT, **headers)
     item = item_path(created)
@@ -250,12 +250,12 @@ def test_every_answer_has_the_correlation_id(answers):
     assert {answer["correlationid"] for answer in answers} == {"case-3"}
 
 
-def test_a_preflight_has_it_too_and_lets_browsers_send_and_read_it(settings):
+def test_a_preflight_has_the_correlation_id_and_allows_and_exposes_the_header(settings):
     settings.CORS_ALLOWED_ORIGINS = ["https://sis.example"]
     settings.MIDDLEWARE = [*settings.MIDDLEWARE[:2], "corsheaders.middleware.CorsMiddleware", *settings.MIDDLEWARE[2:]]
-    asked = {"Origin": "https://sis.example", "Access-Control-Request-Method": "GET", "correlationid": "case-4"}
+    headers = {"Origin": "https://sis.example", "Access-Control-Request-Method": "GET", "correlationid": "case-4"}
 
-    preflight = Client().options("/data/ed-fi/students", headers=asked)
+    preflight = Client().options("/data/ed-fi/students", headers=headers)
     answer = Client().get("/", headers={"Origin": "https://sis.example"})
 
     assert preflight["correlationid"] == "case-4"
@@ -263,7 +263,7 @@ def test_a_preflight_has_it_too_and_lets_browsers_send_and_read_it(settings):
     assert "correlationid" in answer["Access-Control-Expose-Headers"]
 
 
-def test_a_request_without_one_gets_one(client):
+def test_a_request_without_correlation_id_gets_one(client):
     first, second = client.get("/")["correlationid"], client.get("/")["correlationid"]
 
     assert len(first) == len(second) == 32
@@ -280,7 +280,7 @@ def test_a_request_without_one_gets_one(client):
         ("run:7.b_c-d", "run:7.b_c-d"),
     ],
 )
-def test_an_id_is_harmless_wherever_it_is_repeated(client, log, sent, returned):
+def test_unsafe_characters_of_a_correlation_id_are_removed(client, log, sent, returned):
     answer = client.get("/none", headers={"correlationid": sent})
 
     assert answer["correlationid"] == answer.json()["correlationId"] == returned

@@ -1,4 +1,4 @@
-"""Traces, sent to a collector by a server that was told where it is."""
+"""Traces that a server sends to a collector."""
 
 import json
 import os
@@ -25,7 +25,7 @@ TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 
 @pytest.fixture
 def received() -> Iterator[tuple[str, Queue[tuple[str, bytes]]]]:
-    """The address of a collector, and what is sent to it."""
+    """The address of a collector, and the messages that it receives."""
     messages: Queue[tuple[str, bytes]] = Queue()
 
     class Collector(BaseHTTPRequestHandler):
@@ -35,7 +35,7 @@ def received() -> Iterator[tuple[str, Queue[tuple[str, bytes]]]]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Nothing on the terminal."""
+            """Suppresses output."""
 
     server = HTTPServer(("127.0.0.1", 0), Collector)
     Thread(target=server.serve_forever, daemon=True).start()
@@ -44,7 +44,7 @@ def received() -> Iterator[tuple[str, Queue[tuple[str, bytes]]]]:
 
 
 def sent_until(messages: Queue[tuple[str, bytes]], text: bytes) -> tuple[str, bytes]:
-    """The path of the last message, and all that were sent until one had this text."""
+    """Waits for a message with this text; returns its path, and the content of all messages."""
     sent = b""
     while text not in sent:
         path, message = messages.get(timeout=30)
@@ -54,13 +54,13 @@ def sent_until(messages: Queue[tuple[str, bytes]], text: bytes) -> tuple[str, by
 
 def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path) -> None:
     address, messages = received
-    told = {
+    environment = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": address,
         "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
         "OTEL_SERVICE_NAME": "meadowlark-under-test",
         "OTEL_BSP_SCHEDULE_DELAY": "100",
     }
-    run = Run(tmp_path / "home", free_port(), **told)
+    run = Run(tmp_path / "home", free_port(), **environment)
     try:
         run.wait_until_served()
         trace = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"}
@@ -78,7 +78,7 @@ def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path
     assert b"/health" in span
     assert b"meadowlark.correlation_id" in span and b"mine-17" in span
     assert b"Zebulon" not in span
-    # The statement of a page, which bypasses Django's cursors, and the check of the database, which does not.
+    # The statement of a page bypasses Django's cursors, the health check of the database does not.
     assert b"db.query.text" in statements and b"postgresql" in statements
     assert b"SELECT 1" in span
     assert b"Zebulon" not in statements
@@ -112,17 +112,17 @@ print(span.to_json())
 
 
 @pytest.mark.parametrize("conventions", ["", "http", "http/dup"])
-def test_a_span_has_the_path_and_nothing_of_the_query(conventions: str) -> None:
-    """In a process of its own, since OpenTelemetry reads once which of its conventions are meant."""
+def test_a_span_has_the_path_without_the_query(conventions: str) -> None:
+    """In a subprocess, since OpenTelemetry reads the configured conventions once."""
     environment = os.environ | {"OTEL_SEMCONV_STABILITY_OPT_IN": conventions}
     command = [sys.executable, "-c", TRACED_REQUEST]
 
-    told = subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+    output = subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    span = json.loads(told)
+    span = json.loads(output)
     paths = [span["attributes"].get(name) for name in ("http.target", "url.path")]
     assert "/data/ed-fi/students" in paths
     assert set(paths) <= {"/data/ed-fi/students", None}
     assert span["name"] == "GET /data/ed-fi/students"
-    assert "Zebulon" not in told
-    assert "2010-02-03" not in told
+    assert "Zebulon" not in output
+    assert "2010-02-03" not in output

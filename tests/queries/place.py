@@ -1,4 +1,4 @@
-"""What is in a seeded database, as the shapes of queries want to know it."""
+"""Facts about a seeded database on which the shapes of queries depend."""
 
 import psycopg
 
@@ -12,6 +12,6 @@ SELECT (SELECT count(*) FROM document d JOIN resource_type t ON t.id = d.resourc
 
 
 def place(connection: psycopg.Connection) -> Place:
-    """Looks at every document of one resource."""
+    """Reads every document of one resource."""
     row = connection.execute(_QUERY, [RESOURCE]).fetchone()
     return Place(*row) if row else Place(0, 0, 0, 0)

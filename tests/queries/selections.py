@@ -1,4 +1,4 @@
-"""Any selection of the documents of a `district`, and its documents by a plain query, for property tests of pages."""
+"""Random selections of documents of a `district`, with their documents by a plain query, for property tests."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ GRADE = "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade"
 SCHOOLS = [str(district.school_id(number)) for number in (1, 2, 3, 999)]
 STUDENTS = [district.student_unique_id(school, student) for school, student in ((1, 0), (2, 7), (999, 1))]
 
-# Resource → query field → its path in the body, and values that all, many, few or no documents have.
+# Resource → query field → its path in the body, and values of all, many, few or no documents.
 FIELDS: dict[str, dict[str, tuple[str, list[str]]]] = {
     "StudentSchoolAttendanceEvent": {
         "schoolId": ("schoolReference,schoolId", SCHOOLS),
@@ -85,7 +85,7 @@ OFFSETS = st.just(0) | st.integers(0, 30) | st.sampled_from([590, 2_600, LAST_RO
 
 @dataclass(frozen=True)
 class Drawn:
-    """A selection, and its conditions in their plainest form."""
+    """A selection, and its conditions in plain SQL."""
 
     selection: Selection
     where: str
@@ -109,7 +109,7 @@ class Drawn:
 
 @st.composite
 def selections(draw: st.DrawFn, rows: tuple[int, ...]) -> Drawn:
-    """Any selection; `rows` are row ids at which ranges begin and end."""
+    """Any selection; `rows` are row ids at which ranges start and end."""
     name = draw(st.sampled_from(sorted(FIELDS)))
     resource = current_surface().by_name[ResourceName("Ed-Fi", name)]
     selection = all_documents(resource, "default")

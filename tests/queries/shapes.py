@@ -1,7 +1,7 @@
-"""The kinds of queries that are measured and guarded, as paths below the data root, for a seeded `district`.
+"""The kinds of queries that benchmarks measure and tests guard, as paths below the data root, for a seeded `district`.
 
-All but a few ask the most frequent resource, of which a database of any size is half full. Array members are no query
-fields in Ed-Fi, so none is asked for.
+Most of them query the most frequent resource, which is half of a database of any size. Members of arrays are not query
+fields in Ed-Fi.
 """
 
 from base64 import urlsafe_b64encode
@@ -18,7 +18,7 @@ _LAST_ROW = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the questions need to know of a database: its schools, and the rows of RESOURCE."""
+    """Facts about a database on which queries depend: its schools, and the rows of RESOURCE."""
 
     schools: int
     documents: int
@@ -28,7 +28,7 @@ class Place:
 
 def pages(place: Place) -> dict[str, str]:
     """Pages that should take about the same time in a database of any size."""
-    last_school = district.school_id(place.schools - 1)  # The very last may be cut off.
+    last_school = district.school_id(place.schools - 1)  # The last one may be incomplete.
     student = district.student_unique_id(place.schools - 1, 1)
     return {
         "no filter": _path(limit=25),
@@ -57,7 +57,7 @@ def pages(place: Place) -> dict[str, str]:
 
 
 def counts(place: Place) -> dict[str, str]:
-    """What grows with what is skipped or counted."""
+    """Queries whose cost grows with the number of skipped or counted documents."""
     return {
         "deep offset": _path(limit=25, offset=place.documents - 100),
         "deep offset, value of all": _path(limit=25, offset=place.documents // 2, schoolYear=district.YEAR),

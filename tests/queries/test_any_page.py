@@ -1,7 +1,7 @@
 """Every combination of filters, policy, window, range, order and size yields the documents that a plain query yields,
 by a statement that PostgreSQL can plan without scanning the table.
 
-MEADOWLARK_TEST_EXAMPLES=2000 tries so many combinations, other ones at each run.
+MEADOWLARK_TEST_EXAMPLES=2000 sets the number of random combinations, which differ between runs.
 """
 
 import os
@@ -32,10 +32,10 @@ any_selection = settings(
 
 # Size and offset.
 CUTS = st.tuples(SIZES, OFFSETS)
-# How many organizations a client has at most so that its policy is not said to have many branches.
+# The largest number of organizations for which a policy is not considered to have many branches.
 FEW = st.sampled_from([-1, 32])
 
-# Later versions for documents in the middle, in another order than that of rows, and an owner for some.
+# Gives documents in the middle later versions, in another order than that of rows, and some of them an owner.
 _CHANGES = """
 SET LOCAL session_replication_role = replica;
 UPDATE document d SET change_version = 1000000 + 7919 * d.id %% 100003, created_by = %s WHERE d.id %% 5 = 0;
@@ -59,7 +59,7 @@ def rows(district) -> tuple[int, ...]:
 
 @any_selection
 @given(data=st.data(), cut=CUTS, limits=LIMITS, few=FEW)
-def test_any_page_and_total_are_those_of_a_plain_query(rows, data, cut, limits, few):
+def test_any_page_and_total_equal_those_of_a_plain_query(rows, data, cut, limits, few):
     with patch.object(plan, "LIMITS", limits), patch.object(relationship_paths, "_FEW", few):
         drawn = data.draw(selections(rows))
         event(plan.plan(drawn.selection).way.name)
@@ -72,7 +72,7 @@ def test_any_page_and_total_are_those_of_a_plain_query(rows, data, cut, limits, 
 
 @any_selection
 @given(data=st.data(), number=st.integers(1, 5))
-def test_any_partitions_are_parts_of_equal_size(rows, data, number):
+def test_any_partitions_have_equal_size(rows, data, number):
     drawn = data.draw(selections(rows))
     everything = sorted(drawn.ids(drawn.count(), 0))
 
@@ -84,8 +84,8 @@ def test_any_partitions_are_parts_of_equal_size(rows, data, number):
 @any_selection
 @given(data=st.data(), cut=CUTS, few=FEW)
 def test_any_statement_is_planned_by_indexes_and_without_workers(rows, data, cut, few):
-    """Also where workers cost nothing, as they seem to in large tables. The hierarchy of organizations is small, so
-    the queries of policies may be planned with workers there."""
+    """With parallel workers that cost nothing, as for large tables. The hierarchy of organizations is small, so its
+    subqueries in policies may be planned with workers."""
     with patch.object(relationship_paths, "_FEW", few):
         selection = data.draw(selections(rows)).selection
     chosen = plan.plan(selection)

@@ -1,4 +1,4 @@
-"""What `make bench-data` writes is what the API would have written."""
+"""`make bench-data` writes the same rows as the API."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_the_bulk_writer_finds_nothing_to_change(district, resource_named):
     assert {each.result for each in written} == {Outcome.UNCHANGED}
 
 
-def test_what_comes_next_gets_a_row_behind_the_others(district, resource_named):
+def test_later_documents_get_higher_row_ids(district, resource_named):
     descriptor = resource_named("SexDescriptor")
     body = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "X", "shortDescription": "X"}
 

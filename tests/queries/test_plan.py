@@ -1,4 +1,4 @@
-"""Which way finds a page: a function of the selection alone."""
+"""The plan of a page is a function of the selection."""
 
 import pytest
 

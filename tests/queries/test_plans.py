@@ -1,6 +1,6 @@
-"""No query degenerates: how much of the database each kind of query touches, whatever the machine and its load.
+"""Bounds for the rows and blocks that each kind of query touches, independent of the machine and its load.
 
-The bounds are far above what is needed and far below what a scan of the resource, or of the table, takes.
+The bounds are far above the usual figures and far below those of a scan of the resource or the table.
 """
 
 import orjson
@@ -16,15 +16,15 @@ from tests.queries.touched import Touched, touched
 
 pytestmark = pytest.mark.django_db
 
-# Rows of a document, its index entries, and those of what it refers to.
+# Rows of a document, its index entries, and those of its references.
 _ROWS_OF_AN_ANSWER = 30
-# The nearest rows, twice since an entry of an index leads to each, and all that one school has.
+# The nearest rows, twice since each has an index entry, and all rows of one school.
 _ROWS_ASIDE = 9_500
-# Near rows that hold a few matches are followed by as many as are foretold to fill a page.
+# If the near rows contain few matches, as many rows are read as are estimated to fill a page.
 _FOLLOWED = {"value of one in 300"}
 
 
-# For the names alone.
+# For the names only.
 _NOWHERE = Place(schools=1, documents=1000, middle_row=1, last_row=1)
 
 
@@ -38,40 +38,40 @@ def test_the_resource_is_large_enough_for_a_scan_to_be_noticed(everything):
 
 
 @pytest.mark.parametrize("shape", pages(_NOWHERE))
-def test_a_page_touches_what_is_near(everything, api_without_check, shape):
-    answers, cost = _asked(api_without_check, pages(everything)[shape])
+def test_a_page_reads_only_near_rows(everything, api_without_check, shape):
+    answers, cost = _repeated(api_without_check, pages(everything)[shape])
 
     assert cost.full_scans == 0
     assert shape in _FOLLOWED or cost.rows <= _ROWS_ASIDE + _ROWS_OF_AN_ANSWER * answers
 
 
 @pytest.mark.parametrize("shape", counts(_NOWHERE))
-def test_what_is_counted_or_skipped_is_of_the_resource(everything, api_without_check, shape):
-    answers, cost = _asked(api_without_check, counts(everything)[shape])
+def test_counting_and_skipping_read_only_documents_of_the_resource(everything, api_without_check, shape):
+    answers, cost = _repeated(api_without_check, counts(everything)[shape])
 
     assert cost.full_scans == 0
     assert cost.rows <= 2 * everything.documents + _ROWS_ASIDE + _ROWS_OF_AN_ANSWER * answers
 
 
-def test_a_filter_that_matches_nothing_is_known_from_the_index(everything, api_without_check):
-    """Beyond the near rows, nothing is touched at all."""
-    _, cost = _asked(api_without_check, pages(everything)["no match"])
+def test_a_filter_without_matches_is_answered_by_the_index(everything, api_without_check):
+    """No rows beyond the near ones are read."""
+    _, cost = _repeated(api_without_check, pages(everything)["no match"])
 
     assert cost.rows <= 4_100
 
 
 @pytest.mark.parametrize("shape", ["one student", "one student and a day", "no match of frequent values"])
-def test_the_documents_of_a_person_are_found_without_looking_around(everything, api_without_check, shape):
-    """The key of a person is never that of many documents, so the index is asked at once."""
-    answers, cost = _asked(api_without_check, pages(everything)[shape])
+def test_the_documents_of_a_person_are_found_by_the_index(everything, api_without_check, shape):
+    """Few documents refer to one person, so the index is used first."""
+    answers, cost = _repeated(api_without_check, pages(everything)[shape])
 
     assert cost.rows <= 200 + _ROWS_OF_AN_ANSWER * answers
 
 
 @pytest.mark.parametrize("shape", ["first school", "last school", "page by token of one school"])
 def test_a_page_of_one_school_is_read_from_the_index_of_organizations(everything, api_without_check, shape):
-    """In the order of the page: no other documents of the school are touched."""
-    answers, cost = _asked(api_without_check, pages(everything)[shape])
+    """In the order of the page: no other documents of the school are read."""
+    answers, cost = _repeated(api_without_check, pages(everything)[shape])
 
     assert answers == 25
     assert cost.rows <= 100 + _ROWS_OF_AN_ANSWER * answers
@@ -79,7 +79,7 @@ def test_a_page_of_one_school_is_read_from_the_index_of_organizations(everything
 
 
 def test_other_filters_are_compared_with_the_first_documents_of_the_school(everything, api_without_check):
-    answers, cost = _asked(api_without_check, pages(everything)["last school and a third"])
+    answers, cost = _repeated(api_without_check, pages(everything)["last school and a third"])
 
     assert answers == 25
     assert cost.rows <= 500 + _ROWS_OF_AN_ANSWER * answers
@@ -87,8 +87,8 @@ def test_other_filters_are_compared_with_the_first_documents_of_the_school(every
 
 
 def test_the_total_of_one_school_is_counted_in_the_index_of_organizations(everything, api_without_check):
-    """Of its 2,600 documents none is read."""
-    _, cost = _asked(api_without_check, counts(everything)["total of one school"])
+    """None of its 2,600 documents is read."""
+    _, cost = _repeated(api_without_check, counts(everything)["total of one school"])
 
     assert cost.rows <= 2 * 2_600 + 100
     assert cost.searches_of_bodies == 0
@@ -105,8 +105,8 @@ def test_the_total_of_one_school_is_counted_in_the_index_of_organizations(everyt
         ("/studentContactAssociations?contactUniqueId=7700000020007", 1),
     ],
 )
-def test_a_value_with_a_column_is_found_by_the_index_of_the_column(everything, api_without_check, path, answers):
-    found, cost = _asked(api_without_check, path)
+def test_a_securable_value_is_found_by_the_index_of_its_column(everything, api_without_check, path, answers):
+    found, cost = _repeated(api_without_check, path)
 
     assert found == answers
     assert cost.searches_of_bodies == 0
@@ -114,17 +114,17 @@ def test_a_value_with_a_column_is_found_by_the_index_of_the_column(everything, a
 
 
 def test_a_student_of_documents_with_an_organization_is_found_in_the_bodies(everything, api_without_check):
-    """The index of students leaves out most of them."""
-    answers, cost = _asked(api_without_check, pages(everything)["one student"])
+    """The index of students does not include most of them."""
+    answers, cost = _repeated(api_without_check, pages(everything)["one student"])
 
     assert answers == 13
     assert cost.searches_of_bodies == 1
 
 
-def test_what_was_written_last_is_not_read_through(everything, api_without_check):
-    """An index keeps it in a list of its own for a while, which would grow to 190 blocks here."""
+def test_the_pending_list_of_the_index_is_not_read(everything, api_without_check):
+    """A GIN index has a pending list of new entries, which could grow to 190 blocks here."""
     path = pages(everything)["one student"]
-    _, before = _asked(api_without_check, path)
+    _, before = _repeated(api_without_check, path)
     with connection.cursor() as cursor:
         cursor.execute("""
             INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
@@ -133,7 +133,7 @@ def test_what_was_written_last_is_not_read_through(everything, api_without_check
               FROM generate_series(1, 3000) AS number
         """)
 
-    _, cost = _asked(api_without_check, path)
+    _, cost = _repeated(api_without_check, path)
 
     assert cost.blocks < before.blocks + 60
 
@@ -153,16 +153,16 @@ def by_view(everything):
 
 
 def test_a_page_by_a_custom_view_looks_up_the_documents_next_to_it(everything, by_view):
-    """The view is not read as a whole: it is asked about one basis document at a time."""
-    answers, cost = _asked(by_view, "/studentSchoolAttendanceEvents")
+    """The view is not read as a whole, but looked up for one basis document at a time."""
+    answers, cost = _repeated(by_view, "/studentSchoolAttendanceEvents")
 
     assert answers == 25
     assert cost.full_scans == 0
     assert cost.rows <= _ROWS_ASIDE + _ROWS_OF_AN_ANSWER * answers
 
 
-def _asked(api: ApiTestClient, path: str) -> tuple[int, Touched]:
-    """How many documents came, and what it cost when the request came the second time."""
+def _repeated(api: ApiTestClient, path: str) -> tuple[int, Touched]:
+    """The number of documents, and the cost of the second of two requests."""
     answer = api.get(path)
     assert answer.status_code == 200, answer.content
     return len(answer.json()), touched(lambda: api.get(path))

@@ -1,4 +1,4 @@
-"""How `make bench-data` fills an empty database."""
+"""`make bench-data` on an empty database."""
 
 from itertools import groupby
 
@@ -12,7 +12,7 @@ from tests.seeding.seed import TABLES, seed
 
 pytestmark = pytest.mark.django_db
 
-_SIZE = 9_000  # A school and a part of another.
+_SIZE = 9_000  # One school and a part of another.
 _DEFINITIONS = """
 SELECT conname, pg_get_constraintdef(oid), convalidated FROM pg_constraint
  WHERE contype IN ('f', 'p', 'u') AND conrelid = ANY (%(tables)s::regclass[])
@@ -24,7 +24,7 @@ SELECT relname, pg_get_indexdef(indexrelid), indisvalid FROM pg_index JOIN pg_cl
 
 
 def test_rows_in_another_order_than_their_documents_are_cloned_with_their_own_keys(monkeypatch, preparers):
-    """Several connections write at the same time, so rows get their ids in any order."""
+    """Several connections write concurrently, so row ids are assigned in any order."""
     write = BulkWriter.write
 
     def backwards(self, candidates):

@@ -1,8 +1,8 @@
-"""How much of the database a request touches, as PostgreSQL counts it within a transaction.
+"""The rows and blocks that a request touches, by PostgreSQL's statistics of the transaction.
 
-Unlike times these figures are the same on every machine. `rows` are those of tables, read by whatever kind of scan,
-and entries of indexes; `blocks` are those asked for, in memory or not, of tables and indexes; `full_scans` are those of
-whole tables of documents and references; `searches_of_bodies` those of the GIN index over the bodies.
+Unlike times these figures are the same on every machine. `rows` are rows of tables, read by any kind of scan, and index
+entries; `blocks` are requested blocks of tables and indexes, cached or not; `full_scans` are sequential scans of
+documents and references; `searches_of_bodies` scans of the GIN index over the bodies.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ SELECT coalesce(sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tup
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """By one request."""
+    """The figures of one request."""
 
     rows: int
     blocks: int
@@ -30,7 +30,7 @@ class Touched:
 
 
 def touched(request: Callable[[], object]) -> Touched:
-    """By a request that is served in this process, and on this connection, inside a transaction."""
+    """The figures of a request served in this process, on this connection, inside a transaction."""
     before = _counted()
     request()
     return Touched(*(after - earlier for after, earlier in zip(_counted(), before, strict=True)))

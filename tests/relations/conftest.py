@@ -1,4 +1,4 @@
-"""Documents around a student and a school, and how they are asked for."""
+"""Documents of a student and a school, and requests for related documents."""
 
 import pytest
 
@@ -8,10 +8,10 @@ RELATIONS = "/relations/v1/ed-fi"
 
 
 def related(api, endpoint, document, query=""):
-    return ask(api, f"/{endpoint}/{document.document_uuid}?{query}")
+    return request(api, f"/{endpoint}/{document.document_uuid}?{query}")
 
 
-def ask(api, path, method="get"):
+def request(api, path, method="get"):
     return api.request(method, RELATIONS + path)
 
 
@@ -25,7 +25,7 @@ def endpoints(response):
 
 @pytest.fixture
 def association(api, documents, resource_named):
-    """Of a student and a school, with what these need."""
+    """An association of a student and a school, with their targets."""
     documents.store(resource_named("StudentSchoolAssociation"))
     return stored("StudentSchoolAssociation")
 

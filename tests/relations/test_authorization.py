@@ -1,4 +1,4 @@
-"""Related documents are read as if each had been asked for: what a client may not read is not listed."""
+"""Related documents that the client may not read are not listed."""
 
 import orjson
 import pytest
@@ -13,7 +13,7 @@ EVERYONES = "NoFurtherAuthorizationRequired"
 
 @pytest.fixture
 def reader(full_association):
-    """A client that may read students and their enrolments, and nothing else."""
+    """A client that may read only students and their enrollments."""
     claims = ["ed-fi/student", "ed-fi/studentSchoolAssociation"]
     grant = {"claims": claims, "actions": ["Read"], "strategies": [EVERYONES]}
     load(read_claims(orjson.dumps({"claimSets": [{"name": "Enrolments", "grants": [grant]}]})), by="tests")
@@ -28,7 +28,7 @@ def test_resources_that_a_client_may_not_read_are_left_out(api, reader):
     assert related(reader, "students", student, "resource=ed-fi/studentSchoolAttendanceEvents").json() == []
 
 
-def test_what_a_document_refers_to_is_left_out_too(reader, full_association):
+def test_unreadable_references_of_a_document_are_left_out(reader, full_association):
     assert endpoints(related(reader, "studentSchoolAssociations", full_association, "direction=outgoing")) == [
         "students"
     ]
@@ -42,7 +42,7 @@ def test_referrers_of_an_unreadable_document_are_not_disclosed(reader):
 
 
 def test_resources_whose_strategies_cannot_be_applied_are_left_out(full_association, api):
-    """Descriptors belong to no organization; asked for by themselves, they answer with the fault."""
+    """Descriptors have no organization; a GET of them reports the configuration error."""
     grant = {"claims": ["domains/everything"], "actions": ["Read"], "strategies": ["RelationshipsWithEdOrgsAndPeople"]}
     load(read_claims(orjson.dumps({"claimSets": [{"name": "Everything", "grants": [grant]}]})), by="tests")
     school = api.get("/schools").json()[0]["schoolId"]
@@ -56,7 +56,7 @@ def test_resources_whose_strategies_cannot_be_applied_are_left_out(full_associat
 
 @pytest.fixture
 def of_one_school(full_association, api):
-    """A client of another school than the one of the other documents, and its enrolment of the same student."""
+    """A client of another school, which has an enrollment of the same student."""
     school = api.get("/schools").json()[0]
     changed = {"schoolId": 77, "nameOfInstitution": "Another"}
     api.post("/schools", {name: value for name, value in school.items() if name[0] != "_" and name != "id"} | changed)
@@ -78,7 +78,7 @@ def test_documents_that_a_client_may_not_read_are_left_out(of_one_school):
     assert [each["id"] for each in found] == [enrolment]
 
 
-def test_a_document_that_a_client_may_not_read_is_refused_as_it_is_itself(of_one_school, full_association):
+def test_relations_of_an_unreadable_document_are_refused(of_one_school, full_association):
     client, _ = of_one_school
     path = f"/studentSchoolAssociations/{full_association.document_uuid}"
 

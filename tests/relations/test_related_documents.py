@@ -1,4 +1,4 @@
-"""What refers to a document and what it refers to, with one request each."""
+"""The referrers and the references of a document, in one request each."""
 
 import pytest
 from django.db import connection
@@ -6,7 +6,7 @@ from django.test import Client
 
 from edfi_api.models import Document
 from tests.api.test_upsert import STUDENT
-from tests.relations.conftest import RELATIONS, ask, endpoints, related, stored
+from tests.relations.conftest import RELATIONS, endpoints, related, request, stored
 
 SOME_ID = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"
 
@@ -30,7 +30,7 @@ def test_references_of_a_document(api, association):
     assert {"students", "schools", "gradeLevelDescriptors"} <= {*found}
 
 
-def test_a_school_is_found_as_what_it_is_and_as_an_education_organization(api, full_association):
+def test_referrers_of_a_school_refer_to_it_as_school_or_as_education_organization(api, full_association):
     found = endpoints(related(api, "schools", stored("School")))
 
     assert "sessions" in found, "refers to it as a School"
@@ -54,22 +54,22 @@ def test_pages_contain_every_document_exactly_once(api, full_association, order,
         if direction == "incoming"
         else ("studentSchoolAttendanceEvents", stored("StudentSchoolAttendanceEvent"))
     )
-    asked = f"direction={direction}&order={order}"
-    everything = related(api, endpoint, document, asked).json()
+    parameters = f"direction={direction}&order={order}"
+    everything = related(api, endpoint, document, parameters).json()
 
-    pages, query = [], f"{asked}&pageSize=2"
+    pages, query = [], f"{parameters}&pageSize=2"
     while query:
         response = related(api, endpoint, document, query)
         pages.append(response.json())
         token = response.get("Next-Page-Token")
-        query = token and f"{asked}&pageSize=2&pageToken={token}"
+        query = token and f"{parameters}&pageSize=2&pageToken={token}"
 
     assert [each for page in pages for each in page] == everything
     assert all(len(page) == 2 for page in pages[:-1])
     assert len(pages) > 2 or direction == "outgoing"
 
 
-def test_only_some_resources(api, full_association):
+def test_related_documents_can_be_limited_to_some_resources(api, full_association):
     school = stored("School")
 
     one = related(api, "schools", school, "resource=ed-fi/sessions")
@@ -82,7 +82,7 @@ def test_only_some_resources(api, full_association):
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_bodies_are_those_that_the_resource_serves(api, full_association, settings, links):
+def test_bodies_equal_those_of_the_resource(api, full_association, settings, links):
     settings.EDFI_API = settings.EDFI_API | {"LINKS": links}
 
     found = related(api, "schools", stored("School"), "include=body").json()
@@ -110,35 +110,35 @@ def test_a_referrer_by_both_identities_is_listed_once(api_without_check, documen
 def test_a_document_without_related_documents_has_an_empty_page(api):
     student = api.post("/students", STUDENT)
 
-    response = ask(api, "/students" + student["Location"].rpartition("/students")[2])
+    response = request(api, "/students" + student["Location"].rpartition("/students")[2])
 
     assert (response.status_code, response.json()) == (200, [])
     assert "Next-Page-Token" not in response
 
 
-def test_a_document_that_is_not_there_is_not_found(api, association):
-    assert ask(api, f"/students/{SOME_ID}").status_code == 404
+def test_a_missing_document_is_not_found(api, association):
+    assert request(api, f"/students/{SOME_ID}").status_code == 404
     assert related(api, "schools", stored("Student")).status_code == 404, "it is no school"
 
 
 @pytest.mark.parametrize("path", ["/unknowns/" + SOME_ID, "/students", "/", "/educationOrganizations/" + SOME_ID])
 def test_an_unknown_path_is_a_problem(api, path):
-    response = ask(api, path)
+    response = request(api, path)
 
     assert response.status_code == 404
     assert response.json()["type"] == "urn:ed-fi:api:not-found"
 
 
-def test_an_id_is_a_uuid(api):
-    response = ask(api, "/students/1")
+def test_an_id_that_is_no_uuid_is_refused(api):
+    response = request(api, "/students/1")
 
     assert response.status_code == 400
     assert response.json()["validationErrors"] == {"$.id": ["The value '1' is not valid."]}
 
 
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
-def test_relations_are_only_read(api, method):
-    response = ask(api, f"/students/{SOME_ID}", method)
+def test_relations_are_read_only(api, method):
+    response = request(api, f"/students/{SOME_ID}", method)
 
     assert response.status_code == 405
     assert response["Allow"] == "GET, HEAD"

@@ -34,8 +34,8 @@ def whole_answer(connection: socket.socket) -> http.client.HTTPResponse:
 
 
 def all_threads_answer(server, timeout):
-    def ask(_):
+    def send(_):
         return httpx.get(f"http://127.0.0.1:{server.port}/health/live", timeout=timeout).status_code
 
     with ThreadPoolExecutor(8) as pool:
-        return set(pool.map(ask, range(8))) == {200}
+        return set(pool.map(send, range(8))) == {200}

@@ -145,7 +145,7 @@ class RealServer:
 
     def _token(self, credentials: dict[str, str]) -> str:
         with closing(RealClient(self.port, token="")) as client:
-            return json.loads(client.ask("POST", "/oauth/token", credentials).body)["access_token"]
+            return json.loads(client.send("POST", "/oauth/token", credentials).body)["access_token"]
 
 
 class RealClient:
@@ -156,7 +156,7 @@ class RealClient:
         authorization = {"Authorization": f"Bearer {token}"} if token else {}
         self._headers = authorization | {"Content-Type": "application/json"}
 
-    def ask(self, method: str, path: str, body: object = None) -> Answer:
+    def send(self, method: str, path: str, body: object = None) -> Answer:
         """Raises OSError or HTTPException if there is no answer; whether the request was carried out is then open."""
         try:
             self._connection.request(method, path, None if body is None else json.dumps(body), self._headers)

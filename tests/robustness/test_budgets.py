@@ -44,7 +44,7 @@ class Meter:
         [self._worker] = server.workers()
         self._postmaster = psutil.Process(int((server.data / "postmaster.pid").read_text().split()[0]))
 
-    def ask(self, method: str, path: str, body: bytes | None = None) -> Cost:
+    def send(self, method: str, path: str, body: bytes | None = None) -> Cost:
         """The answer; the processor time of both sides and the growth of the worker's memory.
 
         What the server compiles once per resource, with the first request, is not counted.
@@ -125,7 +125,7 @@ SHAPES = {
 @needs_peaks
 @pytest.mark.parametrize("shape", SHAPES)
 def test_any_shape_of_an_unknown_member(meter, shape):
-    cost = meter.ask("POST", STUDENTS, text_with("unknown", SHAPES[shape]))
+    cost = meter.send("POST", STUDENTS, text_with("unknown", SHAPES[shape]))
 
     assert_within_budget(cost, 200, 201, 400, 413)
 
@@ -148,7 +148,7 @@ def test_a_member_of_any_type_with_as_long_a_text_as_fits(meter, surface, docume
     text = LONG_TEXTS[content] * ((LARGEST - 10_000) // len(LONG_TEXTS[content]))
     body = json.dumps(documents.minimal_body(resource) | {member: "LONG"}).replace("LONG", text)
 
-    cost = meter.ask("POST", f"/data{resource.url_path}", body.encode())
+    cost = meter.send("POST", f"/data{resource.url_path}", body.encode())
 
     assert_within_budget(cost, 400)
 
@@ -184,7 +184,7 @@ def test_items_up_to_a_limit(meter, surface, documents, paths, limit):
     number = (MOST_VALUES - separators(full)) // separators(full[array]) if limit == MOST_VALUES else MOST_REFERENCES
     body = filled(full, rule, number)
 
-    cost = meter.ask("POST", f"/data{resource.url_path}", json.dumps(body).encode())
+    cost = meter.send("POST", f"/data{resource.url_path}", json.dumps(body).encode())
 
     assert_within_budget(cost, 200, 201, 400, 409, 413)
 
@@ -202,7 +202,7 @@ def test_items_that_break_a_rule_each(meter, wrong):
     item = SPOILT[wrong]
     body = STUDENT | {"otherNames": [item] * (MOST_VALUES // 4)}
 
-    cost = meter.ask("POST", STUDENTS, json.dumps(body).encode())
+    cost = meter.send("POST", STUDENTS, json.dumps(body).encode())
 
     assert_within_budget(cost, 400)
     problem = json.loads(cost.body)
@@ -216,7 +216,7 @@ def test_text_that_is_no_date(meter, documents, resource_named, text):
     periods = [{"beginDate": text}] * (MOST_VALUES // 2 - 100)
     school = documents.minimal_body(resource_named("School")) | {"addresses": [{"periods": periods}]}
 
-    cost = meter.ask("POST", SCHOOL, json.dumps(school).encode())
+    cost = meter.send("POST", SCHOOL, json.dumps(school).encode())
 
     assert_within_budget(cost, 400)
 
@@ -226,7 +226,7 @@ def test_unknown_descriptors_cost_one_query(meter, documents, resource_named):
     school = documents.minimal_body(resource_named("School"))
     descriptors = [{"gradeLevelDescriptor": f"uri://ed-fi.org/GradeLevelDescriptor#{n}"} for n in range(9_000)]
 
-    cost = meter.ask("POST", SCHOOL, json.dumps(school | {"gradeLevels": descriptors}).encode())
+    cost = meter.send("POST", SCHOOL, json.dumps(school | {"gradeLevels": descriptors}).encode())
 
     assert_within_budget(cost, 400)
     problem = json.loads(cost.body)
@@ -247,10 +247,10 @@ def test_as_many_references_as_a_document_may_have(meter, documents, resource_na
         return json.dumps(body | {"staffs": staff}).encode()
 
     # One reference each to a student, a school or the like stands in the minimal body.
-    first = meter.ask("POST", path, with_staff(MOST_REFERENCES - 10))
-    again = meter.ask("POST", path, with_staff(MOST_REFERENCES - 10))
-    fewer = meter.ask("POST", path, with_staff(10))
-    more = meter.ask("POST", path, with_staff(MOST_REFERENCES + 1))
+    first = meter.send("POST", path, with_staff(MOST_REFERENCES - 10))
+    again = meter.send("POST", path, with_staff(MOST_REFERENCES - 10))
+    fewer = meter.send("POST", path, with_staff(10))
+    more = meter.send("POST", path, with_staff(MOST_REFERENCES + 1))
 
     for cost, status in ((first, 200), (again, 200), (fewer, 200), (more, 413)):
         assert_within_budget(cost, status)
@@ -263,8 +263,8 @@ def test_the_cost_of_a_body_grows_with_its_length(meter, surface, documents):
     path, body = f"/data{resource.url_path}", documents.full_body(resource)
     quarter = (MOST_VALUES - separators(body)) // separators(body[rule.array.steps[0]]) // 4
 
-    less = meter.ask("POST", path, json.dumps(filled(body, rule, quarter)).encode())
-    most = meter.ask("POST", path, json.dumps(filled(body, rule, 4 * quarter)).encode())
+    less = meter.send("POST", path, json.dumps(filled(body, rule, quarter)).encode())
+    most = meter.send("POST", path, json.dumps(filled(body, rule, 4 * quarter)).encode())
 
     assert_within_budget(less, 200)
     assert_within_budget(most, 200)
@@ -286,7 +286,7 @@ def test_the_cost_of_a_body_grows_with_its_length(meter, surface, documents):
     ids=lambda query: query[:12],
 )
 def test_any_query_string(meter, query):
-    cost = meter.ask("GET", f"{STUDENTS}?{query}")
+    cost = meter.send("GET", f"{STUDENTS}?{query}")
 
     assert_within_budget(cost, 200, 400, 414)
     assert len(cost.body) < 3000 or cost.status == 200

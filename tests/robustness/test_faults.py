@@ -31,12 +31,12 @@ Request = Callable[[RealClient], Answer]
 
 
 def read(client: RealClient) -> Answer:
-    return client.ask("GET", f"{STUDENTS}?limit=1")
+    return client.send("GET", f"{STUDENTS}?limit=1")
 
 
 def write(client: RealClient) -> Answer:
     name = f"faults {next(_numbers)}"
-    answer = client.ask("POST", STUDENTS, STUDENT | {"studentUniqueId": name})
+    answer = client.send("POST", STUDENTS, STUDENT | {"studentUniqueId": name})
     if answer.status == 201:
         acknowledged.add(name)
     return answer
@@ -44,7 +44,7 @@ def write(client: RealClient) -> Answer:
 
 def ask_for_token(server: RealServer) -> Answer:
     with closing(RealClient(server.port, token="")) as client:
-        return client.ask("POST", "/oauth/token", server.credentials)
+        return client.send("POST", "/oauth/token", server.credentials)
 
 
 def assert_is_told_to_come_again(answer: Answer) -> None:

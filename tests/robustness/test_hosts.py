@@ -1,4 +1,4 @@
-"""Hosts that are not ours: refused everywhere but where probes ask, without noise in the log."""
+"""Unknown hosts are refused except at health endpoints, without tracebacks in the log."""
 
 import http.client
 import json

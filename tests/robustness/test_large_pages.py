@@ -32,7 +32,7 @@ def page(real_server: RealServer) -> Iterator[str]:
     """The path of a page of large descriptors."""
     body = {"namespace": "uri://ed-fi.org/TermDescriptor", "codeValue": "Model", "shortDescription": "Large"}
     with real_server.client() as client:
-        assert client.ask("POST", "/data/ed-fi/termDescriptors", body).status == 201
+        assert client.send("POST", "/data/ed-fi/termDescriptors", body).status == 201
     with psycopg.connect(real_server.database_url) as connection:
         connection.execute(_LARGE_DOCUMENTS, {"documents": DOCUMENTS, "bytes": BYTES})
     yield f"/data/ed-fi/termDescriptors?shortDescription=Large&limit={DOCUMENTS}&offset=1"
@@ -59,7 +59,7 @@ def relations(real_server: RealServer) -> Iterator[str]:
     """The path of a page of large documents that refer to one."""
     body = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "Model", "shortDescription": "Large"}
     with real_server.client() as client:
-        item = client.ask("POST", "/data/ed-fi/sexDescriptors", body).headers["Location"].rpartition("/")[2]
+        item = client.send("POST", "/data/ed-fi/sexDescriptors", body).headers["Location"].rpartition("/")[2]
     with psycopg.connect(real_server.database_url) as connection:
         connection.execute(
             _MANY_LARGE_REFERRERS.replace("#Model", "/SexDescriptor#Model"), {"documents": DOCUMENTS, "bytes": BYTES}
@@ -76,7 +76,7 @@ def test_memory_does_not_grow_with_the_page(real_server, request, path):
     before = [reset_peak(worker) for worker in real_server.workers()]
 
     with real_server.client() as client:
-        answer = client.ask("GET", path)
+        answer = client.send("GET", path)
 
     growth = [peak(worker) - had for worker, had in zip(real_server.workers(), before, strict=True)]
     documents = [each.get("body", each) for each in json.loads(answer.body)]
@@ -112,7 +112,7 @@ def test_a_page_of_large_relations_can_be_walked_either_way(real_server, relatio
             path = f"{relations.replace(str(DOCUMENTS), '60')}&order={order}"
             found, token = [], ""
             while token is not None:
-                answer = client.ask("GET", path + (token and f"&pageToken={token}"))
+                answer = client.send("GET", path + (token and f"&pageToken={token}"))
                 found += [each["body"]["codeValue"] for each in json.loads(answer.body)]
                 token = answer.headers.get("Next-Page-Token")
             assert found == [f"Large {number}" for number in numbers]

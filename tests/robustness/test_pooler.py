@@ -76,15 +76,15 @@ def test_clients_read_and_write_side_by_side(server: PooledServer) -> None:
         with server.client() as client:
             for number in (next(numbers) for _ in range(6)):
                 student = STUDENT | {"studentUniqueId": f"pooled-{number}"}
-                created = client.ask("POST", "/data/ed-fi/students", student)
+                created = client.send("POST", "/data/ed-fi/students", student)
                 path = created.headers["Location"].partition(f":{server.port}")[2]
                 changed = student | {"id": path.rpartition("/")[2], "firstName": "June"}
                 answers = [
-                    client.ask("PUT", path, changed),
-                    client.ask("GET", path),
-                    client.ask("GET", f"/data/ed-fi/students?studentUniqueId=pooled-{number}&totalCount=true"),
-                    client.ask("GET", "/data/ed-fi/students?limit=3"),
-                    client.ask("DELETE", path),
+                    client.send("PUT", path, changed),
+                    client.send("GET", path),
+                    client.send("GET", f"/data/ed-fi/students?studentUniqueId=pooled-{number}&totalCount=true"),
+                    client.send("GET", "/data/ed-fi/students?limit=3"),
+                    client.send("DELETE", path),
                 ]
                 statuses += [answer.status for answer in (created, *answers)]
         return statuses

@@ -20,7 +20,7 @@ from tests.robustness.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(not streaming_replica.is_possible(), reason="pg_basebackup is not installed here")
 
-# Long enough for a busy machine to ask between two of these.
+# Long enough for a busy machine to send a request in between.
 SECONDS = 6
 # After so long nobody remembers a write: see documents/replica.py.
 FORGOTTEN = SECONDS + 1.2
@@ -74,14 +74,14 @@ def post_term(client: RealClient) -> str:
     """The code value of a new descriptor; it refers to nothing."""
     code = f"Term {next(_numbers)}"
     body = {"namespace": "uri://ed-fi.org/TermDescriptor", "codeValue": code, "shortDescription": code}
-    answer = client.ask("POST", "/data/ed-fi/termDescriptors", body)
+    answer = client.send("POST", "/data/ed-fi/termDescriptors", body)
     assert answer.status == 201, answer.body
     return code
 
 
 def finds(client: RealClient, code: str, more: str = "") -> bool:
     path = f"/data/ed-fi/termDescriptors?codeValue={code.replace(' ', '+')}&totalCount=true{more}"
-    answer = client.ask("GET", path)
+    answer = client.send("GET", path)
     assert answer.status == 200, answer.body
     found = json.loads(answer.body)
     assert answer.headers["Total-Count"] == str(len(found))
@@ -119,10 +119,10 @@ def test_one_document_comes_from_the_primary(replica, writer, reader):
     replica.pause()
     body = {"namespace": "uri://ed-fi.org/TermDescriptor", "codeValue": "One", "shortDescription": "One"}
 
-    written = writer.ask("POST", "/data/ed-fi/termDescriptors", body)
+    written = writer.send("POST", "/data/ed-fi/termDescriptors", body)
     id_ = written.headers["Location"].rpartition("/")[2]
 
-    assert reader.ask("GET", f"/data/ed-fi/termDescriptors/{id_}").status == 200
+    assert reader.send("GET", f"/data/ed-fi/termDescriptors/{id_}").status == 200
 
 
 def test_on_every_connection_a_client_finds_what_it_wrote_on_another(replica, server):

@@ -19,12 +19,12 @@ _DISABLE = "UPDATE security_apiclient SET is_active = %s"
 def statuses(server: RealServer, token: str) -> set[int]:
     """Of requests on so many new connections that every worker gets some."""
 
-    def ask(_: int) -> int:
+    def send(_: int) -> int:
         with closing(RealClient(server.port, token)) as client:
-            return client.ask("GET", "/data/ed-fi/students?limit=1").status
+            return client.send("GET", "/data/ed-fi/students?limit=1").status
 
     with ThreadPoolExecutor(8) as pool:
-        return set(pool.map(ask, range(24)))
+        return set(pool.map(send, range(24)))
 
 
 @contextmanager

@@ -130,7 +130,7 @@ class Writer:
     def _ask(self, client: RealClient, method: str, path: str, body: dict[str, Any] | None = None) -> Answer | None:
         """None if the server did not answer."""
         try:
-            answer = client.ask(method, _DATA + path, body)
+            answer = client.send(method, _DATA + path, body)
         except (OSError, HTTPException):
             return None
         self.statuses[answer.status] += 1
@@ -169,7 +169,7 @@ def school(real_server: RealServer) -> RealServer:
     with real_server.client() as client:
         for endpoint, value in (("educationOrganizationCategory", "School"), ("gradeLevel", "Ninth grade")):
             body = {"namespace": _namespace(endpoint), "codeValue": value, "shortDescription": value}
-            assert client.ask("POST", f"{_DATA}/{endpoint}Descriptors", body).status in (200, 201)
+            assert client.send("POST", f"{_DATA}/{endpoint}Descriptors", body).status in (200, 201)
         body = {
             "schoolId": SCHOOL,
             "nameOfInstitution": "Lark Meadow",
@@ -178,7 +178,7 @@ def school(real_server: RealServer) -> RealServer:
             ],
             "gradeLevels": [{"gradeLevelDescriptor": f"{_namespace('gradeLevel')}#Ninth grade"}],
         }
-        assert client.ask("POST", f"{_DATA}/schools", body).status in (200, 201)
+        assert client.send("POST", f"{_DATA}/schools", body).status in (200, 201)
     return real_server
 
 

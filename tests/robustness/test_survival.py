@@ -39,7 +39,7 @@ class Writer:
     def write(self, client):
         student_id = f"{self.name}-{sum(self.statuses.values())}"
         self.statuses["sent"] += 1
-        answer = client.ask("POST", "/data/ed-fi/students", STUDENT | {"studentUniqueId": student_id})
+        answer = client.send("POST", "/data/ed-fi/students", STUDENT | {"studentUniqueId": student_id})
         self.statuses[answer.status] += 1
         if answer.status in (200, 201):
             self.acknowledged.add(student_id)
@@ -111,15 +111,15 @@ def test_a_killed_database_takes_no_acknowledged_write_with_it(real_server, numb
 def test_a_database_restarted_between_requests_is_not_noticed_by_clients(real_server):
     with ThreadPoolExecutor(16) as pool:
 
-        def ask(path):
+        def send(path):
             with real_server.client() as client:
-                return client.ask("GET", path).status
+                return client.send("GET", path).status
 
         paths = ["/data/ed-fi/students?limit=1", "/data/ed-fi/students/0198b4f3-3c5e-7000-8000-0123456789ab"] * 20
-        before = list(pool.map(ask, paths))
+        before = list(pool.map(send, paths))
         real_server.kill_database(signal.SIGQUIT)
         real_server.start_database()
-        after = list(pool.map(ask, paths))
+        after = list(pool.map(send, paths))
 
     assert before == after == [200, 404] * 20
 

@@ -34,7 +34,7 @@ def server(tmp_path: Path) -> Iterator[tuple[int, psutil.Process]]:
         yield port, arbiter
 
 
-def ask(port: int) -> int:
+def send(port: int) -> int:
     """The status of the answer on a new connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
         connection.sendall(GET)
@@ -46,7 +46,7 @@ def asking(port: int) -> Iterator[list[int]]:
     """Clients that open a connection for each request, within the block; the answers are yielded."""
     end, statuses = Event(), []
     with ThreadPoolExecutor(CLIENTS) as pool:
-        clients = [pool.submit(lambda: [statuses.append(ask(port)) for _ in iter(end.is_set, True)]) for _ in "1234"]
+        clients = [pool.submit(lambda: [statuses.append(send(port)) for _ in iter(end.is_set, True)]) for _ in "1234"]
         try:
             yield statuses
             more = len(statuses) + 100
@@ -80,7 +80,7 @@ def test_added_and_removed_workers_share_the_connections(server):
         wait_until(lambda count=count: len(workers(gunicorn)) == count, PATIENCE)
         wait_until(lambda count=count: listening(gunicorn, port) == count, PATIENCE)
         with ThreadPoolExecutor(16) as pool:
-            assert set(pool.map(ask, [port] * 64)) == {200}
+            assert set(pool.map(send, [port] * 64)) == {200}
 
 
 def listening(gunicorn: psutil.Process, port: int) -> int:
@@ -160,12 +160,12 @@ def test_several_addresses_are_served_also_unix_sockets(tmp_path):
                 connection.connect(str(path))
                 connection.sendall(GET)
                 assert whole_answer(connection).status == 200
-            assert ask(port) == 200
+            assert send(port) == 200
 
 
 def test_gunicorn_s_own_worker_serves_when_it_is_set(tmp_path):
     with constant_view(tmp_path / "home", MEADOWLARK_WORKER="gthread") as (port, gunicorn):
-        assert ask(port) == 200
+        assert send(port) == 200
         loaded = [each.path for worker in gunicorn.children() for each in worker.memory_maps()]
 
     assert loaded

@@ -1,9 +1,9 @@
-"""The rows of one school, as the bulk writer left them, made into the rows of other schools, as lines for COPY.
+"""Clones the rows of one school, written by the bulk writer, into rows of other schools, as lines for COPY.
 
-Two schools differ in a number of fixed length that occurs in nothing else. So the columns of a clone, whatever they
-are, are those of the model with another number in them; its referential ids are the hashes of its own keys; and it
-refers to its own documents where the model refers to the model's. So that its links do too, the ids of its documents
-are made of the number of the school and the place of the document.
+Two schools differ only in a number of fixed length, which occurs nowhere else. So the columns of a clone are those of
+the model with its number replaced; its referential ids are the hashes of its own keys, and its references lead to its
+own documents. The ids of its documents are built from the number of the school and the position of the document, so
+that links can be replaced, too.
 """
 
 import re
@@ -15,16 +15,16 @@ from uuid import UUID
 from references.identity import natural_key, referential_id
 
 _UUID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Stands in the lines of the model for the id of the school's own document.
+# Placeholder in the lines of the model for the id of the school's own document.
 _SCHOOL_ID = b"<school>"
 
-# The digit of a UUID that tells its variant: two bits of it are fixed.
+# The digit of a UUID with its variant: two bits of it are fixed.
 _VARIANTS = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a referential id is made from."""
+    """The input of a referential id."""
 
     project: str
     resource: str
@@ -40,13 +40,13 @@ class Key:
 
     @property
     def _lowered(self) -> list[tuple[str, str]]:
-        """Descriptors take part in lower case."""
+        """Descriptors are hashed in lower case."""
         return [(path, value.lower() if path.endswith("Descriptor") else value) for path, value in self.elements]
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """The lines of one school for the three tables."""
+    """The lines of one school for each of the three tables."""
 
     documents: bytes
     aliases: bytes
@@ -55,9 +55,9 @@ class Copies:
 
 
 class Model:
-    """The school that is cloned. `documents` are its rows in order, id and line without number and id, `keys` theirs;
-    `school_keys` those of the school's own document, whose id `school_ids` has for each school. `references` lead from
-    a document, by its place in that order, to a referential id, with what else stands in their rows."""
+    """The school that is cloned. `documents` are its rows in order, each with its id and its line without row id and
+    id, `keys` their keys; `school_keys` are those of the school's own document, whose id is in `school_ids` for each
+    school. `references` lead from a document, by its position, to a referential id, with their other columns."""
 
     def __init__(
         self,
@@ -71,9 +71,9 @@ class Model:
     ) -> None:
         self._number = b"%d" % number
         self._school_ids = school_ids
-        ours = {id_.encode(): _document_id(number, place).encode() for place, (id_, _) in enumerate(documents)}
-        ours[school_ids[number].encode()] = _SCHOOL_ID
-        self._documents = _UUID.sub(lambda id_: ours.get(id_[0], id_[0]), b"\n".join(line for _, line in documents))
+        own_ids = {id_.encode(): _document_id(number, place).encode() for place, (id_, _) in enumerate(documents)}
+        own_ids[school_ids[number].encode()] = _SCHOOL_ID
+        self._documents = _UUID.sub(lambda id_: own_ids.get(id_[0], id_[0]), b"\n".join(line for _, line in documents))
         self._hashed_texts = "\n".join(key.hashed_text for key in (*keys, *school_keys)).encode()
         self._size = len(documents)
         places = {key.referential_id: place for place, key in enumerate((*keys, *school_keys))}
@@ -87,7 +87,7 @@ class Model:
         self._shared = [target.hex for target in shared]
 
     def clone(self, number: int, first_row: int, most: int) -> Copies:
-        """The first `most` documents of the school with this number; their rows begin with `first_row`."""
+        """The first `most` documents of the school with this number; their row ids start at `first_row`."""
         count = min(most, self._size)
         own = b"%d" % number
         ids = [_id(text) for text in self._hashed_texts.replace(self._number, own).split(b"\n")] + self._shared
@@ -114,12 +114,12 @@ class Model:
 
 
 def _document_id(school: int, place: int) -> str:
-    """In the form of a UUID of version 7, which grows with the rows."""
+    """A UUID in the format of version 7, increasing with the rows."""
     return f"{school:09}000700080{place:014}"
 
 
 def _id(hashed_text: bytes) -> str:
-    """What `referential_id` gives, as hexadecimal digits: this is done millions of times."""
+    """The result of `referential_id` in hexadecimal digits; optimised, since it is called millions of times."""
     digits = shake_128(hashed_text).hexdigest(16)
     return f"{digits[:12]}8{digits[13:16]}{_VARIANTS[digits[16]]}{digits[17:]}"
 

@@ -1,8 +1,8 @@
-"""What a school district leaves behind in a year, as bodies: the documents that queries are measured with.
+"""Bodies of the documents of a school district in one year, used for measuring queries.
 
-A district is its frame (descriptors, school year, agencies and all schools) and then school after school: sessions,
-courses, sections, and for each student enrollment, classes, family and above all attendance. Targets come before
-their referrers. Every school is like every other but for its number, which all that belongs to it carries.
+A district consists of shared documents (descriptors, school year, agencies and all schools) and then, for each school,
+sessions, courses, sections, and for each student enrollment, classes, family and attendance. Targets come before
+their referrers. Schools differ only in their number, which is part of the keys of all their documents.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ SECTIONS_OF_A_STUDENT = 5
 ABSENCES_OF_A_STUDENT = 13
 SCHOOLS_OF_AN_AGENCY = 25
 YEAR = 2026
-# One absence in three hundred has a reason: frequent enough to be many in a large district, rare on any page.
+# One absence in three hundred has a reason: many in a large district, but rare on each page.
 ABSENCES_TO_A_REASON = 300
 REASON = "Field trip"
 
@@ -24,7 +24,7 @@ Document = tuple[str, Body]
 
 
 def school_id(school: int) -> int:
-    """Numbers of one length that occur in nothing else."""
+    """Ids of fixed length that occur nowhere else."""
     return 770_000_000 + school
 
 
@@ -33,7 +33,7 @@ def student_unique_id(school: int, student: int) -> str:
 
 
 def frame(schools: int) -> Iterator[Document]:
-    """What the schools share, and the schools themselves, which are numbered from 1."""
+    """The documents shared by the schools, and the schools, numbered from 1."""
     yield from _descriptors()
     yield "SchoolYearType", {"schoolYear": YEAR, "currentSchoolYear": True, "schoolYearDescription": "2025-2026"}
     category = _uri("EducationOrganizationCategoryDescriptor", "Local Education Agency")
@@ -52,8 +52,7 @@ def frame(schools: int) -> Iterator[Document]:
 
 
 def school(school: int) -> list[Document]:
-    """All that belongs to one school, the school itself excepted; documents of a resource stand together, as loads
-    write them."""
+    """All documents of one school except the school itself, grouped by resource, as in a load."""
     documents = list(_school_year(school))
     resources = list(dict.fromkeys(name for name, _ in documents))
     return sorted(documents, key=lambda document: resources.index(document[0]))

@@ -1,10 +1,10 @@
-"""Fills a database with documents of mixed resources, ten million in minutes.
+"""Fills a database with documents of mixed resources: ten million in minutes.
 
-What schools share, the schools themselves and one model school go through the bulk writer, as any load does. The other
-schools are clones of the model's rows and go by COPY, for which indexes and constraints are taken away and made again
-behind them, foreign keys validated: all in one transaction, so that an interrupted run leaves them as they were.
-Triggers fire as always, but for the one that looks for the paths to a document: without indexes it would look at all of
-them each time, so paths are found at the end, all at once. `manage.py verify_integrity` agrees with the result.
+Shared documents, the schools themselves and one model school are written by the bulk writer. The other schools are
+clones of the model's rows, written by COPY after indexes and constraints are dropped; these are created again
+afterwards, and foreign keys validated, all in one transaction, so that an interrupted run changes nothing. Triggers are
+enabled except the one that computes authorization paths: without indexes it would scan the table for each document, so
+paths are computed at the end. `manage.py verify_integrity` accepts the result.
 """
 
 import time
@@ -29,11 +29,11 @@ from tests.seeding.clones import Copies, Key, Model
 
 TABLES = ("document", "alias", "reference")
 _MODEL = 1
-# What each document has of its own, beside the columns that are copied.
+# Columns with a value per document; all others are copied.
 _OWN_COLUMNS = ("id", "document_uuid")
-# What the database itself gives a new row.
+# Columns with a default of the database.
 _GIVEN_COLUMNS = ("created_at", "last_modified_at", "change_version")
-# How many schools are ready before they are copied: each takes some ten megabytes.
+# The number of schools prepared in advance; each takes some ten megabytes.
 _SCHOOLS_AHEAD = 3
 
 _CONSTRAINTS = """
@@ -54,7 +54,7 @@ SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
 
 
 def seed(size: int, is_shown: bool = False, processes: int | None = None) -> None:
-    """Write documents until there are `size` of them, or a little more if one school is too large already."""
+    """Write documents until there are `size` of them, or slightly more if one school is larger."""
     _Seeding(is_shown, processes).fill(size)
 
 
@@ -89,7 +89,7 @@ class _Seeding:
         return self._surface.by_name[ResourceName("Ed-Fi", name)]
 
     def _model(self) -> Model:
-        """The model school as it is stored."""
+        """The stored model school."""
         extractors: dict[str, Extractor] = {}
         keys = []
         for name, body in district.school(_MODEL):
@@ -116,9 +116,9 @@ class _Seeding:
         )
 
     def _rows(self, referential_ids: list[UUID]) -> tuple[list[tuple[str, bytes]], dict[int, int]]:
-        """Id and line of the documents with these referential ids, in their order, and the place of each row in it.
+        """Id and line of the documents with these referential ids, in their order, and the position of each row.
 
-        The rows themselves are in no order: several connections write at the same time.
+        The rows have no order, since several connections write concurrently.
         """
         lines = _lines(
             f"SELECT a.referential_id, d.id, document_uuid, {self._document_columns}"
@@ -152,7 +152,7 @@ class _Seeding:
 
 
 def _lines(query: str, parameters: Sequence[Any] = ()) -> list[bytes]:
-    """The rows of a query as COPY writes them."""
+    """The rows of a query in the format of COPY."""
     with connection.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT", parameters) as copy:
         return b"".join(copy).splitlines()
 
@@ -162,7 +162,7 @@ def _fields(lines: Iterable[bytes]) -> Iterator[list[str]]:
 
 
 def _clone(model: Model, first_row: int, missing: int, ready: Queue[Copies | BaseException]) -> None:
-    """In a thread: PostgreSQL takes in one school while the next is made."""
+    """Runs in a thread, so that one school is copied while the next is prepared."""
     try:
         for school in count(_MODEL + 1):
             if missing <= 0:
@@ -187,7 +187,7 @@ def _paths_at_the_end() -> Iterator[None]:
 
 @contextmanager
 def _without_indexes(is_shown: bool) -> Iterator[None]:
-    """Rows are taken in without looking anything up; what was dropped is made again from its own definition."""
+    """Drops indexes and constraints within the context, and creates them again from their definitions."""
     tables = {"tables": list(TABLES)}
     with connection.cursor() as cursor:
         cursor.execute(_CONSTRAINTS, tables)
@@ -218,7 +218,7 @@ def _send(target: str, lines: bytes) -> None:
 
 
 def _columns(table: str, others: tuple[str, ...]) -> str:
-    """All columns of a table but these, whichever there are."""
+    """All columns of a table except these."""
     return _value(_COLUMNS, {"table": table, "others": list(others)})
 
 

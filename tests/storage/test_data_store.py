@@ -1,4 +1,4 @@
-"""What a process keeps about a database: made once for each, and dropped with its object."""
+"""State of a process about a database: computed once for each, and dropped with its data store."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from edfi_api.storage import data_store
 from edfi_api.storage.data_store import data_store as store_of
 
 
-def test_what_is_kept_is_made_once_for_each_database():
+def test_state_is_computed_once_for_each_database():
     made: list[str] = []
 
     def make(using: str) -> str:
@@ -19,7 +19,7 @@ def test_what_is_kept_is_made_once_for_each_database():
     assert made == ["one", "other"]
 
 
-def test_an_empty_container_is_kept_too():
+def test_an_empty_container_is_kept():
     def make(_using: str) -> dict[str, int]:
         return {}
 
@@ -38,7 +38,7 @@ def test_nothing_is_kept_of_what_fails():
             store_of("one").state(make)
 
 
-def test_what_is_dropped_is_made_again():
+def test_dropped_state_is_computed_again():
     def make(_using: str) -> list[int]:
         return []
 

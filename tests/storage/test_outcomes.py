@@ -1,4 +1,4 @@
-"""The outcome that a statement returns, for each thing that can become of a write."""
+"""The outcome that a statement returns for each possible result of a write."""
 
 from uuid import UUID
 
@@ -75,7 +75,7 @@ def test_an_upsert_that_expects_another_version_is_stale(request_for):
     assert outcomes(upsert(request_for(courseTitle="Other"), version)) == ["updated"]
 
 
-def test_an_upsert_that_expects_a_version_of_no_document_is_stale(request_for):
+def test_an_upsert_that_expects_a_version_without_a_document_is_stale(request_for):
     assert upsert(request_for(), 7) == [("stale", None, None)]
 
 
@@ -85,7 +85,7 @@ def test_an_upsert_without_a_target_writes_nothing(request_for):
     assert upsert(request_for(educationOrganizationReference=gone)) == [("missing target", None, None)]
 
 
-def test_an_update_says_what_became_of_it(request_for):
+def test_outcomes_of_updates(request_for):
     assert update(request_for()) == []
 
     [(_, _, version)] = upsert(request_for())
@@ -96,7 +96,7 @@ def test_an_update_says_what_became_of_it(request_for):
     assert outcomes(update(request_for(courseTitle="Other"), version)) == ["updated"]
 
 
-def test_a_delete_says_what_became_of_it(request_for, course):
+def test_outcomes_of_deletes(request_for, course):
     assert delete(course) == []
 
     [(_, _, version)] = upsert(request_for())

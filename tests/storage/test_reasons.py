@@ -1,4 +1,4 @@
-"""Every index and trigger on the tables of documents says what it is for, and each index serves such a query."""
+"""Every index and trigger on the tables of documents has a comment with its purpose, and each index serves a query."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ SELECT indexrelid::regclass::text FROM pg_index i
    AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid AND contype IN ('p', 'u'))
 """
 
-# Takes all other indexes from the table of an index, so that the plan does not depend on statistics.
+# Drops all other indexes of the table, so that the plan does not depend on statistics.
 _LEFT_ALONE = """
 SELECT CASE WHEN conname IS NULL THEN format('DROP INDEX %%s CASCADE', other.indexrelid::regclass)
             ELSE format('ALTER TABLE %%s DROP CONSTRAINT %%I CASCADE', other.indrelid::regclass, conname) END
@@ -40,7 +40,7 @@ SELECT CASE WHEN conname IS NULL THEN format('DROP INDEX %%s CASCADE', other.ind
  WHERE this.indexrelid = %s::regclass AND other.indexrelid <> this.indexrelid
 """
 
-# One query that each index serves, as the code runs it, reduced to what decides about the index.
+# A query of the code that each index serves, reduced to the conditions relevant for the index.
 SERVED = {
     "alias_document": "SELECT FROM alias WHERE document_id = 7",
     "deleted_document_client": "SELECT FROM deleted_document WHERE deleted_by = 1 ORDER BY change_version DESC LIMIT 9",
@@ -102,11 +102,11 @@ def _rows(query: str) -> list[str]:
         return [value for (value,) in cursor]
 
 
-def test_every_index_and_trigger_says_what_it_is_for():
+def test_every_index_and_trigger_has_a_comment():
     assert _rows(_WITHOUT_REASON) == []
 
 
-def test_every_index_has_a_query_here():
+def test_every_index_has_a_query():
     assert sorted(SERVED) == sorted(_rows(_INDEXES))
 
 

@@ -1,4 +1,4 @@
-"""Composition of SQL: texts are joined, parameters are merged, contradictions are refused."""
+"""Composition of SQL: texts are joined, parameters merged, conflicting values refused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Statements in files: the reason of each stands in it, and is not sent."""
+"""Statements in files; their comments are not sent."""
 
 from edfi_api.storage.driver.sql_files import statements_beside
 

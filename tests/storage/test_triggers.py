@@ -1,4 +1,4 @@
-"""Which triggers and functions a write runs inside PostgreSQL, and how often."""
+"""The triggers and functions that a write runs in PostgreSQL, with their number of calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ def _explained(statement: str, *parameters: object) -> Mapping[str, Any]:
 
 
 def _calls(statement: str, *parameters: object) -> dict[str, int]:
-    """Of the triggers that are not those of constraints, by name."""
+    """Calls by name of trigger, without those of constraints."""
     return {
         trigger["Trigger Name"]: trigger["Calls"]
         for trigger in _explained(statement, *parameters)["Triggers"]
@@ -50,7 +50,7 @@ def test_a_delete_of_an_association_removes_its_paths(association):
     assert calls == {"document_is_deleted": 1, "document_leaves_paths": 1}
 
 
-def test_a_delete_of_a_person_locks_no_people_and_looks_for_no_paths_over_it(association):
+def test_a_delete_of_a_person_locks_no_people_and_computes_no_paths(association):
     student = Document.objects.get(resource_type__name="Student")
     association.delete()
 
@@ -59,7 +59,7 @@ def test_a_delete_of_a_person_locks_no_people_and_looks_for_no_paths_over_it(ass
     assert calls == {"document_is_deleted": 1, "document_of_person_leaves_paths": 1}
 
 
-def test_an_update_that_moves_nobody_leaves_paths_alone(association):
+def test_an_update_without_changed_securables_computes_no_paths(association):
     calls = _calls(
         "UPDATE document SET body = body || '{\"primarySchool\": true}', organization = organization WHERE id = %s",
         association.pk,
@@ -69,7 +69,7 @@ def test_an_update_that_moves_nobody_leaves_paths_alone(association):
 
 
 def test_the_indexed_body_is_computed_without_a_call_of_an_sql_function(association):
-    """`scoped_body` is inlined in the condition and in the index, which shows by a condition that the index serves."""
+    """`scoped_body` is inlined in condition and index; otherwise the index would not serve the condition."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan TO off")
         cursor.execute(
@@ -82,7 +82,7 @@ def test_the_indexed_body_is_computed_without_a_call_of_an_sql_function(associat
     assert "scoped_body(" not in plan
 
 
-def test_the_indexed_body_stands_below_the_number_of_its_resource(association):
+def test_the_indexed_body_is_scoped_by_resource_type(association):
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT scoped_body(266::smallint, '{\"a\": [1, null]}'), scoped_body(266::smallint, 'null') ->> '266',"
