@@ -79,7 +79,7 @@ class Process:
             )
 
     def lines(self) -> list[dict]:
-        """All lines written in this folder, also by earlier processes; the last line of a killed one may be truncated."""
+        """All lines written in this folder, also by earlier processes; a killed one may have truncated a line."""
         texts = [output.read_bytes() for output in sorted(self._folder.glob("output*"))]
         return [json.loads(line) for text in texts for line in text.splitlines(keepends=True) if line.endswith(b"\n")]
 

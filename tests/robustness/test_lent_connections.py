@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
 
 def post(server: RealServer) -> int:
     with server.client() as client:
-        return client.ask("POST", STUDENTS, STUDENT | {"studentUniqueId": str(next(NUMBERS))}).status
+        return client.send("POST", STUDENTS, STUDENT | {"studentUniqueId": str(next(NUMBERS))}).status
 
 
 def use_many_connections(server: RealServer, database: psycopg.Connection) -> None:
@@ -54,7 +54,7 @@ def test_requests_one_after_another_use_the_same_connection(server):
         use_many_connections(server, database)
         [before] = database.execute("SELECT clock_timestamp()").fetchone()
         with server.client() as client:
-            assert {client.ask("GET", STUDENTS).status for _ in range(3 * CONCURRENT)} == {200}
+            assert {client.send("GET", STUDENTS).status for _ in range(3 * CONCURRENT)} == {200}
 
         assert database.execute(f"{SESSIONS} AND query_start > %s", [before]).fetchone() == (1,)
 
@@ -64,7 +64,7 @@ def test_connections_that_are_no_longer_needed_are_closed(server):
         use_many_connections(server, database)
 
         def one_is_left() -> bool:
-            assert client.ask("GET", STUDENTS).status == 200
+            assert client.send("GET", STUDENTS).status == 200
             return database.execute(SESSIONS).fetchone() <= (1,)
 
         wait_until(one_is_left, 60)
