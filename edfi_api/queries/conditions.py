@@ -41,7 +41,7 @@ def _for_many_rows(predicates: tuple[Predicate, ...]) -> list[Sql]:
     if len(predicates) == 1 and predicates[0].alone:
         return [predicates[0].alone]
     if all(predicate.in_row_order or predicate.access_path for predicate in predicates):
-        return [_OF_TYPE, *(predicate.in_row_order or predicate.for_many_rows for predicate in predicates)]
+        return [_OF_TYPE, *(each.for_one_row if each.in_row_order else each.for_many_rows for each in predicates)]
     # The GIN index intersects the values of several predicates, however frequent each of them is.
     return [predicate.for_many_rows for predicate in predicates]
 

@@ -51,8 +51,13 @@ _ROWS = Sql("""
 FROM document d
 WHERE d.resource_type_id BETWEEN %(type)s::smallint AND %(type)s::smallint AND d.id BETWEEN %(first)s AND %(last)s
 """)
+# Compared as a pair instead of by an equality, so that PostgreSQL does not drop the column from ORDER BY as redundant:
+# otherwise a generic plan may scan the index of pages for the rows of a value, past those of all others. The pair is
+# where the index of the column is entered, which has no rows without a value.
 _ROWS_OF_VALUE = Sql("""
-FROM document d WHERE d.resource_type_id = %(type)s::smallint AND {value} AND d.id BETWEEN %(first)s AND %(last)s
+FROM document d
+WHERE d.resource_type_id = %(type)s::smallint AND d.{column} IS NOT NULL
+  AND (d.{column}, d.id) >= ({value}, %(first)s) AND (d.{column}, d.id) <= ({value}, %(last)s)
 """)
 _VERSIONS = Sql("""
 FROM document d
@@ -71,6 +76,7 @@ _BY_INDEX = Sql("FROM document d WHERE {index} AND d.id + 0 BETWEEN %(first)s AN
 _VERSIONS_BY_INDEX = Sql("FROM document d WHERE {index} AND " + _WITHOUT_WORKERS)
 
 _IN_ORDER = Sql("SELECT d.resource_type_id, d.{column} AS place, d.id {scan}")
+_IN_ORDER_OF_VALUE = _IN_ORDER + " ORDER BY {order} LIMIT %(wanted)s"
 _INDEX = Sql("SELECT d.resource_type_id, d.{column} AS place, d.id {by_index}")
 
 # The first `wanted` matches: from the nearest rows if these have enough, from further rows if the estimate says so,
@@ -78,12 +84,12 @@ _INDEX = Sql("SELECT d.resource_type_id, d.{column} AS place, d.id {by_index}")
 _NEAR_ROWS = Sql("""
 WITH near AS MATERIALIZED (
     SELECT d.resource_type_id, d.{column} AS place, d.id
-      FROM (SELECT d.* {scan} ORDER BY d.resource_type_id, d.{column} LIMIT {near_rows}) d
+      FROM (SELECT d.* {scan} ORDER BY {order} LIMIT {near_rows}) d
      WHERE {each_row} ORDER BY d.resource_type_id, d.{column} LIMIT %(wanted)s
 ), further AS MATERIALIZED (
     SELECT d.resource_type_id, d.{column} AS place, d.id
       FROM (
-        SELECT d.* {scan} ORDER BY d.resource_type_id, d.{column} OFFSET {near_rows} LIMIT ({further_rows})
+        SELECT d.* {scan} ORDER BY {order} OFFSET {near_rows} LIMIT ({further_rows})
       ) d
      WHERE {each_row} ORDER BY d.resource_type_id, d.{column} LIMIT %(wanted)s
 ), scanned AS MATERIALIZED (
@@ -184,7 +190,8 @@ def _found(selection: Selection, plan: Plan, wanted: int) -> Sql:
     column = selection.order.value
     match plan:
         case Plan(way=Way.IN_ORDER):
-            return _IN_ORDER.fill(column=column, scan=_scan(selection, plan.scanned))
+            found = _IN_ORDER_OF_VALUE if plan.scanned else _IN_ORDER
+            return found.fill(column=column, **_scanning(selection, plan.scanned))
         case Plan(way=Way.INDEX):
             return _INDEX.fill(column=column, by_index=_by_index(selection))
         case Plan(way=Way.ACCESS_PATH_BY_VERSION, path=AccessPath() as path):
@@ -201,7 +208,7 @@ def _near_rows(selection: Selection, plan: Plan) -> Sql:
     near_rows = plan.limits.near_rows_of_value if plan.scanned else plan.limits.near_rows
     return _NEAR_ROWS.fill(
         column=selection.order.value,
-        scan=_scan(selection, plan.scanned),
+        **_scanning(selection, plan.scanned),
         near_rows=str(near_rows),
         further_rows=_further_rows(near_rows),
         each_row=all_of(for_one_row(selection, plan.scanned)),
@@ -260,10 +267,16 @@ def _near_if_many(selection: Selection, path: AccessPath) -> Sql:
     return _NEAR_IF_MANY.fill(scan=_scan(selection), are_many=path.has_many_branches, each_row=each_row)
 
 
-def _scan(selection: Selection, scanned: Predicate | None = None) -> Sql:
-    if scanned is not None and scanned.in_row_order is not None:
-        return _ROWS_OF_VALUE.fill(value=scanned.in_row_order)
+def _scan(selection: Selection) -> Sql:
     return _ROWS if selection.order is Order.ROW else _VERSIONS
+
+
+def _scanning(selection: Selection, scanned: Predicate | None) -> dict[str, Sql | str]:
+    """The rows of a scan, of one value if an index has them in row order, and the order of the scan."""
+    if scanned is None or scanned.in_row_order is None:
+        return {"scan": _scan(selection), "order": f"d.resource_type_id, d.{selection.order.value}"}
+    column, value = scanned.in_row_order.column, scanned.in_row_order.value
+    return {"scan": _ROWS_OF_VALUE.fill(column=column, value=value), "order": f"d.{column}, d.id"}
 
 
 def _by_index(selection: Selection) -> Sql:

@@ -10,7 +10,7 @@ from typing import Any
 from edfi_api.documents.securables import COLUMNS, SecurableKind, groups
 from edfi_api.model.surface.resource import QueryField, Resource
 from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.row_policy import Predicate
+from edfi_api.storage.row_policy import IndexedValue, Predicate
 
 _BIGINT = range(-(2**63), 2**63)
 # Kinds with an index on resource type, column and row id.
@@ -32,8 +32,10 @@ class SecurableColumn:
         """The predicate `contained` with comparisons of the column wherever these are faster."""
         if self.kind is SecurableKind.ORGANIZATION and not (isinstance(value, int) and value in _BIGINT):
             return contained  # No column has such a number.
-        equal = Sql(f"d.{self.kind} = %({parameter})s::{COLUMNS[self.kind]}", {parameter: value})
-        predicate = replace(contained, for_one_row=equal, in_row_order=equal if self.kind in _IN_ROW_ORDER else None)
+        compared = Sql(f"%({parameter})s::{COLUMNS[self.kind]}", {parameter: value})
+        equal = f"d.{self.kind} = " + compared
+        indexed = IndexedValue(self.kind, compared) if self.kind in _IN_ROW_ORDER else None
+        predicate = replace(contained, for_one_row=equal, in_row_order=indexed)
         if self.index_condition is None or not contained.finds_few:
             return predicate  # The GIN index intersects frequent values.
         return replace(predicate, for_many_rows=equal + " AND " + self.index_condition)

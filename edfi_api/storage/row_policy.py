@@ -43,12 +43,21 @@ class AccessPath:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexedValue:
+    """A value of a column of `document` that has an index on resource type, column and row id."""
+
+    column: str
+    value: Sql
+
+
+@dataclass(frozen=True, slots=True)
 class Predicate:
     """A condition on rows `d` in equivalent forms; `%(type)s` is the number of their resource type.
 
     `for_one_row` is fast for a single row; `for_many_rows` can use an index or is fast for many rows; `alone`, if
     given, is faster when it is the only condition. `finds_few`: `for_many_rows` matches few rows of a resource.
-    `in_row_order`, if given, together with the resource type is answered by an index in the order of row ids.
+    `in_row_order`, if given, is the value to which `for_one_row` compares a column: its index returns the rows in the
+    order of row ids.
     """
 
     for_one_row: Sql
@@ -56,7 +65,7 @@ class Predicate:
     alone: Sql | None = None
     access_path: AccessPath | None = None
     finds_few: bool = False
-    in_row_order: Sql | None = None
+    in_row_order: IndexedValue | None = None
 
 
 # The results of the tests, and the paths of references that do not resolve → the refusal, or None if all tests pass.

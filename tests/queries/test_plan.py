@@ -5,12 +5,12 @@ import pytest
 from edfi_api.queries.plan import Plan, Way, plan
 from edfi_api.queries.selection import Order, Selection, Window
 from edfi_api.storage.driver.sql import Sql
-from edfi_api.storage.row_policy import AccessPath, Predicate
+from edfi_api.storage.row_policy import AccessPath, IndexedValue, Predicate
 
 _SQL = Sql("true")
 VALUE = Predicate(Sql("d.body @> '{}'"), _SQL)
 STUDENT = Predicate(_SQL, _SQL, finds_few=True)
-SCHOOL = Predicate(_SQL, _SQL, in_row_order=_SQL)
+SCHOOL = Predicate(_SQL, _SQL, in_row_order=IndexedValue("organization", _SQL))
 VIEW = Predicate(Sql("d.id IN (SELECT 1)"), _SQL)
 PATH = AccessPath(_SQL, _SQL, _SQL, remaining=None)
 CHECKED_PATH = AccessPath(_SQL, _SQL, _SQL, remaining=_SQL)

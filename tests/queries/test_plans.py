@@ -78,6 +78,31 @@ def test_a_page_of_one_school_is_read_from_the_index_of_organizations(everything
     assert cost.searches_of_bodies == 0
 
 
+# What PostgreSQL knows of the table. With as many resources as a data standard has it expects a single row on any page.
+STATISTICS = {
+    "never analyzed": "DELETE FROM pg_statistic WHERE starelid = 'document'::regclass",
+    "analyzed": "ANALYZE document",
+    "many resources": "ALTER TABLE document ALTER resource_type_id SET (n_distinct = 400); ANALYZE document",
+}
+_VISIBLE_PAGES = "UPDATE pg_class SET relallvisible = {pages} WHERE oid = 'document'::regclass"
+
+
+@pytest.mark.parametrize("plans", ["force_generic_plan", "force_custom_plan"])
+@pytest.mark.parametrize("visible_pages", ["relpages", "0"], ids=["vacuumed", "never vacuumed"])
+@pytest.mark.parametrize("statistics", STATISTICS.values(), ids=STATISTICS)
+def test_statistics_do_not_decide_whether_the_index_is_used(
+    everything, api_without_check, statistics, visible_pages, plans
+):
+    with connection.cursor() as cursor:
+        cursor.execute(f"{statistics}; {_VISIBLE_PAGES.format(pages=visible_pages)}")
+        cursor.execute(f"SET LOCAL plan_cache_mode = {plans}")
+
+    for shape in ("last school", "last school and a third", "page by token of one school"):
+        answers, cost = _asked(api_without_check, pages(everything)[shape])
+        assert answers == 25
+        assert cost.rows <= 500 + _ROWS_OF_AN_ANSWER * answers, shape
+
+
 def test_other_filters_are_compared_with_the_first_documents_of_the_school(everything, api_without_check):
     answers, cost = _repeated(api_without_check, pages(everything)["last school and a third"])
 
