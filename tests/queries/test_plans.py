@@ -78,7 +78,8 @@ def test_a_page_of_one_school_is_read_from_the_index_of_organizations(everything
     assert cost.searches_of_bodies == 0
 
 
-# What PostgreSQL knows of the table. With as many resources as a data standard has it expects a single row on any page.
+# What PostgreSQL knows of the table. With as many resources as a data standard has it expects a single row from any
+# index, and of two that cost the same it takes the younger one, here an index of pages.
 STATISTICS = {
     "never analyzed": "DELETE FROM pg_statistic WHERE starelid = 'document'::regclass",
     "analyzed": "ANALYZE document",
@@ -87,15 +88,13 @@ STATISTICS = {
 _VISIBLE_PAGES = "UPDATE pg_class SET relallvisible = {pages} WHERE oid = 'document'::regclass"
 
 
-@pytest.mark.parametrize("plans", ["force_generic_plan", "force_custom_plan"])
 @pytest.mark.parametrize("visible_pages", ["relpages", "0"], ids=["vacuumed", "never vacuumed"])
 @pytest.mark.parametrize("statistics", STATISTICS.values(), ids=STATISTICS)
-def test_statistics_do_not_decide_whether_the_index_is_used(
-    everything, api_without_check, statistics, visible_pages, plans
-):
+def test_statistics_do_not_decide_whether_the_index_is_used(everything, api_without_check, statistics, visible_pages):
     with connection.cursor() as cursor:
-        cursor.execute(f"{statistics}; {_VISIBLE_PAGES.format(pages=visible_pages)}")
-        cursor.execute(f"SET LOCAL plan_cache_mode = {plans}")
+        cursor.execute(f"CREATE INDEX ON document (resource_type_id, id); {statistics}")
+        cursor.execute(_VISIBLE_PAGES.format(pages=visible_pages))
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
 
     for shape in ("last school", "last school and a third", "page by token of one school"):
         answers, cost = _asked(api_without_check, pages(everything)[shape])
