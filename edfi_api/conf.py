@@ -123,6 +123,11 @@ class ApiSettings:
         self.__dict__.clear()
 
     @property
+    def has_main_store(self) -> bool:
+        """Whether the control database is used for documents, by clients without data stores."""
+        return bool(self.MAIN_STORE and not self.ROUTE_QUALIFIERS)
+
+    @property
     def data_standard(self) -> Path:
         """The folder or the file of the standard."""
         named = str(self.DATA_STANDARD)

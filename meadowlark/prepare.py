@@ -28,6 +28,7 @@ from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from edfi_api.conf import api_settings
 from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
 from edfi_api.management.arguments import seconds, whole_number
 from edfi_api.model.apischema.errors import ApiSchemaError
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(f"The settings cannot be used: {error}")
     try:
         wait_for_database(options.wait)
-        with _exclusively():
+        with exclusively():
             refuse_unusable_database(options.refuse_newer)
             prepare_database()
             _print_credentials(options)
@@ -105,11 +106,17 @@ def refuse_unusable_database(refuse_newer: bool) -> None:
 
 
 def prepare_database() -> None:
-    """Create tables, descriptors and school years; each step is idempotent."""
+    """Create tables, and what every database with documents has; each step is idempotent."""
     call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
-    call_command("load_descriptors", stdout=sys.stderr)
-    if not _has_school_years():
-        call_command("load_school_years", "1990-2040", "--current", "2026", stdout=sys.stderr)
+    if api_settings.has_main_store:
+        load_common_documents(DEFAULT_DB_ALIAS)
+
+
+def load_common_documents(using: str) -> None:
+    """Descriptors and school years."""
+    call_command("load_descriptors", database=using, stdout=sys.stderr)
+    if not _has_school_years(using):
+        call_command("load_school_years", "1990-2040", "--current", "2026", database=using, stdout=sys.stderr)
 
 
 def _print_credentials(options: argparse.Namespace) -> None:
@@ -168,13 +175,13 @@ def _connection_error() -> OperationalError | None:
 
 
 @contextmanager
-def _exclusively() -> Iterator[None]:
-    """Holds an advisory lock, so that no other process prepares this database at the same time.
+def exclusively(using: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
+    """Holds an advisory lock, so that no other process prepares the database at the same time.
 
     The lock belongs to an open transaction on a connection of its own: it ends with the connection, so a killed process
     leaves none, and a pooler with transaction pooling cannot give the server connection to another client.
     """
-    guard = connections.create_connection(DEFAULT_DB_ALIAS)
+    guard = connections.create_connection(using)
     try:
         guard.set_autocommit(False)
         if not _is_lock_ours(guard):
@@ -186,7 +193,7 @@ def _exclusively() -> Iterator[None]:
         yield
     finally:
         guard.close()
-        connection.close()
+        connections[using].close()
 
 
 def _is_lock_ours(guard: BaseDatabaseWrapper) -> bool:
@@ -196,14 +203,14 @@ def _is_lock_ours(guard: BaseDatabaseWrapper) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _has_school_years() -> bool:
+def _has_school_years(using: str) -> bool:
     """If so, an administrator may have changed the current school year, which a restart must not undo."""
     from edfi_api.models import Document  # noqa: PLC0415  Models need django.setup().
     from edfi_api.startup import current_surface  # noqa: PLC0415
 
     resources = current_surface().resources
     names = [resource.name.resource for resource in resources if resource.kind is ResourceKind.SCHOOL_YEAR]
-    return Document.objects.filter(resource_type__name__in=names).exists()
+    return Document.objects.using(using).filter(resource_type__name__in=names).exists()
 
 
 def _refuse(reason: str) -> int:

@@ -14,18 +14,19 @@ from edfi_api.storage.stored import Outcome
 from references.identity import descriptor_natural_key
 
 
-def load_bundled(surface: Surface, folder: Path, on_refusal: RefusalHandler) -> LoadResult:
+def load_bundled(surface: Surface, folder: Path, on_refusal: RefusalHandler, using: str) -> LoadResult:
     """Load the values bundled with the data standard in this folder that are not stored yet.
 
     Bundled values have no descriptions, so existing descriptors are left unchanged.
     """
     result = LoadResult()
-    load_candidates(_missing(bundled_descriptors(surface, folder), result), result, on_refusal)
+    load_candidates(_missing(bundled_descriptors(surface, folder), result, using), result, on_refusal, using)
     return result
 
 
-def _missing(candidates: Iterable[Candidate[str]], result: LoadResult) -> Iterator[Candidate[str]]:
-    known = {(name, key.lower()) for name, key in Descriptor.objects.values_list("resource_type__name", "natural_key")}
+def _missing(candidates: Iterable[Candidate[str]], result: LoadResult, using: str) -> Iterator[Candidate[str]]:
+    stored = Descriptor.objects.using(using)
+    known = {(name, key.lower()) for name, key in stored.values_list("resource_type__name", "natural_key")}
     for candidate in candidates:
         name = candidate.resource.name
         uri = f"{candidate.body['namespace']}#{candidate.body['codeValue']}"
@@ -35,9 +36,9 @@ def _missing(candidates: Iterable[Candidate[str]], result: LoadResult) -> Iterat
             yield candidate
 
 
-def load_files(surface: Surface, files: Sequence[Path], on_refusal: RefusalHandler) -> LoadResult:
+def load_files(surface: Surface, files: Sequence[Path], on_refusal: RefusalHandler, using: str) -> LoadResult:
     """Load the descriptors in these interchange files; all other elements are refused."""
-    return load_interchange(_descriptors_of(surface), files, on_refusal, kind="descriptor")
+    return load_interchange(_descriptors_of(surface), files, on_refusal, using, kind="descriptor")
 
 
 def _descriptors_of(surface: Surface) -> Surface:

@@ -35,7 +35,7 @@ class Routes:
         self._using = using
         self._lock = Lock()
         self._retired: dict[str, float] = {}
-        self._table = _read(using)
+        self._table = read_table(using)
         self._checked_at = time.monotonic()
 
     def table(self, version: int = 0) -> RoutingTable:
@@ -56,7 +56,7 @@ class Routes:
             self._checked_at = time.monotonic()
             [(version,)] = with_retries(lambda: execute(_VERSION, self._using))
             if version != self._table.version:
-                self._swap(_read(self._using))
+                self._swap(read_table(self._using))
 
     def _swap(self, table: RoutingTable) -> None:
         gone = {each.alias for each in self._table.databases} - {each.alias for each in table.databases}
@@ -73,7 +73,8 @@ def routes() -> Routes:
     return data_store(DEFAULT_DB_ALIAS).state(Routes)
 
 
-def _read(using: str) -> RoutingTable:
+def read_table(using: str = DEFAULT_DB_ALIAS) -> RoutingTable:
+    """The table as the control database has it now."""
     rows = with_retries(lambda: execute(_ROUTES, using))
     return RoutingTable.of(rows[0][0], [_store(*row) for _, *row in rows if row[0] is not None])
 
@@ -85,6 +86,5 @@ def _store(*columns: Any) -> Store:
         derivative = Database(f"store_{id_}_{its_revision}_r{number}", id_, its_connection)
         found[DerivativeType(type_)] = (*found.get(DerivativeType(type_), ()), derivative)
     pairs = json.loads(contexts)
-    values = {key.casefold(): value for key, value in pairs}
     primary = Database(f"store_{id_}_{revision}", id_, connection)
-    return Store(id_, tenant, name, State(state), context_of(pairs), values, primary, found)
+    return Store(id_, tenant, name, State(state), context_of(pairs), dict(pairs), primary, found)

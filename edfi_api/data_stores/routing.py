@@ -39,8 +39,8 @@ class Store:
     name: str
     state: State
     context: Context
-    # The values of the context as they are written, by case-folded qualifier.
-    values: Mapping[str, str]
+    # The values of the context by qualifier, as they are written.
+    spelling: Mapping[str, str]
     primary: Database
     derivatives: Mapping[DerivativeType, tuple[Database, ...]]
 
@@ -70,8 +70,8 @@ class RoutingTable:
         values: dict[tuple[int | None, str], dict[str, str]] = defaultdict(dict)
         for store in by_id.values():
             by_context[store.tenant, store.context].add(store.id)
-            for key, value in store.values.items():
-                values[store.tenant, key].setdefault(value.casefold(), value)
+            for key, value in store.spelling.items():
+                values[store.tenant, key.casefold()].setdefault(value.casefold(), value)
         return cls(
             version,
             by_id,

@@ -14,7 +14,7 @@ from edfi_api.logs.printable import is_printable
 
 from .addresses import FIXED, OUTSIDE
 from .connection_strings import LONGEST
-from .encryption import encrypt
+from .encryption import decrypt, encrypt
 from .models import DataStore, DataStoreContext, DataStoreDerivative, DerivativeType, State, Tenant
 
 COMMAND = "command"
@@ -80,6 +80,20 @@ def remove_data_store(store: DataStore, *, by: str = COMMAND) -> None:
     """Remove the data store with its context, derivatives and assignments; its database stays."""
     audit.administered("data store removed", data_store=store.pk, data_store_name=store.name, by=by)
     store.delete()
+
+
+@transaction.atomic
+def encrypt_again(*, by: str = COMMAND) -> int:
+    """Encrypt all connection strings with the first of the keys; how many there are. All or none: raises
+    ConnectionUnusable if no key decrypts one of them, and NoStoreKey."""
+    number = 0
+    for model in (DataStore, DataStoreDerivative):
+        for row in model.objects.select_for_update().filter(connection__isnull=False).order_by("pk"):
+            row.connection = encrypt(decrypt(row.connection or ""))
+            row.save(update_fields=["connection"])
+            number += 1
+    audit.administered("connection strings encrypted again", number=number, by=by)
+    return number
 
 
 def check_segment(value: str) -> str:

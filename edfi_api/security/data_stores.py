@@ -19,7 +19,7 @@ def database_of(client: AuthenticatedClient, token: str, segments: Sequence[str]
 
     Raises the exceptions of `data_stores`: of finding the data store, then of using it.
     """
-    if not client.data_store_ids and api_settings.MAIN_STORE and not api_settings.ROUTE_QUALIFIERS:
+    if not client.data_store_ids and api_settings.has_main_store:
         return DEFAULT_DB_ALIAS
     return usable(_store(client, token, segments), is_write=is_write)
 

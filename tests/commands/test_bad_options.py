@@ -21,7 +21,9 @@ COMMANDS = {name: app for name, app in get_commands().items() if app.split(".")[
 
 # By command and option (or argument): the other arguments of the command.
 NEEDED: dict[str, dict[str, list[str]]] = {
+    "assign_data_stores": {"client": ["client"], "none": ["--none"]},
     "assign_profiles": {"application": ["client"], "names": ["Portal"]},
+    "check_data_stores": {},
     "check_model": {},
     "create_api_client": {"name": ["client {number}"], "claim_set": ["--claim-set", "EdFiSandbox"]},
     "check_sql_views": {},
@@ -29,12 +31,14 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "create_sql_views": {},
     "describe_surface": {},
     "disable_api_client": {"client": ["client"]},
+    "drop_data_store": {"data_store": ["1"], "yes": ["--yes", "name"]},
     "drop_sql_views": {},
     "export_dbt_sources": {"output": ["--output", "sources.yml"]},
     "export_api_schema": {"output": ["--output", "ApiSchema.json"]},
     "export_documents": {"output": ["--output", "exported"]},
     "generate_demo_district": {"output": ["--output", "district"], "students": ["--students", "200"]},
     "list_api_clients": {},
+    "list_data_stores": {},
     "list_profiles": {},
     "load_claim_sets": {"files": ["claims.json"]},
     "load_descriptors": {"paths": ["Descriptors.xml"]},
@@ -42,12 +46,16 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "load_interchange": {"paths": ["Descriptors.xml"]},
     "load_profiles": {"files": ["profiles.json"]},
     "load_school_years": {"years": ["2025-2026"], "current": ["--current", "2026"]},
+    "migrate_data_stores": {},
+    "provision_data_store": {"name": ["name"], "url": ["--url", "host=127.0.0.1 port=1 dbname=x"]},
     "purge_changes": {},
     "refresh_sql_views": {},
     "remove_profile": {"name": ["Portal"]},
     "restore_document": {"ids": ["00000000-0000-4000-8000-000000000000"]},
     "rotate_secret": {"client": ["client"]},
+    "rotate_store_key": {},
     "run_handlers": {"once": ["--once"]},
+    "set_data_store_state": {"data_store": ["1"], "state": ["online"]},
     "stream_changes": {"consumer": ["--consumer", "consumer"]},
     "verify_integrity": {},
 }
@@ -85,7 +93,7 @@ BAD = [
     "x" * 5000,
 ]
 # A client of an existing application takes the claim set of the application.
-CONTRADICTIONS = {("create_api_client", "application"): {"claim_set"}}
+CONTRADICTIONS = {("create_api_client", "application"): {"claim_set"}, ("assign_data_stores", "data_stores"): {"none"}}
 # Valid values, each of which would generate a district.
 VALID = {
     ("generate_demo_district", "output"): set(BAD) - {"", " ", "/dev/null/file", ".", "\udcff", "\x1b[2J", "x" * 5000},

@@ -4,8 +4,6 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from descriptors.loading.loader import load_bundled, load_files
 from edfi_api.conf import api_settings
 from edfi_api.loading.interchange.command_errors import as_command_errors
@@ -14,10 +12,11 @@ from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_max_ref
 from edfi_api.loading.interchange.report import RefusalLog, counts, raise_failure
 from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.management.arguments import path
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = (
         "Loads descriptor values: those bundled with the data standard, or those in official Ed-Fi descriptor XML. A "
         "repeated run changes only what differs. The exit status is 1, after the rest is loaded, if more documents "
@@ -28,15 +27,15 @@ class Command(BaseCommand):
         parser.add_argument("paths", nargs="*", type=path, metavar="PATH", help="an XML file, or a folder of them")
         add_max_refused(parser)
 
-    def handle(self, *args: Any, paths: list[Path], max_refused: RefusalLimit, **options: Any) -> None:
+    def handle(self, *args: Any, paths: list[Path], max_refused: RefusalLimit, database: str, **options: Any) -> None:
         with as_command_errors():
             files = interchange_files(paths) if paths else []
             with RefusalLog(self.stderr) as log:
-                result = self._load(files, log)
+                result = self._load(files, log, database)
         self.stdout.write(f"descriptors: {counts(result)}")
         raise_failure(result, len(files), max_refused)
 
-    def _load(self, files: list[Path], log: RefusalLog) -> LoadResult:
+    def _load(self, files: list[Path], log: RefusalLog, using: str) -> LoadResult:
         if not files:
-            return load_bundled(current_surface(), api_settings.data_standard, log)
-        return load_files(current_surface(), files, log)
+            return load_bundled(current_surface(), api_settings.data_standard, log, using)
+        return load_files(current_surface(), files, log, using)

@@ -63,11 +63,13 @@ def load_interchange(
     return result
 
 
-def load_candidates(candidates: Iterable[Candidate[str]], result: LoadResult, on_refusal: RefusalHandler) -> None:
+def load_candidates(
+    candidates: Iterable[Candidate[str]], result: LoadResult, on_refusal: RefusalHandler, using: str
+) -> None:
     """Write documents given as bodies and count the outcomes; refusals show their origins as places."""
     with Causes() as causes:
         reporter = RefusalReporter(result, on_refusal, causes)
-        for written in write_documents(candidates):
+        for written in write_documents(candidates, using):
             if isinstance(written.result, Outcome):
                 result.accepted(written, written.result)
             else:

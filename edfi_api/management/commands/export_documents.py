@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from edfi_api.data_stores.routing import Store
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.exporting import (
     WriteResource,
@@ -20,13 +21,14 @@ from edfi_api.loading.json_lines.exporting import (
 from edfi_api.loading.json_lines.parquet import into_parquet
 from edfi_api.loading.json_lines.sources import resource_called
 from edfi_api.management.arguments import not_empty, text
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.startup import current_surface
 
 _STANDARD_OUTPUT = "-"
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = (
         "Exports a consistent snapshot of the documents in load order: as JSON Lines that load_documents reads, or as "
         "Parquet for analytics. A folder gets one file for each resource that has documents; files of an earlier "
@@ -47,16 +49,24 @@ class Command(BaseCommand):
         )
         parser.add_argument("--format", choices=["jsonl", "parquet"], default="jsonl", help="default: jsonl")
 
-    def handle(self, *args: Any, resource: list[str] | None, output: str, format: str, **options: Any) -> None:
+    def options_for(self, store: Store, options: dict[str, Any]) -> dict[str, Any]:
+        """Each of several data stores has a folder of its own, named after its id."""
+        if options["output"] == _STANDARD_OUTPUT:
+            raise CommandError("Several data stores are exported into a folder: --output FOLDER")
+        return options | {"output": str(Path(options["output"]) / str(store.id))}
+
+    def handle(
+        self, *args: Any, resource: list[str] | None, output: str, format: str, database: str, **options: Any
+    ) -> None:
         started = time.monotonic()
         surface = current_surface()
         with as_command_errors():
             chosen = _chosen(surface, resource)
             with _writer(output, format, chosen) as write:
-                counts = export_documents(chosen, write)
+                counts = export_documents(chosen, write, database)
         seconds = time.monotonic() - started
         self.stderr.write(f"{counts.total()} documents of {len(counts)} resources in {seconds:.1f} s")
-        if resource is None and (left_out := resources_left_out(surface)):
+        if resource is None and (left_out := resources_left_out(surface, database)):
             raise CommandError(
                 f"left out, because the standard that is served does not have them: {', '.join(left_out)}"
             )

@@ -4,8 +4,6 @@ import gc
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from edfi_api.conf import api_settings
 from edfi_api.loading.interchange.report import RefusalLog
 from edfi_api.loading.interchange.results import LoadResult
@@ -13,13 +11,14 @@ from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import resource_called, sources
 from edfi_api.management.arguments import not_empty, text, whole_number
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.management.load_options import LoadOptions, add_load_options, run_load
 from edfi_api.startup import current_surface
 
 _MOST_PROCESSES = 256
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = (
         "Loads documents from JSON Lines or CSV, gzip or not, in the order that references need. A file named after an "
         "endpoint, students.jsonl or ed-fi.students.jsonl.gz, has a body on each line; students.csv has "
@@ -50,7 +49,15 @@ class Command(BaseCommand):
             help="processes that prepare documents, and connections that write them; default: one for each processor",
         )
 
-    def handle(self, *args: Any, paths: list[str], resource: str | None, processes: int | None, **options: Any) -> None:
+    def handle(
+        self,
+        *args: Any,
+        paths: list[str],
+        resource: str | None,
+        processes: int | None,
+        database: str,
+        **options: Any,
+    ) -> None:
         surface = current_surface()
         gc.freeze()  # Otherwise collections traverse the surface again and again: a tenth of this process's time.
         chosen = LoadOptions.of(options)
@@ -60,6 +67,8 @@ class Command(BaseCommand):
             files = sources(surface, paths, named, chosen.renames)
 
             def load(log: RefusalLog) -> LoadResult:
-                return load_documents(surface, files, log, longest, processes=processes, renames=chosen.renames)
+                return load_documents(
+                    surface, files, log, longest, using=database, processes=processes, renames=chosen.renames
+                )
 
             run_load(self, len(files), chosen, load)

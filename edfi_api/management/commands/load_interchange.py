@@ -4,19 +4,18 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from edfi_api.loading.interchange.command_errors import as_command_errors
 from edfi_api.loading.interchange.files import interchange_files
 from edfi_api.loading.interchange.loading import load_interchange
 from edfi_api.loading.interchange.report import RefusalLog
 from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.management.arguments import path
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.management.load_options import LoadOptions, add_load_options, run_load
 from edfi_api.startup import current_surface
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = (
         "Loads Ed-Fi interchange XML: any interchange, any entity, in the order that references need. Existing "
         "documents are replaced, so a repeated load changes nothing. Refusals are listed on stderr as "
@@ -33,13 +32,13 @@ class Command(BaseCommand):
         parser.add_argument("paths", nargs="+", type=path, metavar="PATH", help="an XML file, or a folder of them")
         add_load_options(parser)
 
-    def handle(self, *args: Any, paths: list[Path], **options: Any) -> None:
+    def handle(self, *args: Any, paths: list[Path], database: str, **options: Any) -> None:
         surface = current_surface()
         chosen = LoadOptions.of(options)
         with as_command_errors():
             files = interchange_files(paths)
 
             def load(log: RefusalLog) -> LoadResult:
-                return load_interchange(surface, files, log, renames=chosen.renames)
+                return load_interchange(surface, files, log, database, renames=chosen.renames)
 
             run_load(self, len(files), chosen, load)

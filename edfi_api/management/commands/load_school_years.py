@@ -4,7 +4,7 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.loading.interchange.loading import load_candidates
 from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_max_refused
@@ -12,6 +12,7 @@ from edfi_api.loading.interchange.report import RefusalLog, counts, raise_failur
 from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.loading.school_years import school_year_documents
 from edfi_api.management.arguments import whole_number
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 
 
@@ -26,7 +27,7 @@ def year_range(text: str) -> range:
     return range(first, last + 1)
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = (
         "Creates or updates a range of school years; a repeated run changes only what differs. The exit status is 1, "
         "after the rest is written, if more documents were refused than --max-refused allows."
@@ -37,11 +38,13 @@ class Command(BaseCommand):
         parser.add_argument("--current", type=whole_number(1, 9999), required=True, help="the current school year")
         add_max_refused(parser)
 
-    def handle(self, *args: Any, years: range, current: int, max_refused: RefusalLimit, **options: Any) -> None:
+    def handle(
+        self, *args: Any, years: range, current: int, max_refused: RefusalLimit, database: str, **options: Any
+    ) -> None:
         if current not in years:
             raise CommandError(f"the current school year {current} is not in {years.start}-{years.stop - 1}")
         result = LoadResult()
         with RefusalLog(self.stderr) as log:
-            load_candidates(school_year_documents(current_surface(), years, current), result, log)
+            load_candidates(school_year_documents(current_surface(), years, current), result, log, database)
         self.stdout.write(f"school years: {counts(result)}")
         raise_failure(result, 0, max_refused)

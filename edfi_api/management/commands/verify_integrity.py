@@ -3,10 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.management.arguments import add_database
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.models import Document
 from edfi_api.startup import current_surface
 from edfi_api.storage.integrity import disagreements
@@ -14,7 +15,7 @@ from edfi_api.storage.integrity import disagreements
 _SHOWN = 100
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = "Compares every stored body with its natural key, its aliases and its references; changes nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -18,6 +18,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from edfi_api.data_stores.named import NoSuchDataStore, stores_named
+from edfi_api.data_stores.routes import read_table
 from edfi_api.management.arguments import moment, text
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, notices, profiles_named
@@ -51,6 +53,9 @@ class Command(BaseCommand):
             "--profile", type=text, action="append", default=[], metavar="NAME", help="an API profile; repeatable"
         )
         parser.add_argument("--application", type=text, help="an existing application, instead of all of the above")
+        parser.add_argument(
+            "--data-store", type=text, action="append", default=[], metavar="STORE", help="it may use; repeatable"
+        )
         parser.add_argument("--key", type=text, help="use this key instead of a generated one")
         parser.add_argument("--expires", type=moment, metavar="TIME", help="2027-07-01, or with a time; UTC")
         parser.add_argument(
@@ -86,9 +91,15 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
 
 def _create(options: dict[str, Any]) -> tuple[str, str]:
     try:
-        credentials = _create_for_application(options) if options["application"] else _create_alone(options)
+        with transaction.atomic():
+            stores = stores_named(options["data_store"], read_table()) if options["data_store"] else []
+            credentials = _create_for_application(options) if options["application"] else _create_alone(options)
+            if stores:
+                ApiClient.objects.get(client_id=credentials.key).data_stores.set([store.id for store in stores])
     except ValidationError as error:
         raise CommandError(_in_one_line(error)) from error
+    except NoSuchDataStore as error:
+        raise CommandError(str(error)) from error
     except NoSuchProfiles as error:
         raise CommandError(f"There are no profiles {error}.") from error
     return credentials.key, credentials.secret

@@ -4,18 +4,18 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from edfi_api.changes.change_queries.purging import purge
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.management.arguments import add_database, whole_number
+from edfi_api.management.data_store_command import DataStoreCommand
 
 _MOST_DAYS = 36_500
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = (
         "Deletes superseded versions and the bodies of deleted documents after the retention time, once every consumer "
         "of the change stream has received them. The deletes themselves stay."

@@ -4,15 +4,17 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.changes.change_queries.exceptions import CannotRestore
 from edfi_api.changes.change_queries.restoring import restore
 from edfi_api.logs import audit
 from edfi_api.management.arguments import add_database
+from edfi_api.management.data_store_command import DataStoreCommand
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
+    takes_several = False
     help = "Restores deleted documents under their former ids, if their references resolve and their keys are free."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -3,15 +3,14 @@
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from edfi_api.changes.change_stream.publication import TABLES, create_publication
 from edfi_api.management.arguments import name
+from edfi_api.management.data_store_command import DataStoreCommand
 
 _LONGEST_IDENTIFIER = 63
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     """See the module."""
 
     help = "Creates the publication for subscribers of logical replication, or updates its tables."
@@ -26,7 +25,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        wal_level = create_publication(options["name"])
+        wal_level = create_publication(options["name"], options["database"])
         self.stdout.write(f"{options['name']} publishes {', '.join(TABLES)}.")
         if wal_level != "logical":
             self.stdout.write(

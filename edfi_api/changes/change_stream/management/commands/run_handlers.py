@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.changes.change_stream.delivery import deliver_for_ever, deliver_once
 from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, UnknownHandler
@@ -15,12 +15,14 @@ from edfi_api.changes.change_stream.handlers import Handler, handlers_in
 from edfi_api.changes.change_stream.resources import UnknownResource
 from edfi_api.conf import api_settings
 from edfi_api.management.arguments import text
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     """See the module."""
 
+    takes_several = False
     # System checks would build the whole API, which takes seconds and is not needed here.
     requires_system_checks = ()
     help = "Calls the change handlers in the modules of MEADOWLARK_CHANGE_HANDLERS, and waits for further changes."
@@ -31,11 +33,11 @@ class Command(BaseCommand):
             "--handler", type=text, action="append", metavar="NAME", help="only this handler; may be repeated"
         )
 
-    def handle(self, *, once: bool, handler: list[str] | None, **options: Any) -> None:
+    def handle(self, *, once: bool, handler: list[str] | None, database: str, **options: Any) -> None:
         deliver = deliver_once if once else deliver_for_ever
         try:
             with suppress(KeyboardInterrupt):
-                deliver(_handlers(handler))
+                deliver(_handlers(handler), database)
         except (ConsumerIsBusy, UnknownHandler, UnknownResource, ModuleNotFoundError) as error:
             raise CommandError(str(error)) from error
 

@@ -9,21 +9,23 @@ from contextlib import suppress
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, SinkFailed, UnknownSink
 from edfi_api.changes.change_stream.resources import UnknownResource, resource_at
 from edfi_api.changes.change_stream.sinks.sink import configured_sink
 from edfi_api.changes.change_stream.streaming import Streamed, stream_for_ever, stream_once
 from edfi_api.management.arguments import name, whole_number
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 
 _LAST_VERSION = 2**63 - 1
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     """See the module."""
 
+    takes_several = False
     # System checks would build the whole API, which takes seconds and is not needed here.
     requires_system_checks = ()
     help = "Sends the changes of documents as lines of JSON to a sink, in order and at least once."
@@ -52,12 +54,12 @@ class Command(BaseCommand):
         )
 
     def handle(
-        self, *, consumer: str, start: int | None, follow: bool, resource: list[str], sink: str, **_: Any
+        self, *, consumer: str, start: int | None, follow: bool, resource: list[str], sink: str, database: str, **_: Any
     ) -> None:
         try:
             resources = [resource_at(path, current_surface()) for path in resource]
             with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
-                streamed = Streamed(consumer, to, resources)
+                streamed = Streamed(consumer, to, resources, database)
                 if follow:
                     stream_for_ever(streamed, start)
                 else:

@@ -1,0 +1,88 @@
+"""`check_data_stores`: what keeps data stores from being used, one line for each problem."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, InterfaceError, connections
+
+from edfi_api.conf import api_settings
+from edfi_api.data_stores.databases import alias_of
+from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.data_stores.named import described
+from edfi_api.data_stores.provisioning_state import pending_migrations
+from edfi_api.data_stores.routes import read_table
+from edfi_api.data_stores.routing import RoutingTable, Store
+from edfi_api.operation.checks import applied_migrations
+from edfi_api.security.models import ApiClient
+
+# Names of hosts differ for one server; its identifier and the number of the database do not.
+_IDENTITY = """
+SELECT system_identifier::text || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
+  FROM pg_control_system()
+"""
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = (
+        "Lists contexts that no address has, clients for which an address is ambiguous, connection strings that cannot "
+        "be used, databases that do not answer, lack migrations or are ahead, and two data stores in one database. The "
+        "exit status is 1 if there is anything."
+    )
+    requires_system_checks = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        table = read_table()
+        problems = [*_contexts(table), *_clients(table), *_databases(table)]
+        for problem in problems:
+            self.stdout.write(problem)
+        if problems:
+            raise CommandError(f"{len(problems)} problem(s)")
+        self.stdout.write(f"{len(table.stores)} data stores can be used")
+
+
+def _contexts(table: RoutingTable) -> Iterator[str]:
+    qualifiers = {name.casefold() for name in api_settings.ROUTE_QUALIFIERS}
+    for store in table.stores.values():
+        if {key for key, _ in store.context} != qualifiers:
+            names = ", ".join(api_settings.ROUTE_QUALIFIERS) or "none"
+            yield f"{described(store)}: no address leads to it; the route qualifiers are: {names}"
+
+
+def _clients(table: RoutingTable) -> Iterator[str]:
+    clients = ApiClient.objects.filter(data_stores__isnull=False).distinct().prefetch_related("data_stores")
+    for client in clients.iterator(chunk_size=500):
+        by_context: dict[object, list[Store]] = defaultdict(list)
+        for row in client.data_stores.all():
+            store = table.stores.get(row.pk)
+            if store is not None:
+                by_context[store.tenant, store.context].append(store)
+        for stores in by_context.values():
+            if len(stores) > 1:
+                yield f"{client.name}: an address is ambiguous between {', '.join(map(described, stores))}"
+
+
+def _databases(table: RoutingTable) -> Iterator[str]:
+    seen: dict[str, Store] = {}
+    for store in table.stores.values():
+        try:
+            using = alias_of(store.primary)
+            with connections[using].cursor() as cursor:
+                cursor.execute(_IDENTITY)
+                (identity,) = cursor.fetchone()
+            if pending := pending_migrations(using):
+                yield f"{described(store)}: {len(pending)} pending migrations: migrate_data_stores"
+            if unknown := applied_migrations.unknown(using):
+                yield f"{described(store)}: a newer version has migrated it ({', '.join(unknown)})"
+        except ConnectionUnusable as error:
+            yield f"{described(store)}: its connection string cannot be used: {error.reason}"
+            continue
+        except (DatabaseError, InterfaceError) as error:
+            yield f"{described(store)}: does not answer: {' '.join(str(error).split())}"
+            continue
+        if identity in seen:
+            yield f"{described(store)}: its database is that of {described(seen[identity])} too"
+        seen.setdefault(identity, store)

@@ -1,0 +1,55 @@
+"""`list_data_stores [--check]`: one line for each data store."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
+
+from edfi_api.data_stores.databases import alias_of
+from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.data_stores.provisioning_state import pending_migrations
+from edfi_api.data_stores.routes import read_table
+from edfi_api.data_stores.routing import Store
+
+_SIZE = "SELECT pg_size_pretty(pg_database_size(current_database()))"
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "Lists the data stores: id, name, context, state and database; with --check also size and migrations."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--check", action="store_true", help="connect to each")
+
+    def handle(self, *args: Any, check: bool, **options: Any) -> None:
+        for store in sorted(read_table().stores.values(), key=lambda store: store.id):
+            context = ",".join(f"{key}={value}" for key, value in store.spelling.items()) or "-"
+            self.stdout.write("  ".join([str(store.id), store.name, context, store.state, *_database(store, check)]))
+
+
+def _database(store: Store, check: bool) -> list[str]:
+    """Host and database, never user and password."""
+    try:
+        using = alias_of(store.primary)
+    except ConnectionUnusable as error:
+        return [f"unusable: {error.reason}"]
+    settings = connections.settings[using]
+    where = "main" if using == DEFAULT_DB_ALIAS else f"{settings['HOST'] or 'local socket'}/{settings['NAME']}"
+    return [where, *(_checked(using) if check else [])]
+
+
+def _checked(using: str) -> list[str]:
+    try:
+        pending = len(pending_migrations(using))
+        with connections[using].cursor() as cursor:
+            cursor.execute(_SIZE)
+            size = cursor.fetchone()[0]
+    except (DatabaseError, InterfaceError) as error:
+        return [f"does not answer: {' '.join(str(error).split())}"]
+    finally:
+        if using != DEFAULT_DB_ALIAS:
+            connections[using].close()
+    return [size, f"{pending} pending migrations" if pending else "all migrations"]

@@ -1,0 +1,122 @@
+"""`provision_data_store NAME --context schoolYear=2027 --url postgresql://... --create-database`
+
+Stores a data store and makes its database: tables, descriptors, school years. A repeated run goes on where the last one
+failed; with `--id` it makes the database of a data store that exists already.
+"""
+
+import os
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+
+from edfi_api.conf import api_settings
+from edfi_api.data_stores.connection_strings import MAIN, destination
+from edfi_api.data_stores.databases import alias_of
+from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
+from edfi_api.data_stores.models import DataStore
+from edfi_api.data_stores.routes import read_table
+from edfi_api.data_stores.stores import check_qualifiers, create_data_store, set_connection
+from edfi_api.management.arguments import name, text, whole_number
+from edfi_api.operation.provisioning import create_database, provision, reason
+
+_LAST_ID = 2**63 - 1
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = (
+        "Makes a data store and its database: tables, descriptors and school years; then it is online. A repeated run "
+        "goes on where the last one failed."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", type=name, help="name of the data store")
+        parser.add_argument("--type", type=text, default="", help="for people: Production, Sandbox")
+        parser.add_argument(
+            "--context", type=pairs, default={}, metavar="K=V,K=V", help="districtId=4410,schoolYear=2027"
+        )
+        where = parser.add_mutually_exclusive_group()
+        where.add_argument("--url", type=text, help="its connection string, which process lists show")
+        where.add_argument(
+            "--env", type=text, metavar="VARIABLE", help="a variable of this command that has its connection string"
+        )
+        parser.add_argument("--create-database", action="store_true", help="create the database, unless it exists")
+        parser.add_argument(
+            "--id", type=whole_number(1, _LAST_ID), metavar="ID", help="of a data store that exists already"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            store = _store(options)
+            using = _alias(store)
+            if options["create_database"] and create_database(using):
+                self.stdout.write("database created")
+            provision(store, using)
+        except (ValidationError, NoStoreKey, ConnectionUnusable) as error:
+            raise CommandError(in_one_line(error)) from error
+        except DatabaseError as error:
+            raise CommandError(f"{options['name']} is not provisioned yet: {reason(error)}") from error
+        self.stdout.write(f"data store {store.pk} {store.name}: {store.state}")
+
+
+def pairs(given: str) -> dict[str, str]:
+    """`districtId=4410,schoolYear=2027`"""
+    found: dict[str, str] = {}
+    for pair in filter(None, text(given).split(",")):
+        key, separator, value = pair.partition("=")
+        if not separator or not key.strip() or not value.strip():
+            raise ArgumentTypeError(f"{pair!r} is not of the form schoolYear=2027")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def in_one_line(error: Exception) -> str:
+    """The text of a refusal for an operator."""
+    if isinstance(error, ValidationError):
+        return " ".join(error.messages)
+    if isinstance(error, NoStoreKey):
+        return (
+            "Set MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY: without a lasting key, a connection string that is "
+            "stored could not be read again."
+        )
+    return f"The connection string cannot be used: {error.reason}." if isinstance(error, ConnectionUnusable) else ""
+
+
+def _store(options: dict[str, Any]) -> DataStore:
+    """The data store of this id or name, or a new one."""
+    connection = _connection(options)
+    check_qualifiers(options["context"], api_settings.ROUTE_QUALIFIERS)
+    by = {"pk": options["id"]} if options["id"] else {"name": options["name"]}
+    found = list(DataStore.objects.filter(**by)[:2])
+    if len(found) > 1:
+        raise CommandError(f'Several data stores have the name "{options["name"]}": say which with --id.')
+    if options["id"] and not found:
+        raise CommandError(f"There is no data store {options['id']}.")
+    if not found:
+        return create_data_store(
+            options["name"], type=options["type"], context=options["context"], connection=connection
+        )
+    if connection is not None:
+        set_connection(found[0], connection)
+    return found[0]
+
+
+def _connection(options: dict[str, Any]) -> str | None:
+    """The connection string, if one is given; read, so that a mistake is refused before anything is stored."""
+    given: str | None = options["url"]
+    if options["env"]:
+        given = os.environ.get(options["env"], "")
+        if not given:
+            raise CommandError(f"The variable {options['env']} is not set.")
+    if given is not None and given != MAIN:
+        destination(given, api_settings.STORE_HOSTS)
+    return given
+
+
+def _alias(store: DataStore) -> str:
+    return alias_of(read_table().stores[store.pk].primary)

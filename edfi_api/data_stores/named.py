@@ -1,0 +1,54 @@
+"""Data stores as the arguments of commands name them: by id, by name, or by a part of their context."""
+
+from collections.abc import Iterable
+
+from .routing import RoutingTable, Store, context_of
+
+
+class NoSuchDataStore(Exception):
+    """An argument names no data store, or a name that several have."""
+
+
+def stores_named(names: Iterable[str], table: RoutingTable) -> list[Store]:
+    """The data stores of all arguments, each once. Raises NoSuchDataStore."""
+    found = {store.id: store for name in names for store in _named(name, table)}
+    return list(found.values())
+
+
+def store_named(name: str, table: RoutingTable) -> Store:
+    """The only one of an argument. Raises NoSuchDataStore."""
+    found = _named(name, table)
+    if len(found) > 1:
+        raise NoSuchDataStore(f'"{name}" is the context of several data stores: {_listed(found)}.')
+    return found[0]
+
+
+def described(store: Store) -> str:
+    """`7 lakeside (districtId=4410,schoolYear=2027)`"""
+    context = ",".join(f"{key}={value}" for key, value in sorted(store.spelling.items()))
+    return f"{store.id} {store.name}" + (f" ({context})" if context else "")
+
+
+def _named(name: str, table: RoutingTable) -> list[Store]:
+    if name.isascii() and name.isdecimal() and int(name) in table.stores:
+        return [table.stores[int(name)]]
+    if "=" in name:
+        wanted = context_of(pair.partition("=")[::2] for pair in name.split(","))
+        found = [store for store in table.stores.values() if wanted <= store.context]
+    else:
+        found = [store for store in table.stores.values() if store.name.casefold() == name.casefold()]
+        if len(found) > 1:
+            raise NoSuchDataStore(f'The name "{name}" is that of several data stores: {_listed(found)}.')
+    if not found:
+        there_are = _listed(table.stores.values()) or "none"
+        raise NoSuchDataStore(f'There is no data store "{name}"; there are: {there_are}.')
+    return found
+
+
+_MOST_LISTED = 20
+
+
+def _listed(stores: Iterable[Store]) -> str:
+    shown = [described(store) for store in stores]
+    more = f" and {len(shown) - _MOST_LISTED} more" if len(shown) > _MOST_LISTED else ""
+    return ", ".join(shown[:_MOST_LISTED]) + more

@@ -1,0 +1,46 @@
+"""Makes a database into that of a data store: tables, descriptors, school years. Every step can be repeated."""
+
+from django.core.management import call_command
+from django.db import DatabaseError, connections
+
+from edfi_api.data_stores.models import DataStore, State
+from edfi_api.data_stores.provisioning_state import pending_migrations
+from edfi_api.data_stores.stores import set_state
+from meadowlark.prepare import exclusively, load_common_documents
+
+
+def create_database(using: str) -> bool:
+    """Create the database that the alias leads to; False if it exists. Raises Django's DatabaseError."""
+    connection = connections[using]
+    name = connection.settings_dict["NAME"]
+    with connection._nodb_cursor() as cursor:
+        cursor.execute("SELECT FROM pg_database WHERE datname = %s", [name])
+        if cursor.fetchone() is not None:
+            return False
+        cursor.execute(f"CREATE DATABASE {connection.ops.quote_name(name)} ENCODING 'UTF8' TEMPLATE template0")
+    return True
+
+
+def migrate(using: str) -> int:
+    """Apply all migrations; how many were pending. Concurrent calls wait for each other."""
+    pending = len(pending_migrations(using))
+    if pending:
+        with exclusively(using):
+            call_command("migrate", database=using, verbosity=0, interactive=False, skip_checks=True)
+    return pending
+
+
+def provision(store: DataStore, using: str) -> None:
+    """Tables, descriptors, school years and statistics; then the data store is online, if it was being prepared."""
+    migrate(using)
+    with exclusively(using):
+        load_common_documents(using)
+    with connections[using].cursor() as cursor:
+        cursor.execute("ANALYZE")
+    if store.state == State.PREPARING:
+        set_state(store, State.ONLINE)
+
+
+def reason(error: DatabaseError) -> str:
+    """PostgreSQL's message on one line, which has the name of the database and its user, but no password."""
+    return " ".join(str(error).split())

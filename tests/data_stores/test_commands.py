@@ -1,0 +1,232 @@
+"""Commands that make, list, check and change data stores, and those about documents with `--data-store`."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from edfi_api.data_stores.models import DataStore, State
+from edfi_api.data_stores.stores import set_state
+
+STUDENTS = "/students"
+PASSWORD = "not-to-be-shown"
+
+
+def run(*arguments, **options):
+    out, err = StringIO(), StringIO()
+    call_command(*arguments, stdout=out, stderr=err, **options)
+    return out.getvalue().splitlines()
+
+
+@pytest.fixture
+def year(configured):
+    configured("schoolYear")
+
+
+@pytest.fixture
+def bodies(documents, resource_named):
+    return documents.minimal_body(resource_named("Student"))
+
+
+def test_a_provisioned_store_answers_at_once(year, db, store_databases, client_of):
+    url = store_databases.url_of("provisioned")
+    store_databases.made.append("provisioned")
+    context = ["--context", "schoolYear=2028"]
+
+    made = run("provision_data_store", "2028", "--url", url, "--create-database", *context)
+    again = run("provision_data_store", "2028", *context)
+
+    store = DataStore.objects.get()
+    assert made == ["database created", f"data store {store.pk} 2028: online"]
+    assert again == [f"data store {store.pk} 2028: online"]
+    client = client_of(store).at("/2028")
+    assert client.get("/schoolYearTypes?schoolYear=2026").json()[0]["currentSchoolYear"] is True
+    assert len(client.get("/gradeLevelDescriptors").json()) > 10
+    assert run("list_data_stores") == [f"{store.pk}  2028  schoolYear=2028  online  {_where(url)}"]
+
+
+def _where(url):
+    return f"{url.partition('host=')[2]}/provisioned"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--url", f"host=db password={PASSWORD}"], "it names no database"),
+        (["--url", "dbname=x", "--context", "year=2027"], "MEADOWLARK_ROUTE_QUALIFIERS does not name: year."),
+        (["--url", "dbname=x", "--context", "schoolYear=data"], "'data' is reserved."),
+        (["--url", "dbname=x", "--context", "schoolYear=a/b"], "without '/'"),
+        (["--env", "MEADOWLARK_STORE_UNSET"], "The variable MEADOWLARK_STORE_UNSET is not set."),
+        (["--id", "4711"], "There is no data store 4711."),
+        (["--url", f"host=127.0.0.1 port=1 dbname=x user=x password={PASSWORD}"], "is not provisioned yet"),
+    ],
+)
+def test_what_cannot_be_provisioned_is_refused_with_the_reason(year, db, store_databases, arguments, reason):
+    with pytest.raises(CommandError) as error:
+        run("provision_data_store", "new", *arguments)
+
+    assert reason in str(error.value)
+    assert PASSWORD not in str(error.value)
+
+
+def test_without_a_lasting_key_nothing_is_stored(configured, db):
+    configured(STORE_KEYS=())
+
+    with pytest.raises(CommandError, match="Set MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY"):
+        run("provision_data_store", "new", "--url", "dbname=x")
+
+    assert not DataStore.objects.exists()
+
+
+def test_states_are_set_by_name_id_and_context(year, make_store, client_of, bodies):
+    store = make_store("closed", schoolYear="2026")
+    client = client_of(store).at("/2026")
+
+    assert run("set_data_store_state", "CLOSED", "readOnly") == [f"{store.pk} closed (schoolYear=2026): readOnly"]
+    assert client.post(STUDENTS, bodies).status_code == 405
+    run("set_data_store_state", str(store.pk), "offline")
+    run("set_data_store_state", "schoolyear=2026", "online")
+    store.refresh_from_db()
+    assert store.state == State.ONLINE
+    with pytest.raises(CommandError, match='There is no data store "2027"; there are: '):
+        run("set_data_store_state", "2027", "online")
+
+
+def test_a_name_of_several_stores_is_refused(year, make_store):
+    make_store("twin", connection="dbname=x", schoolYear="2026")
+    make_store("twin", connection="dbname=y", schoolYear="2027")
+
+    with pytest.raises(CommandError, match="is that of several data stores"):
+        run("set_data_store_state", "twin", "online")
+
+
+def test_a_store_is_dropped_only_with_its_name(year, make_store, client_of):
+    store = make_store("old", schoolYear="2020")
+    client = client_of(store, make_store("new", schoolYear="2021"))
+    assert client.at("/2020").get(STUDENTS).status_code == 200
+
+    with pytest.raises(CommandError, match='is not "new"'):
+        run("drop_data_store", "old", "--yes", "new")
+    run("drop_data_store", "old", "--yes", "old")
+
+    assert not DataStore.objects.filter(pk=store.pk).exists()
+
+
+def test_stores_are_assigned_to_a_client(year, make_store, client_of):
+    client = client_of()
+    make_store("2026", schoolYear="2026")
+
+    assert run("assign_data_stores", "tests", "schoolYear=2026")[0].startswith("tests: ")
+    assert client.at("/2026").get(STUDENTS).status_code == 200
+    assert run("assign_data_stores", "tests", none=True) == ["tests: none"]
+
+
+def test_a_client_is_created_with_its_stores(year, make_store):
+    store = make_store("2026", schoolYear="2026")
+
+    run("create_api_client", "sis", "--claim-set", "EdFiSandbox", "--data-store", "2026")
+
+    assert [each.name for each in store.api_clients.all()] == ["sis"]
+    with pytest.raises(CommandError, match="There is no data store"):
+        run("create_api_client", "other", "--claim-set", "EdFiSandbox", "--data-store", "2099")
+
+
+def test_keys_are_rotated(configured, make_store, client_of):
+    configured(STORE_KEYS=("old",))
+    store = make_store("x")
+    configured(STORE_KEYS=("new", "old"))
+
+    assert run("rotate_store_key") == ["1 connection strings encrypted"]
+    configured(STORE_KEYS=("new",))
+    assert client_of(store).get(STUDENTS).status_code == 200
+
+
+def test_nothing_is_rotated_if_one_string_cannot_be_decrypted(configured, make_store):
+    configured(STORE_KEYS=("one",))
+    before = make_store("a", connection="dbname=a").connection
+    configured(STORE_KEYS=("other",))
+    make_store("b", connection="dbname=b")
+
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        run("rotate_store_key")
+
+    assert DataStore.objects.get(name="a").connection == before
+
+
+def test_checks_list_every_problem(year, make_store, client_of, store_databases):
+    url = store_databases.create()
+    fine = make_store("fine", connection=url, schoolYear="2027")
+    same = make_store("same", connection=url, schoolYear="2028")
+    twin = make_store("twin", connection=store_databases.create(), schoolYear="2027")
+    make_store("lost", connection=store_databases.create(), districtId="1")
+    make_store("empty", connection=store_databases.create(template=None), schoolYear="1")
+    make_store("broken", connection="nonsense", schoolYear="2")
+    make_store("away", connection=store_databases.url_of("away"), schoolYear="3")
+    client_of(fine, twin)
+
+    out = StringIO()
+    with pytest.raises(CommandError, match=r"6 problem"):
+        call_command("check_data_stores", stdout=out)
+
+    found = out.getvalue()
+    assert "lost (districtId=1): no address leads to it; the route qualifiers are: schoolYear" in found
+    assert "tests: an address is ambiguous between" in found
+    assert f"same (schoolYear=2028): its database is that of {fine.pk} fine (schoolYear=2027) too" in found
+    assert "empty (schoolYear=1): " in found and "pending migrations" in found
+    assert "broken (schoolYear=2): its connection string cannot be used" in found
+    assert "away (schoolYear=3): does not answer" in found
+    assert str(same.pk) in found
+
+
+def test_all_stores_are_migrated_whatever_happens_to_one(year, make_store, client_of, store_databases):
+    behind = make_store("behind", connection=store_databases.create(template=None), schoolYear="1")
+    make_store("away", connection=store_databases.url_of("away"), schoolYear="2")
+    make_store("ready", schoolYear="3")
+
+    with pytest.raises(CommandError, match=r"failed for 1 of 3 data stores: .*away"):
+        run("migrate_data_stores", "--parallel", "2")
+
+    assert run("migrate_data_stores", "--data-store", "behind", "--plan")[0].endswith(": up to date")
+    assert client_of(behind).at("/1").get(STUDENTS).json() == []
+
+
+def test_commands_about_documents_take_data_stores(year, make_store, client_of, bodies, tmp_path):
+    stores = [make_store(year, schoolYear=year) for year in ("2026", "2027")]
+    client = client_of(*stores)
+    client.at("/2026").post(STUDENTS, bodies)
+
+    with pytest.raises(CommandError, match=r"Say which: --data-store, or --all-data-stores\. There are: "):
+        run("verify_integrity")
+    assert run("verify_integrity", "--data-store", "2026") == ["1 documents agree with their rows"]
+    done = run("verify_integrity", "--all-data-stores", "--parallel", "2")
+    names = [f"{store.pk} {store.name} (schoolYear={store.name})" for store in stores]
+    assert sorted(done) == sorted(
+        [
+            f"{names[0]}: 1 documents agree with their rows",
+            f"{names[0]}: done",
+            f"{names[1]}: 0 documents agree with their rows",
+            f"{names[1]}: done",
+        ]
+    )
+    run("export_documents", "--all-data-stores", "--output", str(tmp_path))
+    assert [path.name for path in (tmp_path / str(stores[0].pk)).iterdir()] == ["ed-fi.students.jsonl.gz"]
+
+    run("load_documents", str(tmp_path / str(stores[0].pk)), "--data-store", "schoolYear=2027", "--processes", "0")
+
+    assert len(client.at("/2027").get(STUDENTS).json()) == 1
+
+
+def test_one_failure_of_several_is_named_after_all_were_tried(year, make_store, store_databases):
+    make_store("fine", schoolYear="2026")
+    away = make_store("away", connection=store_databases.url_of("away"), schoolYear="2027")
+
+    with pytest.raises(CommandError, match=f"failed for 1 of 2 data stores: {away.pk} away"):
+        run("verify_integrity", "--all-data-stores")
+
+
+def test_all_is_what_is_online(year, make_store):
+    set_state(make_store("closed", connection="dbname=x", schoolYear="2026"), State.READ_ONLY)
+
+    with pytest.raises(CommandError, match="No data store is online"):
+        run("purge_changes", "--all-data-stores")
