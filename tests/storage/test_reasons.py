@@ -62,11 +62,14 @@ SERVED = {
     "document_change_version": "SELECT FROM document WHERE resource_type_id = 7 AND change_version BETWEEN 1 AND 99",
     "document_contact": "SELECT FROM document WHERE contact = 'C1' AND student = 'S1'",
     "document_namespace": (
-        "SELECT FROM document WHERE resource_type_id = 7 AND namespace = 'uri://ed-fi.org' ORDER BY id LIMIT 25"
+        "SELECT FROM document WHERE resource_type_id = 7 AND namespace IS NOT NULL"
+        " AND (namespace, id) >= ('uri://ed-fi.org', 1) AND (namespace, id) <= ('uri://ed-fi.org', 99)"
+        " ORDER BY namespace, id LIMIT 25"
     ),
     "document_of_organization": "SELECT FROM document WHERE hierarchy IS NOT NULL AND hierarchy[1] = 11",
     "document_organization": (
-        "SELECT FROM document WHERE resource_type_id = 7 AND organization = 11 ORDER BY id LIMIT 25"
+        "SELECT FROM document WHERE resource_type_id = 7 AND organization IS NOT NULL"
+        " AND (organization, id) >= (11, 1) AND (organization, id) <= (11, 99) ORDER BY organization, id LIMIT 25"
     ),
     "document_owner": "SELECT FROM document WHERE created_by = 1 AND resource_type_id = 7 ORDER BY id LIMIT 25",
     "document_page": "SELECT FROM document WHERE resource_type_id = 7 ORDER BY id LIMIT 25",
@@ -104,6 +107,22 @@ def _rows(query: str) -> list[str]:
 
 def test_every_index_and_trigger_has_a_comment():
     assert _rows(_WITHOUT_REASON) == []
+
+
+@pytest.mark.parametrize(
+    ("index", "field"),
+    [
+        ("document_organization", "schoolId"),
+        ("document_namespace", "namespace"),
+        ("document_student", "studentUniqueId"),
+        ("document_contact", "contactUniqueId"),
+        ("document_staff", "staffUniqueId"),
+    ],
+)
+def test_an_index_of_a_column_names_the_filters_that_use_it(index, field):
+    [reason] = _rows(f"SELECT obj_description('{index}'::regclass, 'pg_class')")
+
+    assert re.search(rf"\bfiltered by .*\b{field}\b", reason)
 
 
 def test_every_index_has_a_query():
