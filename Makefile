@@ -31,7 +31,7 @@ demo: $(VENV)/ready
 # pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
 test: check
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
-		$(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=worksteal $(TESTS)
+		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
 
 test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
 	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/clients

@@ -1,9 +1,11 @@
 """What all tests share: the surface, documents made from it, and an authenticated client."""
 
 import logging
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from edfi_api.startup import current_surface
 from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
 from tests.factories import DocumentFactory
+from tests.homes import copy_home, make_prepared_home
 from tests.logs import Log
 from tests.restoring import remember_what_migrate_left, restore_what_migrate_left
 from tests.serving import Served
@@ -31,6 +34,11 @@ DATA = "/data/ed-fi"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--stress-seconds", type=float, default=4, help="how long writers fight in tests/robustness")
     parser.addoption("--profile-rules", type=int, default=0, help="all resources with so many rules in tests/profiles")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are processors, since many tests wait for servers and locks."""
+    return min(4, 3 * (os.cpu_count() or 1) // 2)
 
 
 @pytest.fixture(autouse=True)
@@ -158,6 +166,14 @@ def transactional_db(_restorable_database, django_db_blocker) -> Iterator[None]:
         yield
         restore_what_migrate_left()
         connections.close_all()
+
+
+@pytest.fixture(scope="session")
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """Makes a home at the path, for a server whose test is not about preparing the database."""
+    base = tmp_path_factory.getbasetemp()
+    of_all_processes = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return lambda destination: copy_home(make_prepared_home(of_all_processes), destination)
 
 
 @pytest.fixture(scope="session")

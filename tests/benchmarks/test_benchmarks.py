@@ -101,8 +101,8 @@ def test_the_baseline_of_writes_has_rows_like_those_of_the_store_and_primary_key
     verify(database_url, tmp_path)
 
 
-def test_the_lean_view_answers_with_the_stored_body_to_a_client_with_a_token(tmp_path: Path) -> None:
-    home = tmp_path / "home"
+def test_the_lean_view_answers_with_the_stored_body_to_a_client_with_a_token(tmp_path: Path, prepared_home) -> None:
+    home = prepared_home(tmp_path / "home")
     with meadowlark(home) as server, lean_view(server, home) as (port, _):
         sent = {"codeValue": "Lean", "shortDescription": "Lean", "namespace": "uri://ed-fi.org/TermDescriptor"}
         headers = {"Authorization": f"Bearer {server.token}"}

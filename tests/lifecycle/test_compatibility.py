@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -63,10 +63,13 @@ def test_an_unknown_value_is_refused_in_one_line(command: list[str], value: str)
 
 @pytest.fixture(scope="module", params=["", "ods"], ids=["default", "ods"])
 def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    prepared_home: Callable[[Path], Path],
 ) -> Iterator[tuple[str, RealServer]]:
     """A value of the variable, and a server started with it."""
-    with RealServer(tmp_path_factory.mktemp("server"), MEADOWLARK_COMPATIBILITY=request.param) as running:
+    home = prepared_home(tmp_path_factory.mktemp("server") / "home")
+    with RealServer(home, MEADOWLARK_COMPATIBILITY=request.param) as running:
         yield request.param, running
 
 

@@ -3,6 +3,7 @@
 import json
 import signal
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from itertools import count
@@ -19,8 +20,8 @@ WRITERS = 4
 _numbers = count(1)
 
 
-def test_a_reload_and_a_stop_lose_no_request(tmp_path: Path) -> None:
-    with meadowlark(tmp_path / "home") as server:
+def test_a_reload_and_a_stop_lose_no_request(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
+    with meadowlark(prepared_home(tmp_path / "home")) as server:
         _reload_while_clients_write(server)
         _stop_while_a_request_arrives(server)
 

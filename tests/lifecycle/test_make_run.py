@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -79,11 +80,11 @@ def test_an_unreachable_database_is_reported_without_a_traceback(tmp_path: Path)
     assert "Traceback" not in run.output
 
 
-def test_a_killed_web_server_releases_its_port(tmp_path: Path) -> None:
+def test_a_killed_web_server_releases_its_port(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
     """A client that keeps its connection, as browsers do, must not keep gunicorn's workers for the graceful timeout."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    home, port = tmp_path / "home", free_port()
+    home, port = prepared_home(tmp_path / "home"), free_port()
     run = Run(home, port, TMPDIR=str(temporary))
     run.wait_until_served()
     with httpx.Client() as visitor:
@@ -100,12 +101,15 @@ def test_a_killed_web_server_releases_its_port(tmp_path: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_the_secret_is_shown_even_if_the_web_server_does_not_start(tmp_path: Path) -> None:
-    failed = Run(tmp_path / "home", free_port(), GUNICORN_CMD_ARGS="--no-such-option")
+def test_the_secret_is_shown_even_if_the_web_server_does_not_start(
+    tmp_path: Path, prepared_home: Callable[[Path], Path]
+) -> None:
+    home = prepared_home(tmp_path / "home")
+    failed = Run(home, free_port(), GUNICORN_CMD_ARGS="--no-such-option")
     assert failed.process.wait(120) == 1
     key, secret = failed.credentials()
 
-    run = Run(tmp_path / "home", free_port())
+    run = Run(home, free_port())
     run.wait_until_served()
 
     assert Client(run.address, key, secret).get("schoolYearTypes", schoolYear=2026)[0]["currentSchoolYear"] is True
@@ -177,8 +181,8 @@ def test_an_invalid_port_is_refused(tmp_path: Path) -> None:
     assert run.output == "MEADOWLARK_PORT is '0'; it must be a port number, 1 to 65535.\n"
 
 
-def test_housekeeping_runs_while_the_server_runs(tmp_path: Path) -> None:
-    run = Run(tmp_path / "home", free_port(), MEADOWLARK_HOUSEKEEPING_HOURS="0.0005")
+def test_housekeeping_runs_while_the_server_runs(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
+    run = Run(prepared_home(tmp_path / "home"), free_port(), MEADOWLARK_HOUSEKEEPING_HOURS="0.0005")
     run.wait_until_printed("clearsessions: done")
 
     assert run.stop(signal.SIGTERM) == 0

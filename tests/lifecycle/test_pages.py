@@ -4,7 +4,7 @@ import os
 import pty
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
@@ -78,8 +78,8 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("pages") / "home") as server:
+def served(tmp_path_factory: pytest.TempPathFactory, prepared_home: Callable[[Path], Path]) -> Iterator[Served]:
+    with Served(prepared_home(tmp_path_factory.mktemp("pages") / "home")) as server:
         yield server
 
 

@@ -36,8 +36,8 @@ def program(name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    run = Run(tmp_path_factory.mktemp("monitored") / "home", free_port())
+def server(tmp_path_factory: pytest.TempPathFactory, prepared_home) -> Iterator[Run]:
+    run = Run(prepared_home(tmp_path_factory.mktemp("monitored") / "home"), free_port())
     try:
         run.wait_until_served()
         yield run

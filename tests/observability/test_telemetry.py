@@ -52,7 +52,7 @@ def sent_until(messages: Queue[tuple[str, bytes]], text: bytes) -> tuple[str, by
     return path, sent
 
 
-def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path) -> None:
+def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path, prepared_home) -> None:
     address, messages = received
     environment = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": address,
@@ -60,7 +60,7 @@ def test_a_request_is_a_span_in_the_trace_of_its_client(received, tmp_path: Path
         "OTEL_SERVICE_NAME": "meadowlark-under-test",
         "OTEL_BSP_SCHEDULE_DELAY": "100",
     }
-    run = Run(tmp_path / "home", free_port(), **environment)
+    run = Run(prepared_home(tmp_path / "home"), free_port(), **environment)
     try:
         run.wait_until_served()
         trace = {"traceparent": f"00-{TRACE_ID}-b7ad6b7169203331-01"}

@@ -51,6 +51,6 @@ def assert_is_an_answer(response: Any, method: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def real_server(tmp_path_factory) -> Iterator[RealServer]:
-    with RealServer(tmp_path_factory.mktemp("server")) as server:
+def real_server(tmp_path_factory, prepared_home) -> Iterator[RealServer]:
+    with RealServer(prepared_home(tmp_path_factory.mktemp("server") / "home")) as server:
         yield server

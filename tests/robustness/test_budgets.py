@@ -70,9 +70,9 @@ class Meter:
 
 
 @pytest.fixture(scope="module")
-def meter(tmp_path_factory, surface, documents) -> Iterator[Meter]:
+def meter(tmp_path_factory, prepared_home, surface, documents) -> Iterator[Meter]:
     """Of a server that has the minimal document of every resource, which are each other's targets, and many staff."""
-    home = tmp_path_factory.mktemp("budgets")
+    home = prepared_home(tmp_path_factory.mktemp("budgets") / "home")
     lines = [
         {"resource": resource.url_path, "body": documents.minimal_body(resource)} for resource in surface.resources
     ]
