@@ -1,0 +1,65 @@
+"""Writes are the same with views as without: the same statements, triggers and locks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from edfi_api.analysis.sql_views.installation import Installation
+from tests.conftest import item_path
+
+VIEWS = ("", "school", "classperiod", "classperiodmeetingtime", "bellscheduleclassperiod", "descriptor")
+
+
+@pytest.fixture
+def school(api, documents, resource_named) -> dict[str, Any]:
+    documents.store(resource_named("School"))
+    return {"schoolReference": {"schoolId": documents.minimal_body(resource_named("School"))["schoolId"]}}
+
+
+def query(statement: str) -> list[tuple]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchall()
+
+
+def traces_of_writes(api, school: dict[str, Any], name: str) -> tuple[list[str], list[tuple]]:
+    """The statements of a POST, a PUT that changes the key, and a DELETE, and the locks that are held after them."""
+    statements = []
+
+    def record(execute, statement, *arguments):
+        statements.append(statement)
+        return execute(statement, *arguments)
+
+    with connection.execute_wrapper(record):
+        path = item_path(api.post("/classPeriods", {"classPeriodName": name, **school}))
+        changed = {"id": path.rsplit("/", 1)[1], "classPeriodName": f"{name} again", **school}
+        assert api.put(path, changed).status_code == 204
+        assert api.delete(path).status_code == 204
+    locks = query(
+        "SELECT relation::regclass::text, mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation IS NOT NULL"
+        " AND mode <> 'AccessShareLock' ORDER BY 1, 2"
+    )
+    return [each for each in statements if "SAVEPOINT" not in each], locks
+
+
+def triggers() -> list[tuple]:
+    return query("SELECT tgrelid::regclass::text, tgname FROM pg_trigger ORDER BY 1, 2")
+
+
+def test_writes_are_the_same_with_views_as_without(api, school, current_views) -> None:
+    traces_of_writes(api, school, "Warm")  # what a session does once
+    before = traces_of_writes(api, school, "First"), triggers()
+    definitions = [each for each in current_views.definitions if each.schema == "edfi" and each.name in VIEWS]
+    Installation("default").install(definitions, "of a test")
+    held = set(query("SELECT relation::regclass::text, mode FROM pg_locks WHERE pid = pg_backend_pid()"))
+
+    (statements, locks), of_tables = traces_of_writes(api, school, "Second"), triggers()
+
+    assert query("SELECT count(*) FROM edfi.classperiod") == [(0,)]
+    assert statements == before[0][0]
+    assert len(statements) > 3
+    assert set(locks) - held == set(before[0][1]) - held
+    assert of_tables == before[1]
