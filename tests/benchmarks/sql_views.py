@@ -21,6 +21,7 @@ from typing import Any
 
 import psycopg
 
+from tests.analysis.sql_views.clones import clone
 from tests.benchmarks.filling import fill
 from tests.server_processes import meadowlark
 
@@ -29,39 +30,6 @@ _ENROLLMENTS = 1_000_000
 _RUNS = 3
 _CLONED_SCHOOLS = 1_000
 
-# The names are those of resources, the values shares of the enrollments.
-_SHARES = {
-    "Student": 0.4,
-    "StudentEducationOrganizationAssociation": 0.3,
-    "StudentSchoolAssociation": 1.0,
-    "StudentSchoolAttendanceEvent": 0.5,
-}
-# A student has up to three enrollments, each at another date.
-_CLONE = """
-INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, student, opens_pathway,
-                      is_person, change_version)
-SELECT gen_random_uuid(), m.resource_type_id, m.natural_key || n,
-       CASE WHEN m.is_person THEN m.body || jsonb_build_object('studentUniqueId', unique_id)
-            ELSE jsonb_set(m.body, '{studentReference,studentUniqueId}', to_jsonb(unique_id))
-                 || CASE WHEN m.opens_pathway
-                         THEN jsonb_build_object('entryDate', date '2025-08-20' + (n / %(students)s)::integer)
-                         ELSE '{}' END END,
-       m.organization, unique_id, m.opens_pathway, m.is_person, 1
-  FROM (
-    SELECT d.* FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = %(name)s LIMIT 1
-  ) m
- CROSS JOIN LATERAL generate_series(1, %(rows)s) AS n
- CROSS JOIN LATERAL (SELECT 'B' || n %% %(students)s AS unique_id) AS u
-"""
-_CLONE_SCHOOLS = """
-INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, hierarchy, change_version)
-SELECT gen_random_uuid(), m.resource_type_id, m.natural_key || n, m.body || jsonb_build_object('schoolId', i.id),
-       i.id, i.id || m.hierarchy[2:], 1
-  FROM (
-    SELECT d.* FROM document d JOIN resource_type t ON t.id = d.resource_type_id WHERE t.name = 'School' LIMIT 1
-  ) m
- CROSS JOIN LATERAL generate_series(1, %s) AS n CROSS JOIN LATERAL (SELECT 770000001 + n AS id) AS i
-"""
 _TABLES = {
     "student": "studentusi",
     "studentschoolassociation": "entrydate, schoolid, studentusi",
@@ -145,27 +113,12 @@ def measure(enrollments: int) -> list[Row]:
         with meadowlark(home) as server:
             fill(server.database_url, home, 1)
             with psycopg.connect(server.database_url, autocommit=True) as connection:
-                _clone(connection, enrollments)
+                clone(connection, enrollments, _CLONED_SCHOOLS)
+                connection.execute("VACUUM ANALYZE document")
             print(f"create_sql_views: {_created(server.database_url, home):.1f} s", flush=True)
             with psycopg.connect(server.database_url, autocommit=True) as connection:
                 _copy(connection)
                 return _measure_all(connection)
-
-
-def _clone(connection: psycopg.Connection[Any], enrollments: int) -> None:
-    """Without triggers, foreign keys and the index for query by example, which no view uses."""
-    connection.execute("SET session_replication_role = replica")
-    connection.execute("DROP INDEX document_scoped_body")
-    students = max(int(enrollments * _SHARES["Student"]), 1)
-    for name, share in _SHARES.items():
-        connection.execute(_CLONE, {"name": name, "rows": int(enrollments * share), "students": students})
-    connection.execute(_CLONE_SCHOOLS, [_CLONED_SCHOOLS])
-    # The clones belong to many schools.
-    connection.execute(
-        "UPDATE document SET organization = 770000001 + id %% %s WHERE student LIKE 'B%%' AND organization IS NOT NULL",
-        [_CLONED_SCHOOLS],
-    )
-    connection.execute("VACUUM ANALYZE document")
 
 
 def _created(database_url: str, home: Path) -> float:

@@ -16,6 +16,7 @@ from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, Resou
 from tests.analysis.sql_views.models import compiled
 from tests.serving import LAKE_COUNTY, served
 
+ROOT = JsonPath(())
 _DESCRIPTOR_MEMBERS = {
     "namespace",
     "codeValue",
@@ -26,7 +27,7 @@ _DESCRIPTOR_MEMBERS = {
 }
 
 
-def leaves(schema: dict[str, Any], place: JsonPath = JsonPath(())) -> Iterator[JsonPath]:
+def leaves(schema: dict[str, Any], place: JsonPath = ROOT) -> Iterator[JsonPath]:
     """The paths of the scalars of a JSON schema."""
     match schema["type"]:
         case "object":
