@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 AUDIT := .venv-audit
 
-.PHONY: help run demo test pictures test-clients check bench bench-data bench-sql-views lock
+.PHONY: help run demo test test-sql-views pictures test-clients check bench bench-data bench-sql-views lock
 .DEFAULT_GOAL := help
 
 help:
@@ -32,6 +32,11 @@ demo: $(VENV)/ready
 test: check
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
+
+# The tests of SQL views with more random databases, and plans of more documents, than `make test` has time for.
+test-sql-views: $(VENV)/ready-for-tests
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+		$(BIN)/python -m pytest --view-seeds 10 --view-documents 200000 tests/analysis
 
 test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
 	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/clients

@@ -180,3 +180,13 @@ def test_a_promoted_replica_is_not_used(replica, writer, reader):
     assert finds(reader, code)
     with psycopg.connect(replica.url) as connection:
         assert connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)
+
+
+def test_sql_views_arrive_with_the_log(server, replica) -> None:
+    server.manage("create_sql_views", "--schema", "util")
+
+    replica.catch_up()
+    version = replica.execute("SELECT util.getedfistandardversion()")
+    server.manage("drop_sql_views")
+
+    assert version == "5.2"

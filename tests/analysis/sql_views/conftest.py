@@ -13,6 +13,12 @@ from tests.analysis.sql_views.models import compiled
 from tests.surface.models import write_project
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests of random databases look at as many as the option says."""
+    if "seed" in metafunc.fixturenames:
+        metafunc.parametrize("seed", range(metafunc.config.getoption("--view-seeds")))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _models_are_compiled_once():
     """The commands compile the configured model, which is the same for all tests."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 
@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.db.utils import InterfaceError, OperationalError
+from django.db.utils import OperationalError
 
 from edfi_api.analysis.sql_views import refreshing
 from edfi_api.analysis.sql_views.changes import ViewsNotInstalled
@@ -21,6 +21,7 @@ from edfi_api.analysis.sql_views.management.commands import create_sql_views
 from edfi_api.analysis.sql_views.refreshing import refresh
 from edfi_api.changes.change_queries.restoring import restore
 from edfi_api.operation.observability.metrics import exposition
+from tests.analysis.sql_views.killing import kills
 from tests.concurrency.concurrently import in_background
 from tests.concurrency.conftest import SCHOOL, SmallSchool
 from tests.conftest import item_path
@@ -166,34 +167,6 @@ def test_all_copies_show_one_moment_whatever_is_written_meanwhile(school) -> Non
     assert next(numbers) > 20
     refresh("default")
     assert differing() == []
-
-
-def killed_at(number: int) -> Callable:
-    """Ends the session from another one before this statement."""
-    statements = iter(range(number + 1))
-
-    def execute(execute, *arguments):
-        if next(statements, None) == number:
-            with psycopg.connect(connection.connection.info.dsn, autocommit=True) as other:
-                other.execute("SELECT pg_terminate_backend(%s, 5000)", [connection.connection.info.backend_pid])
-        return execute(*arguments)
-
-    return execute
-
-
-def kills(action: Callable[[], object], state: Callable[[], object], every: int) -> int:
-    """How often the action was killed, before every so manieth of its statements, until it came to its end; after each
-    kill the state was the one before."""
-    before = state()
-    for count, number in enumerate(range(0, 200, every)):
-        try:
-            with connection.execute_wrapper(killed_at(number)):
-                action()
-            return count
-        except (OperationalError, InterfaceError, CommandError):
-            connection.close()
-            assert state() == before, number
-    raise AssertionError("never came to its end")
 
 
 def test_a_refresh_that_is_killed_leaves_the_old_rows(school, monkeypatch) -> None:

@@ -1,11 +1,16 @@
 """The views show every write at once: over HTTP in, through the views out."""
 
+import random
+from collections import Counter
+
 import pytest
 from django.db import connection
 
+from edfi_api.changes.change_queries.restoring import restore
+from edfi_api.loading.bulk import Candidate, bulk_writer
 from tests.conftest import item_path
 
-VIEWS = ("classperiod", "bellscheduleclassperiod", "descriptor")
+VIEWS = ("classperiod", "classperiodmeetingtime", "bellscheduleclassperiod", "descriptor")
 
 
 @pytest.fixture
@@ -85,3 +90,65 @@ def test_descriptors_have_their_type_and_their_uri(api, query):
             "uri://lark.org/GradeLevelDescriptor#Ninth",
         )
     ]
+
+
+def test_after_any_writes_in_any_order_the_views_show_what_the_api_lists(api, query, school, resource_named) -> None:
+    choice = random.Random(11)  # noqa: S311  for tests
+    school_id = school["schoolReference"]["schoolId"]
+    paths, deleted, done = {}, [], Counter()
+
+    def period(name: str) -> dict:
+        times = [{"startTime": f"0{n}:00:00", "endTime": f"0{n}:30:00"} for n in range(choice.randint(0, 3))]
+        return {"classPeriodName": name, **school, **({"meetingTimes": times} if times else {})}
+
+    def schedule(*names: str) -> dict:
+        references = [{"classPeriodReference": {"classPeriodName": each, "schoolId": school_id}} for each in names]
+        return {"bellScheduleName": "Daily", "classPeriods": references, **school}
+
+    def load(body: dict) -> None:
+        with bulk_writer(processes=0) as writer:
+            list(writer.write([Candidate.of(resource_named("ClassPeriod"), body, "a test")]))
+
+    def compare() -> None:
+        listed = api.get("/classPeriods?limit=500").json()
+        expected = sorted((each["classPeriodName"], each["id"], len(each.get("meetingTimes", ()))) for each in listed)
+        assert (
+            query(
+                "SELECT c.classperiodname, c.id::text, count(t.starttime) FROM edfi.classperiod c"
+                " LEFT JOIN edfi.classperiodmeetingtime t USING (schoolid, classperiodname) GROUP BY 1, 2 ORDER BY 1, 2"
+            )
+            == expected
+        )
+        (daily,) = api.get("/bellSchedules").json() or [{"classPeriods": []}]
+        named = sorted(each["classPeriodReference"]["classPeriodName"] for each in daily["classPeriods"])
+        shown = query("SELECT classperiodname FROM edfi.bellscheduleclassperiod ORDER BY 1")
+        assert [name for (name,) in shown] == named
+
+    for number in range(40):
+        action = choice.choice(["post", "load", "schedule", "rename", "change", "delete", "restore"])
+        name = choice.choice(sorted(paths)) if paths else ""
+        match action:
+            case "post":
+                paths[f"P{number}"] = item_path(api.post("/classPeriods", period(f"P{number}")))
+            case "load":
+                load(period(f"L{number}"))
+                (loaded,) = api.get(f"/classPeriods?classPeriodName=L{number}").json()
+                paths[f"L{number}"] = f"/classPeriods/{loaded['id']}"
+            case "schedule" if name:
+                assert api.post("/bellSchedules", schedule(name)).status_code in (200, 201)
+            case "rename" | "change" if name:
+                new = f"R{number}" if action == "rename" else name
+                paths[new] = paths.pop(name)
+                body = {"id": paths[new].rsplit("/", 1)[1], **period(new)}
+                assert api.put(paths[new], body).status_code == 204
+            case "delete" if name and api.delete(paths[name]).status_code == 204:
+                deleted.append((name, paths.pop(name)))
+            case "restore" if deleted:
+                name, paths[name] = deleted.pop()
+                restore(paths[name].rsplit("/", 1)[1])
+            case _:
+                continue
+        done[action] += 1
+        compare()
+
+    assert set(done) == {"post", "load", "schedule", "rename", "change", "delete", "restore"}

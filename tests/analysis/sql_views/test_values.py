@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -63,7 +64,6 @@ def case(request: pytest.FixtureRequest) -> Case:
     return Case(served(standard, *extensions), compiled(BUNDLED_STANDARDS / standard, *extensions))
 
 
-@pytest.mark.parametrize("seed", range(1))
 def test_the_views_of_every_resource_show_what_the_api_returns(api_without_check, case: Case, seed: int) -> None:
     surface = case.served.surface
     with case.served.instead():
@@ -176,7 +176,6 @@ def stored_numbers() -> Stored:
         return Stored(uris, dict(cursor.fetchall()))
 
 
-@pytest.mark.parametrize("seed", range(1))
 def test_no_accepted_document_makes_a_view_fail(db, case: Case, seed: int) -> None:
     surface = case.served.surface
     with case.served.instead():
@@ -189,5 +188,43 @@ def test_no_accepted_document_makes_a_view_fail(db, case: Case, seed: int) -> No
             for view in case.views:
                 # The whole row has every column computed.
                 cursor.execute(f"SELECT count(v) FROM ({view.select}) AS v")
+            shown = answers_to_users(cursor, case.views)
 
     assert len(case.views) > 500
+    assert all(shown[:-1])
+    assert shown[-1] == 1
+
+
+# In the style of products that read an ODS: joins on numbers, descriptors by their tables, CTEs of all columns that are
+# used twice, shortened names, objects built on the tables, the catalog.
+OF_USERS = (
+    "SELECT count(*) FROM edfi.student s JOIN edfi.descriptor d ON d.descriptorid = s.birthsexdescriptorid",
+    "SELECT count(*) FROM edfi.gradeleveldescriptor g JOIN edfi.descriptor d ON d.descriptorid ="
+    " g.gradeleveldescriptorid WHERE d.discriminator = 'edfi.GradeLevelDescriptor' AND d.codevalue LIKE 'Value%'",
+    "WITH enrolled AS (SELECT * FROM edfi.studentschoolassociation) SELECT count(*) FROM enrolled a"
+    " JOIN enrolled b USING (studentusi) LEFT JOIN edfi.student s USING (studentusi)",
+    "CREATE SCHEMA reports; CREATE MATERIALIZED VIEW reports.codes AS SELECT a.studentusi, c.identificationcode"
+    " FROM edfi.studenteducationorganizationassociation a"
+    " JOIN edfi.studenteducationorganizationassociationstudentidentifica_c15030 c USING (studentusi);"
+    " CREATE VIEW reports.schools AS SELECT o.id, o.createdate, o.lastmodifieddate, o.nameofinstitution, s.schoolid"
+    " FROM edfi.educationorganization o JOIN edfi.school s ON s.schoolid = o.educationorganizationid"
+    " WHERE o.discriminator = 'edfi.School'; SELECT count(*) FROM reports.codes",
+    "SELECT count(*) FROM reports.schools",
+    "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'edfi' AND table_name = 'student'",
+)
+
+
+def answers_to_users(cursor: Any, views: list[View]) -> list[int]:
+    """How many rows each statement finds, over the views that it needs."""
+    cursor.execute("CREATE SCHEMA edfi")
+    named = set(re.findall(r"edfi\.(\w+)", " ".join(OF_USERS)))
+    for view in views:
+        if view.schema == "edfi" and view.name in named | {"student"}:
+            cursor.execute(f"CREATE VIEW {view} AS {view.select}")
+    found = []
+    for statement in OF_USERS:
+        cursor.execute(statement)
+        while cursor.nextset():
+            pass
+        found.append(cursor.fetchone()[0])
+    return found
