@@ -2,9 +2,12 @@
 
 import sys
 from functools import lru_cache
-from io import BytesIO, RawIOBase
+from io import SEEK_END, BytesIO, RawIOBase
+from typing import IO
 from wsgiref.types import WSGIEnvironment
 
+from edfi_api import addresses
+from edfi_api.conf import api_settings
 from meadowlark.serving.rsgi import Scope
 
 FIXED: WSGIEnvironment = {
@@ -61,17 +64,28 @@ def body_length(variables: WSGIEnvironment) -> int | None:
     return None if _CODING in variables else int(variables.get("CONTENT_LENGTH") or 0)
 
 
-def add_body(variables: WSGIEnvironment, body: bytes | None) -> None:
+def spooled_bytes(variables: WSGIEnvironment) -> int:
+    """The limit of a body that may be large and is read into a file: that of a batch. 0 for other bodies."""
+    path: str = variables["PATH_INFO"]
+    if path.rstrip("/").rpartition("/")[2].lower() not in _BATCHES or variables["REQUEST_METHOD"] != "POST":
+        return 0
+    return int(api_settings.BATCH_BYTES) if api_settings.BATCH else 0
+
+
+def add_body(variables: WSGIEnvironment, body: bytes | IO[bytes] | None) -> None:
     """`wsgi.input`, which raises OSError for a body that is not complete. A chunked body gets a length."""
     if body is None:
         variables["wsgi.input"] = _Incomplete()
         return
-    variables["wsgi.input"] = BytesIO(body)
+    stream = BytesIO(body) if isinstance(body, bytes) else body
+    variables["wsgi.input"] = stream
     if variables.pop(_CODING, None):
-        variables["CONTENT_LENGTH"] = str(len(body))
+        variables["CONTENT_LENGTH"] = str(stream.seek(0, SEEK_END))
+        stream.seek(0)
 
 
 _CODING = "HTTP_TRANSFER_ENCODING"
+_BATCHES = frozenset({addresses.BATCH, addresses.BATCH_ALIAS})
 
 
 class _Incomplete(RawIOBase):

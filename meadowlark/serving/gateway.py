@@ -14,7 +14,7 @@ from edfi_api.problem_details.catalog import SYSTEM_ERROR
 from edfi_api.problem_details.problem import Problem
 from meadowlark.serving import environ, large_answers, refusals
 from meadowlark.serving.large_answers import LARGE
-from meadowlark.serving.request_bodies import RequestBodies, Unread
+from meadowlark.serving.request_bodies import Body, RequestBodies, Unread
 from meadowlark.serving.rsgi import Fields, HTTPProtocol, Scope
 
 _log = logging.getLogger("meadowlark.serving")
@@ -72,15 +72,22 @@ class _Exchange:
         elif (length := environ.body_length(self._variables)) == 0:
             self._answer(b"")
         else:
-            self._gateway.bodies.read(self._protocol, length, self._answer)
+            self._read_body(length)
 
-    def _answer(self, body: bytes | Unread) -> None:
+    def _read_body(self, length: int | None) -> None:
+        bodies = self._gateway.bodies
+        if limit := environ.spooled_bytes(self._variables):
+            bodies.spool(self._protocol, limit, self._answer)
+        else:
+            bodies.read(self._protocol, length, self._answer)
+
+    def _answer(self, body: Body | Unread) -> None:
         if body is Unread.LATE:
             return self._refuse(refusals.BODY_TOO_SLOW)
         if body is Unread.NO_ROOM:
             return self._refuse(refusals.TOO_MANY_BODIES)
         self._is_last = body is Unread.INCOMPLETE
-        environ.add_body(self._variables, body if isinstance(body, bytes) else None)
+        environ.add_body(self._variables, None if isinstance(body, Unread) else body)
         # What the application sets in this context is still there when the rest of a large answer is made.
         context = copy_context()
         try:
@@ -128,6 +135,7 @@ class _Exchange:
     def _close(self, size: int) -> None:
         if close := getattr(self._blocks, "close", None):
             close()
+        self._variables["wsgi.input"].close()
         if log := self._gateway.access_log:
             log(self._variables, self._status, self._headers, size, perf_counter() - self._begin)
 

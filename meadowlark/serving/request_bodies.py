@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable
 from enum import Enum, auto
 from io import BytesIO
+from tempfile import SpooledTemporaryFile
 from threading import Lock
+from typing import IO
 
 from meadowlark.serving.rsgi import HTTPProtocol, Pending
 
@@ -16,6 +18,8 @@ from meadowlark.serving.rsgi import HTTPProtocol, Pending
 # that send large bodies slowly cannot keep ordinary documents out.
 _SMALL = 64 * 1024
 _MOST_HELD = 128 * 2**20
+# Of a body that is spooled.
+_MOST_IN_MEMORY = 2**20
 # Each chunk costs about 15 microseconds of processor time, however small it is.
 _MOST_CHUNKS = 50_000
 
@@ -28,7 +32,9 @@ class Unread(Enum):
     NO_ROOM = auto()
 
 
-Finish = Callable[[bytes | Unread], None]
+# In memory, or in a file for those that are spooled.
+Body = bytes | IO[bytes]
+Finish = Callable[[Body | Unread], None]
 
 
 class RequestBodies:
@@ -51,6 +57,10 @@ class RequestBodies:
             _ChunkedBody(self, finish).read(protocol)
         else:
             _WholeBody(self, finish).read(protocol, length)
+
+    def spool(self, protocol: HTTPProtocol, limit: int, finish: Finish) -> None:
+        """As `read`, with another limit and into a file, of which little is in memory."""
+        _SpooledBody(self, limit, finish).read(protocol)
 
     def expire(self) -> None:
         """End the bodies whose time is over."""
@@ -100,7 +110,7 @@ class RequestBody:
             return True
         return False
 
-    def _end(self, outcome: bytes | Unread) -> None:
+    def _end(self, outcome: Body | Unread) -> None:
         self._bodies.waiting.discard(self)
         try:
             self._finish(outcome)
@@ -136,7 +146,8 @@ class _ChunkedBody(RequestBody):
 
     def __init__(self, bodies: RequestBodies, finish: Finish) -> None:
         super().__init__(bodies, finish)
-        self._kept = BytesIO()
+        self._limit = bodies.limit
+        self._kept: IO[bytes] = BytesIO()
         self._chunks = 0
         self._empty_chunks = 0
 
@@ -154,7 +165,7 @@ class _ChunkedBody(RequestBody):
                 pending = anext(self._stream)
             except StopAsyncIteration:
                 # The end is one empty chunk. Trailers, and an error in the chunks, come as another one before it.
-                return self._end(Unread.INCOMPLETE if self._empty_chunks > 1 else self._kept.getvalue())
+                return self._end(Unread.INCOMPLETE if self._empty_chunks > 1 else self._whole())
             if not pending.done():
                 return self._wait(pending, self._continue)
 
@@ -166,5 +177,29 @@ class _ChunkedBody(RequestBody):
         self._empty_chunks += not chunk
         if self._chunks > _MOST_CHUNKS:
             return Unread.INCOMPLETE
-        self._kept.write(chunk[: self._bodies.limit + 1 - self._kept.tell()])
-        return None if self._reserve(self._kept.tell()) else Unread.NO_ROOM
+        self._kept.write(chunk[: self._limit + 1 - self._kept.tell()])
+        return None if self._reserve(self._in_memory()) else Unread.NO_ROOM
+
+    def _in_memory(self) -> int:
+        """How much of what is kept is in memory, in bytes."""
+        return self._kept.tell()
+
+    def _whole(self) -> Body:
+        self._kept.seek(0)
+        return self._kept.read()
+
+
+class _SpooledBody(_ChunkedBody):
+    """A body in a file; whoever gets it closes it."""
+
+    def __init__(self, bodies: RequestBodies, limit: int, finish: Finish) -> None:
+        super().__init__(bodies, finish)
+        self._limit = limit
+        self._kept = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115
+
+    def _in_memory(self) -> int:
+        return min(self._kept.tell(), _MOST_IN_MEMORY)
+
+    def _whole(self) -> Body:
+        self._kept.seek(0)
+        return self._kept

@@ -81,7 +81,13 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
 
 # Packages that may import only the listed packages of the project.
 ALLOWED_IMPORTS = {
-    "meadowlark.serving": {"edfi_api.conf", "edfi_api.logs", "edfi_api.problem_details", "meadowlark.correlation"},
+    "meadowlark.serving": {
+        "edfi_api.addresses",
+        "edfi_api.conf",
+        "edfi_api.logs",
+        "edfi_api.problem_details",
+        "meadowlark.correlation",
+    },
     "meadowlark.correlation": {"edfi_api.conf"},
     "edfi_api.model.metaed": set[str](),
     "edfi_api.problem_details": {

@@ -37,6 +37,11 @@ class BatchRecord:
         self._denied = 0
         self.request.batch = self  # type: ignore[attr-defined]
 
+    def begin(self) -> None:
+        """Begin an attempt: what an earlier one counted was rolled back."""
+        self.sets = self.alone = self.refused = self._denied = 0
+        self.results.clear()
+
     def add(self, result: Result) -> None:
         operation = result.operation
         kind = operation.kind.value if operation.kind else "unknown"

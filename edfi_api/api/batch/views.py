@@ -1,6 +1,7 @@
 """Many writes in one request: `POST /batch`. See meadowlark/docs/batch.md."""
 
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from functools import partial
 
 from django.http.response import HttpResponseBase
@@ -23,6 +24,10 @@ from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.conf import api_settings
 from edfi_api.security import rate_limits
 from edfi_api.storage.descriptor_casing import stored_uris
+from edfi_api.storage.exceptions import TooMuchContention
+
+# Of an atomic batch that others are in the way of, before its last one.
+_ATTEMPTS = 3
 
 
 class BatchView(EdFiView):
@@ -55,19 +60,39 @@ class BatchView(EdFiView):
             refuse_unreadable(body)
 
     def _answer(self, request: EdFiRequest, body: Body, wanted: Parameters) -> HttpResponseBase:
-        accept = request.META.get("HTTP_ACCEPT", "")
-        kind = Answer if wanted.order is Order.GIVEN else SortedAnswer
-        answer = kind(bodies.answers_in_lines(accept, body.is_lines))
-        uris = TransactionUris(self.using) if wanted.is_atomic else partial(stored_uris, using=self.using)
-        singles = Singles(request, self.viewsets, self.using, uris)
-        causes = Causes(self.viewsets.served.preparers, self.natural_keys)
         record = BatchRecord(request._request, wanted, len(body))
+        end = time.monotonic() + api_settings.BATCH_SECONDS
         try:
-            sorting = Sorting(self.loading_order, self.natural_keys, self.viewsets.served.preparers, self.using)
-            Batch(body, wanted, self.envelopes, singles, causes, record, sorting).work_off(answer)
+            for number in range(_ATTEMPTS if wanted.is_atomic else 0):
+                with suppress(TooMuchContention):
+                    return self._worked_off(request, body, record, end, is_repetition=number > 0, may_be_repeated=True)
+            return self._worked_off(request, body, record, end, is_repetition=wanted.is_atomic)
+        finally:
+            record.end()
+
+    def _worked_off(
+        self, request: EdFiRequest, body: Body, record: BatchRecord, end: float, **attempt: bool
+    ) -> HttpResponseBase:
+        """The answer of one attempt. Raises TooMuchContention if it may be repeated."""
+        wanted, using = record.parameters, self.using
+        uris = TransactionUris(using) if wanted.is_atomic else partial(stored_uris, using=using)
+        preparers = self.viewsets.served.preparers
+        record.begin()
+        kind = Answer if wanted.order is Order.GIVEN else SortedAnswer
+        answer = kind(bodies.answers_in_lines(request.META.get("HTTP_ACCEPT", ""), body.is_lines))
+        try:
+            Batch(
+                body,
+                wanted,
+                self.envelopes,
+                Singles(request, self.viewsets, using, uris),
+                Causes(preparers, self.natural_keys),
+                record,
+                Sorting(self.loading_order, self.natural_keys, preparers, using),
+                end,
+                **attempt,
+            ).work_off(answer)
             return answer.response()
         except BaseException:
             answer.close()
             raise
-        finally:
-            record.end()

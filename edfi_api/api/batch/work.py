@@ -19,10 +19,14 @@ from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.sets import Sets, stretches
 from edfi_api.api.batch.singles import Singles
 from edfi_api.api.batch.stored_uris import TransactionUris
-from edfi_api.conf import api_settings
 from edfi_api.loading.bulk.sessions import bulk_session
 from edfi_api.problem_details.http_exceptions import BatchFailed, BatchTimeout
+from edfi_api.storage.driver.execution import ending_at_deadlock, execute
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.storage.exceptions import TooMuchContention
 from edfi_api.storage.recent_writers import record_writer
+
+_QUEUE = Sql("SELECT pg_advisory_xact_lock(%(key)s::bigint) IS NULL", {"key": 0x6261746368})
 
 
 @dataclass
@@ -36,11 +40,15 @@ class Batch:
     causes: Causes
     record: BatchRecord
     sorting: Sorting
+    # By the monotonic clock.
+    end: float
+    # An atomic batch that meets others may be repeated, then behind those that are repeated, too.
+    is_repetition: bool = False
+    may_be_repeated: bool = False
 
     def __post_init__(self) -> None:
         self.summary = Summary(len(self.body))
         self._sets = Sets(self.singles)
-        self._end = time.monotonic() + api_settings.BATCH_SECONDS
 
     def work_off(self, answer: Answer) -> None:
         """Add results and summary to the answer. Raises BatchFailed and BatchTimeout if nothing was written."""
@@ -53,12 +61,16 @@ class Batch:
         answer.add(self.summary.members())
 
     def _atomically(self, answer: Answer) -> None:
-        failures = Failures()
-        with transaction.atomic(self.singles.using):
+        failures, using = Failures(), self.singles.using
+        with ending_at_deadlock(), transaction.atomic(using):
+            if self.is_repetition:
+                execute(_QUEUE, using)
             for result, _ in self._attempts():
                 self._note(result, answer)
                 if result.is_refused:
                     failures.add(result)
+                if result.is_temporary and self.may_be_repeated:
+                    raise TooMuchContention
             if self.summary.not_done:
                 raise BatchTimeout
             if failures.count:
@@ -103,7 +115,7 @@ class Batch:
                     return
 
     def _is_over(self) -> bool:
-        return bool(time.monotonic() > self._end)
+        return bool(time.monotonic() > self.end)
 
     def _alone(self, operation: Operation) -> Attempt:
         self.record.alone += 1

@@ -16,6 +16,7 @@ from edfi_api.loading.bulk import preparation, statements
 from edfi_api.loading.bulk.conflicts import Resolve, resolve
 from edfi_api.loading.bulk.writing import MetConcurrentWrites, find_conflicts, one_transaction, rows_of, stage
 from edfi_api.storage import resource_types
+from edfi_api.storage.driver.execution import end_at_deadlock
 from edfi_api.storage.driver.sql import Sql, all_of, merged
 from edfi_api.storage.row_policy import SetConditions
 from edfi_api.storage.stored import Outcome, Written
@@ -55,8 +56,9 @@ def write(
     for _ in range(_ATTEMPTS):
         try:
             return _written(lines, aliases, statement, using, resolve)
-        except MetConcurrentWrites:
-            continue
+        except MetConcurrentWrites as error:
+            if isinstance(error.__cause__, OperationalError):
+                end_at_deadlock(error.__cause__)
         except OperationalError:
             break
     return {}

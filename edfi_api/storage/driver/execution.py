@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, connections, transaction
@@ -26,6 +27,27 @@ _LONGEST_PAUSE_SECONDS = 0.2
 
 class StatementAborted(Exception):
     """The statement had no effect because of a deadlock, a lost connection or the like, and can be retried."""
+
+
+# Whether a deadlock gives up the whole transaction. In one that holds many locks, a statement that is retried meets the
+# other transaction again, which still waits for these locks.
+_ends_at_deadlock: ContextVar[bool] = ContextVar("ends_at_deadlock", default=False)
+
+
+@contextmanager
+def ending_at_deadlock() -> Iterator[None]:
+    """For transactions that are repeated as a whole: a deadlock raises TooMuchContention at once."""
+    token = _ends_at_deadlock.set(True)
+    try:
+        yield
+    finally:
+        _ends_at_deadlock.reset(token)
+
+
+def end_at_deadlock(error: OperationalError) -> None:
+    """Raise TooMuchContention for a deadlock, if a statement is not to be retried after one."""
+    if _ends_at_deadlock.get() and isinstance(error.__cause__, errors.DeadlockDetected):
+        raise TooMuchContention from error
 
 
 def attempts() -> Iterator[int]:
@@ -73,6 +95,8 @@ def execute(statement: Sql, using: str, *, hides_values: bool = False) -> list[R
             return _run(statement, connection, hides_values)
     except (OperationalError, InterfaceError) as error:
         if isinstance(error.__cause__, errors.DeadlockDetected | errors.SerializationFailure):
+            if isinstance(error, OperationalError):
+                end_at_deadlock(error)
             raise StatementAborted from error
         if _has_lost_its_server(connection):
             connection.close()

@@ -1,0 +1,109 @@
+"""Batches beside batches and single requests on the same documents: integrity, and nothing but refusals."""
+
+import random
+import time
+
+import pytest
+
+from edfi_api.models import Document
+from edfi_api.storage.integrity import disagreements
+from tests.batch.conftest import BatchClient, enrolment, parts, period, school, student
+from tests.batch.generated import start
+from tests.concurrency.concurrently import at_once
+
+NUMBERS = range(1, 9)
+PERIODS = "ABCDEFGH"
+
+
+@pytest.fixture
+def batch(committing_api, preparers):
+    client = BatchClient(committing_api.token)
+    client.results(start())
+    yield client
+    assert list(disagreements(preparers, "default")) == []
+
+
+def test_atomic_batches_that_make_the_same_documents_in_contrary_order_succeed(batch):
+    for attempt in range(2):
+        numbers = range(100 * attempt + 100, 100 * attempt + 120)
+        operations = [operation for number in numbers for operation in (student(number), enrolment(number))]
+        backwards = [operation for number in reversed(numbers) for operation in (student(number), enrolment(number))]
+
+        answers = at_once(lambda: batch.send(operations), lambda: batch.send(backwards))  # noqa: B023
+
+        assert [answer.status_code for answer in answers] == [200, 200]
+
+
+def test_a_version_is_replaced_once(batch):
+    (found,) = batch.results([school(1)])
+    change = {"op": "update", "id": found["id"], "ifMatch": found["etag"]}
+
+    def update(number: int):
+        return batch.send([change | school(1, webSite=f"https://{number}.example"), *_fill(number)])
+
+    answers = at_once(*(lambda number=number: update(number) for number in range(4)))
+
+    assert sorted(answer.status_code for answer in answers) == [200, 400, 400, 400]
+
+
+def _fill(number: int):
+    return [student(1000 * number + each) for each in range(10)]
+
+
+def test_batches_and_single_requests_of_all_kinds(batch, request):
+    seconds = request.config.getoption("--stress-seconds")
+    end = time.monotonic() + seconds
+    statuses: list[set[int]] = []
+
+    def atomic(chance: random.Random) -> set[int]:
+        return {batch.send(_any_operations(chance)).status_code}
+
+    def independent(chance: random.Random) -> set[int]:
+        response = batch.send(_any_operations(chance), mode="independent", order=chance.choice(["given", "free"]))
+        return {response.status_code, *(part["status"] for part in parts(response) if "status" in part)}
+
+    def singles(chance: random.Random) -> set[int]:
+        found = set()
+        for operation in _any_operations(chance)[:5]:
+            if "document" in operation and operation.get("op") != "update":
+                found.add(batch.api.post(f"/data{operation['resource']}", operation["document"]).status_code)
+        return found
+
+    def repeated(act, seed):
+        chance = random.Random(seed)  # noqa: S311
+        found = set()
+        while time.monotonic() < end:
+            found |= act(chance)
+        return found
+
+    acts = [atomic, atomic, independent, singles]
+    statuses = at_once(
+        *(lambda act=act, seed=seed: repeated(act, seed) for seed, act in enumerate(acts)), seconds=seconds + 60
+    )
+
+    assert set().union(*statuses) <= {200, 201, 204, 400, 404, 409, 412}
+    assert Document.objects.count() > 0
+
+
+def _any_operations(chance: random.Random):
+    kinds = [
+        lambda: student(chance.choice(NUMBERS), firstName=chance.choice("xyz")),
+        lambda: enrolment(chance.choice(NUMBERS)),
+        lambda: period(chance.choice(PERIODS)),
+        lambda: {"op": "delete", "resource": "Student", "naturalKey": _student_key(chance)},
+        lambda: {"op": "delete", "resource": "/ed-fi/classPeriods", "naturalKey": _period_key(chance)},
+        lambda: {"op": "update", "naturalKey": _period_key(chance)} | period(chance.choice(PERIODS)),
+    ]
+    operations = []
+    for _ in range(chance.randrange(1, 4)):
+        kind = chance.choice(kinds)
+        operations += [kind() for _ in range(chance.randrange(1, 8))]
+    return operations
+
+
+def _student_key(chance: random.Random):
+    return {"studentUniqueId": f"S{chance.choice(NUMBERS)}"}
+
+
+def _period_key(chance: random.Random):
+    return {"classPeriodName": chance.choice(PERIODS), "schoolId": 1}

@@ -1,0 +1,149 @@
+"""Batches over real HTTP: large ones, slow ones, and servers that are killed while they work one off."""
+
+import contextlib
+import gzip
+import http.client
+import json
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+
+import psutil
+import psycopg
+import pytest
+
+from tests.robustness.memory import needs_peaks, peak, reset_peak
+from tests.robustness.real_server import RealServer
+from tests.robustness.waiting import wait_until
+
+MOST_GROWTH = 100 * 2**20
+LINES = "application/x-ndjson"
+
+
+def descriptor(number: int, text: str = "x") -> dict:
+    document = {
+        "namespace": "uri://ed-fi.org/TermDescriptor",
+        "codeValue": f"Term {number}",
+        "shortDescription": text[:70],
+        "ignored": text,
+    }
+    return {"resource": "/ed-fi/termDescriptors", "document": document}
+
+
+def post(server: RealServer, body, query: str = "", **headers: str):
+    """Status and parts of the answer; an iterator is sent in chunks."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    sent = {"Authorization": f"Bearer {server.token}", "Content-Type": LINES} | headers
+    connection.request("POST", f"/batch{query}", body, sent, encode_chunked=not isinstance(body, bytes))
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    if response.headers["Content-Type"] == LINES:
+        return response.status, [json.loads(line) for line in content.splitlines()]
+    return response.status, json.loads(content)
+
+
+def lines(operations) -> bytes:
+    return b"".join(json.dumps(operation).encode() + b"\n" for operation in operations)
+
+
+def stored_terms(server: RealServer) -> set[str]:
+    with psycopg.connect(server.database_url) as connection:
+        rows = connection.execute("SELECT body ->> 'codeValue' FROM document WHERE body ->> 'codeValue' LIKE 'Term %'")
+        return {value for (value,) in rows}
+
+
+@needs_peaks
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_a_batch_far_beyond_a_single_body_takes_little_memory(real_server, is_chunked):
+    large = "x" * 20_000
+    body = lines(descriptor(number % 50, large) for number in range(2_000))
+    assert len(body) > 40_000_000
+    before = {worker.pid: reset_peak(worker) for worker in real_server.workers()}
+    sent = (body[start : start + 65_536] for start in range(0, len(body), 65_536)) if is_chunked else body
+
+    status, results = post(real_server, sent, "?mode=independent")
+
+    assert (status, len(results)) == (200, 2_001)
+    assert results[-1]["summary"]["succeeded"] == 2_000
+    assert max(peak(psutil.Process(pid)) - size for pid, size in before.items()) < MOST_GROWTH
+
+
+def test_a_body_beyond_the_limit_is_refused(real_server):
+    bomb = gzip.compress(b" " * (65 * 2**20))
+
+    assert post(real_server, bomb, **{"Content-Encoding": "gzip"})[0] == 413
+    blocks = (b" " * 2**20 for _ in range(65))
+    status, problem = post(real_server, blocks)
+    assert (status, problem["type"]) == (413, "urn:ed-fi:api:content-too-large")
+
+
+def test_a_slow_sender_holds_no_thread(real_server):
+    senders = []
+    for _ in range(10):
+        sender = socket.create_connection(("127.0.0.1", real_server.port))
+        head = f"POST /batch HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {real_server.token}\r\n"
+        sender.sendall(f"{head}Content-Type: {LINES}\r\nContent-Length: 1000\r\n\r\n{{".encode())
+        senders.append(sender)
+
+    status, _ = post(real_server, lines([descriptor(1)]))
+
+    assert status == 200
+    assert all(sender.recv(20).startswith(b"HTTP/1.1 408") for sender in senders)
+
+
+def test_a_reader_that_reads_nothing_blocks_nobody(real_server):
+    body = lines(descriptor(number % 50) for number in range(20_000))
+    head = f"POST /batch?mode=independent HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {real_server.token}\r\n"
+    readers = []
+    for _ in range(3):
+        reader = socket.create_connection(("127.0.0.1", real_server.port))
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.sendall(f"{head}Content-Type: {LINES}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        readers.append(reader)
+
+    status, _ = post(real_server, lines([descriptor(1)]))
+
+    assert status == 200
+    for reader in readers:
+        reader.close()
+
+
+@pytest.fixture(scope="module")
+def one_worker(tmp_path_factory) -> Iterator[RealServer]:
+    with RealServer(tmp_path_factory.mktemp("killed"), MEADOWLARK_WORKERS="1") as server:
+        yield server
+
+
+@pytest.mark.parametrize(("mode", "begun"), [("atomic", 5_000), ("independent", 10_000)])
+def test_a_worker_that_is_killed_leaves_whole_sets(one_worker, mode, begun):
+    server = one_worker
+    body = lines(descriptor(number, "x" * 500) for number in range(begun, begun + 5_000))
+    before = stored_terms(server)
+    sender = threading.Thread(target=lambda: refused_by_death(server, body, mode))
+    sender.start()
+    wait_until(lambda: is_writing(server) if mode == "atomic" else stored_terms(server) > before, 30)
+
+    server.workers()[0].send_signal(signal.SIGKILL)
+
+    sender.join(30)
+    wait_until(lambda: not is_writing(server), 30)
+    stored = stored_terms(server) - before
+    assert len(stored) in ({0} if mode == "atomic" else {2_000, 4_000, 5_000})
+    wait_until(server.workers, 30)
+    status, results = post(server, body, f"?mode={mode}")
+    assert (status, len(stored_terms(server) - before)) == (200, 5_000)
+    assert results[-1]["summary"]["byStatus"].get("200", 0) == len(stored)
+
+
+def refused_by_death(server: RealServer, body: bytes, mode: str) -> None:
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        post(server, body, f"?mode={mode}")
+
+
+def is_writing(server: RealServer) -> bool:
+    """Whether there is a transaction that has written something."""
+    with psycopg.connect(server.database_url) as connection:
+        query = "SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()"
+        return connection.execute(query).fetchone() == (True,)
