@@ -82,7 +82,7 @@ def _narrowed(part: ProfilePart) -> Resource:
 
 
 def _queryable(resource: Resource, parts: _Parts) -> Resource:
-    """The resource with the query fields that the readers of the profile have."""
+    """The resource with the query fields that readers of the profile can use."""
     part = parts.get(Usage.READABLE)
     return resource if part is None else with_visible_fields(resource, part.view)
 
