@@ -15,12 +15,19 @@ import orjson
 
 # Sixteen digits, or an exponent of three; `1e-400` as a double is 0.
 _MAY_EXCEED_A_DOUBLE = re.compile(rb"\d(?:[\d.]{15}|[eE][+-]?\d{3})")
+# A search for this in a text with 0 in place of other digits takes an eighth of the time of the expression.
+_SIXTEEN_DIGITS = b"0" * 16
+_WITH_ZEROS = bytes.maketrans(b"123456789.", _SIXTEEN_DIGITS[:10])
 _LARGEST_INTEGER = 2**63 - 1
 
 
 def loads(text: bytes) -> Any:
-    """The value of a JSON text. Raises orjson.JSONDecodeError."""
-    return with_every_digit(text, orjson.loads(text))
+    """The value of a JSON text that PostgreSQL or `dumps` has written: neither writes exponents of three digits.
+
+    Raises orjson.JSONDecodeError.
+    """
+    value = orjson.loads(text)
+    return with_every_digit(text, value) if _SIXTEEN_DIGITS in text.translate(_WITH_ZEROS) else value
 
 
 def with_every_digit(text: bytes, value: Any, decimal: Callable[[str], Decimal] = Decimal) -> Any:

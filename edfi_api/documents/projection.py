@@ -13,14 +13,17 @@ Projection = Callable[[Any], Any]
 def compile_projection(view: ObjectView) -> Callable[[Body], Body]:
     """The function that returns the visible part of a body and leaves its argument unchanged.
 
-    Members and items keep their order. Narrowed objects, items and collections of which nothing is left are left out.
+    Members and items keep their order. Narrowed objects, items and collections of which nothing is left are left out,
+    and so are those that were stored with another type than the standard has now.
     """
     whole = view.whole
     narrowed: Mapping[str, Projection] = {name: _compiled(each) for name, each in view.narrowed.items()}
     extensions = _compiled_extensions(view)
 
     def project(body: Body) -> Body:
-        visible = {}
+        visible: Body = {}
+        if type(body) is not dict:
+            return visible
         for name, value in body.items():
             if name in whole:
                 visible[name] = value
@@ -43,6 +46,8 @@ def _compiled(view: ObjectView | CollectionView) -> Projection:
 
 def _compiled_collection(items: Projection | None, item_filter: ItemFilter | None) -> Projection:
     def project(stored: list[Any]) -> list[Any]:
+        if type(stored) is not list:
+            return []
         shown = stored if item_filter is None else [each for each in stored if is_visible(each, item_filter)]
         return shown if items is None else [left for each in shown if (left := items(each))]
 
@@ -66,4 +71,4 @@ def _compiled_extensions(view: ObjectView) -> Projection:
 
 def is_visible(item: Mapping[str, Any], item_filter: ItemFilter | None) -> bool:
     """Whether a filter shows an item of its collection."""
-    return item_filter is None or item_filter.shows(item.get(item_filter.member))
+    return item_filter is None or (type(item) is dict and item_filter.shows(item.get(item_filter.member)))

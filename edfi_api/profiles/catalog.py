@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents.projection import Projection, compile_projection
+from edfi_api.documents.text_projection import TextProjection, compile_text_projection
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
 from edfi_api.model.profiles.findings import UnreadableDefinition
@@ -50,9 +51,18 @@ class ProfilePart:
         return media_type(self.resource.name.resource, self.profile, self.usage)
 
     @cached_property
-    def projection(self) -> Projection | None:
-        """The function from a body to its visible part; None if nothing is hidden."""
-        return None if self.view is None else compile_projection(self.view)
+    def project(self) -> Projection:
+        """The function from a body to its visible part."""
+        return _itself if self.view is None else compile_projection(self.view)
+
+    @cached_property
+    def project_text(self) -> TextProjection:
+        """The function from the JSON text of a body to that of its visible part."""
+        return _itself if self.view is None else compile_text_projection(self.view)
+
+
+def _itself(whole: Any) -> Any:
+    return whole
 
 
 class OfParts(Generic[Compiled]):

@@ -16,8 +16,9 @@ request took in all processes of gunicorn and of PostgreSQL. "Association" is a 
 2 descriptors), a student has 1 descriptor; "again" repeats a document as it is stored, "changed" changes a date.
 Below the table stands what follows: whether the targets were met, and whether the generator was fast enough to tell.
 
-Behind these the section `queries` tells how long each kind of query takes in databases of two sizes, and `SQL views`
-how long questions of analysts take; see queries.py and sql_views.py.
+Behind these the section `queries` tells how long each kind of query takes in databases of two sizes, `profiles` what
+requests under API profiles cost, and `SQL views` how long questions of analysts take; see queries.py, profiles.py and
+sql_views.py.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.benchmarks import load, queries, report, sql_views
+from tests.benchmarks import load, profiles, queries, report, sql_views
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.database import (
     bare_statement,
@@ -82,6 +83,8 @@ def main() -> int:
     print(f"{report.conclusions(found, against, load.name())}\n", flush=True)
     query_rows = queries.measure(plan.sizes, plan.seconds)
     print(f"\nqueries\n{queries.table(query_rows)}")
+    profiled = profiles.measure(plan.rounds, plan.seconds)
+    print(f"\nprofiles\n{profiles.table(profiled)}")
     print(f"\nSQL views\n{sql_views.table(sql_views.measure(plan.enrollments))}")
     if options.json:
         options.json.write_text(report.as_json(found, against, load.name(), query_rows))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from copy import copy
 from http.client import HTTPConnection
 from itertools import count, islice
 from typing import Any
@@ -11,6 +12,8 @@ from tests.server_processes import ADDRESS, Server
 SCHOOLS = range(1, 11)
 _DESCRIPTORS = "uri://ed-fi.org"
 _DATA = "/data/ed-fi"
+# Those of a large document, which then has some 20 kB.
+_ADDRESSES = 60
 
 Body = dict[str, Any]
 
@@ -40,6 +43,20 @@ class Workloads:
             self._written(connection, "studentSchoolAssociations", _association(n)) for n in self.seeded
         ]
         self._changing_ids = [self._written(connection, "studentSchoolAssociations", _changing(n)) for n in self.seeded]
+
+    def seed_large(self, documents: int) -> None:
+        """Of the first seeded students an association with an organization, with many addresses."""
+        connection = HTTPConnection(ADDRESS, self._server.port)
+        self._large_ids = [
+            self._written(connection, "studentEducationOrganizationAssociations", _with_addresses(n))
+            for n in self.seeded[:documents]
+        ]
+
+    def sent_by(self, server: Server) -> "Workloads":
+        """Requests for the same documents with the token and to the port of `server`."""
+        others = copy(self)
+        others._server = server
+        return others
 
     def new_students(self, documents: int) -> list[bytes]:
         return [self._request("POST", "/students", _student(next(self._students))) for _ in range(documents)]
@@ -73,8 +90,11 @@ class Workloads:
             for n in self.seeded
         ]
 
-    def page_of_associations(self) -> list[bytes]:
-        return [self._request("GET", "/studentSchoolAssociations?limit=25")]
+    def page_of_associations(self, size: int = 25) -> list[bytes]:
+        return [self._request("GET", f"/studentSchoolAssociations?limit={size}")]
+
+    def large_by_id(self) -> list[bytes]:
+        return [self._request("GET", f"/studentEducationOrganizationAssociations/{id_}") for id_ in self._large_ids]
 
     def deletions(self, ids: Iterable[str]) -> list[bytes]:
         return [self._request("DELETE", f"/students/{id_}") for id_ in ids]
@@ -131,6 +151,27 @@ def _association(number: int, **changes: Any) -> Body:
         "entryTypeDescriptor": f"{_DESCRIPTORS}/EntryTypeDescriptor#Other",
         "primarySchool": True,
     } | changes
+
+
+def _with_addresses(number: int) -> Body:
+    return {
+        "studentReference": {"studentUniqueId": _unique_id(number)},
+        "educationOrganizationReference": {"educationOrganizationId": SCHOOLS[number % len(SCHOOLS)]},
+        "addresses": [_address(place) for place in range(_ADDRESSES)],
+    }
+
+
+def _address(place: int) -> Body:
+    return {
+        "addressTypeDescriptor": f"{_DESCRIPTORS}/AddressTypeDescriptor#Home",
+        "streetNumberName": f"{place} Lark Meadow Lane",
+        "apartmentRoomSuiteNumber": f"{place}",
+        "city": "Lark Meadow",
+        "stateAbbreviationDescriptor": f"{_DESCRIPTORS}/StateAbbreviationDescriptor#TX",
+        "postalCode": f"{70000 + place}",
+        "nameOfCounty": "Meadow",
+        "periods": [{"beginDate": "2025-08-20", "endDate": "2026-05-20"}],
+    }
 
 
 def _changing(number: int, **changes: Any) -> Body:

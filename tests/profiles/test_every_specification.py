@@ -4,7 +4,7 @@ The profile names all resources, with rules at random over all kinds of members,
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
 from typing import Any
@@ -13,12 +13,11 @@ import pytest
 from django.test import Client
 from jsonschema_rs import validator_for
 
-from edfi_api.documents.merge_preparation import MergePreparer
 from edfi_api.documents.visible_part import hidden_items, is_visible_path
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
 from edfi_api.model.profiles.members import Members, members_of
-from edfi_api.model.profiles.view import ObjectView
+from edfi_api.model.profiles.view import CollectionView, ObjectView
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.profiles.loading import store_profiles
 from edfi_api.storage import store
@@ -29,7 +28,7 @@ from tests.bulk.both_ways import rolled_back
 from tests.conftest import ApiTestClient
 from tests.factories import STORED_URIS
 from tests.profiles.random_rules import random_rule, with_filters
-from tests.profiles.test_every_resource import no_uris, schema_leaves
+from tests.profiles.test_every_resource import schema_leaves
 from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
 
 Schema = dict[str, Any]
@@ -107,18 +106,37 @@ def test_exactly_the_visible_members_are_described(school_data: Served, definiti
 def test_every_answer_fits_the_readable_schema(
     school_data: Served, document, api_without_check: ApiTestClient, resources: list[Resource]
 ) -> None:
+    for_each_stored(school_data, resources, partial(check_answers, document, api_without_check))
+
+
+def test_what_fits_the_writable_schema_is_accepted(
+    school_data: Served, definition, document, api_without_check: ApiTestClient, resources: list[Resource]
+) -> None:
+    """Of what is stored in full, so that nothing has to be created that a profile hides in part."""
+    found = {resource.name: view for resource, view in views(school_data.surface, definition, Usage.WRITABLE)}
+
+    def check(resource: Resource) -> None:
+        whole = school_data.documents.full_body(resource)
+        check_writes(document, api_without_check, resource, whole, found[resource.name])
+
+    for_each_stored(school_data, resources, check)
+
+
+def for_each_stored(school_data: Served, resources: list[Resource], check: Callable[[Resource], None]) -> None:
+    """Check each resource while its full document is stored."""
+
     def all_together() -> list[Resource]:
         without_room = store_all(school_data)
         for resource in resources:
             if resource not in without_room:
-                check_answers(document, api_without_check, resource)
+                check(resource)
         return [resource for resource in without_room if resource in resources]
 
     def alone(resource: Resource) -> None:
         body = school_data.documents.full_body(resource)
         school_data.documents.store_targets(resource, body)
         write(school_data, resource, body)
-        check_answers(document, api_without_check, resource)
+        check(resource)
 
     for resource in rolled_back(all_together):
         rolled_back(partial(alone, resource))
@@ -138,18 +156,41 @@ def check_answers(document: dict[str, Any], api: ApiTestClient, resource: Resour
         assert [(error.instance_path, error.message) for error in fits.iter_errors(each)] == [], resource.name
 
 
-def test_what_fits_the_writable_schema_is_accepted(school_data: Served, definition, document) -> None:
-    for resource, view in views(school_data.surface, definition, Usage.WRITABLE):
-        if view is None:
-            continue
-        schema = described_schema(document, resource, Usage.WRITABLE)
-        preparer = MergePreparer(school_data.preparers[resource.name], members_of(resource), view)
-        whole = school_data.preparers[resource.name].prepare(school_data.documents.full_body(resource), no_uris).body
+def check_writes(
+    document: dict[str, Any], api: ApiTestClient, resource: Resource, whole: dict[str, Any], view: ObjectView | None
+) -> None:
+    schema = described_schema(document, resource, Usage.WRITABLE)
+    media_type = f"application/vnd.ed-fi.{resource.name.resource}.{NAME}.writable+json".lower()
+    for only_required in (False, True):
+        body = fitting(schema, whole, only_required=only_required)
+        if view is not None:
+            body = shown_by_filters(body, view)
+        assert validator_for(schema).is_valid(body), resource.name
 
-        for only_required in (False, True):
-            body = shown_by_filters(fitting(schema, whole, only_required=only_required), view)
-            assert validator_for(schema).is_valid(body), resource.name
-            assert preparer.valid_new(body), resource.name
+        response = api.post(f"/data{resource.url_path}", body, content_type=media_type)
+
+        if response.status_code != 200:
+            assert only_required, (resource.name, response.json())
+            assert is_about_what_is_stored(response.json(), view), (resource.name, response.json())
+
+
+def is_about_what_is_stored(problem: dict[str, Any], view: ObjectView | None) -> bool:
+    """No schema says that something visible cannot be removed: because it has hidden members, or because no hidden item
+    of a required collection remains."""
+    if problem["type"] == "urn:ed-fi:api:data-policy-enforced":
+        return True
+    assert view is not None
+    paths = {path.rpartition(".")[2] for path in problem["validationErrors"]}
+    return problem["status"] == 400 and paths <= set(filtered_collections(view))
+
+
+def filtered_collections(view: ObjectView) -> Iterator[str]:
+    for name, narrowed in view.narrowed.items():
+        if isinstance(narrowed, CollectionView) and narrowed.filter is not None:
+            yield name
+        below = narrowed.items if isinstance(narrowed, CollectionView) else narrowed
+        if below is not None:
+            yield from filtered_collections(below)
 
 
 def shown_by_filters(body: dict[str, Any], view: ObjectView) -> dict[str, Any]:

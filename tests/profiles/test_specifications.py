@@ -54,7 +54,8 @@ def test_profiles_that_fit_are_listed_behind_the_other_documents(store: Store) -
 
     for path in (LIST, "/metadata/"):
         listed = Client().get(path).json()
-        assert [each["name"] for each in listed] == [*ORDINARY, "Second_One", "A-First"]
+        assert {each["prefix"] for each in listed[:-2]} == {"", "Other"}
+        assert [each["name"] for each in listed if each["prefix"] == "Profiles"] == ["Second_One", "A-First"]
         assert listed[-1] == {
             "name": "A-First",
             "endpointUri": "http://testserver/metadata/specifications/profiles/A-First/resources-spec.json",
@@ -253,7 +254,7 @@ def test_unused_shared_components_are_left_out(store: Store) -> None:
 
     components = document_of("Writer")["components"]
 
-    assert set(components["parameters"]) == {"id", "IfMatch", "IfNoneMatch"}
+    assert set(components["parameters"]) == {"id", "IfMatch", "IfNoneMatch", "Prefer"}
     assert "NotModified" not in components["responses"]
 
 

@@ -48,8 +48,7 @@ def _contents(components: ProfileComponents, parts: _Parts, contents: Contents) 
     if read := parts.get(Usage.READABLE):
         contents = replace(contents, read=_content(components, read))
     if write := parts.get(Usage.WRITABLE):
-        example = write.projection(contents.example) if write.projection else contents.example
-        contents = replace(contents, write=_content(components, write), example=example)
+        contents = replace(contents, write=_content(components, write), example=write.project(contents.example))
     return contents
 
 

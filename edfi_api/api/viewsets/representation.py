@@ -13,7 +13,6 @@ from edfi_api.api.viewsets.responses import JsonArray
 from edfi_api.conf import api_settings
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
-from edfi_api.documents.projection import Projection
 from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.storage.stored import StoredDocument, Written
 
@@ -29,34 +28,33 @@ def etag(document: StoredDocument | Written, profile_tag: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """Writes the documents of one resource as JSON; `projection` and `profile_tag` are those of a profile."""
+    """Writes the documents of one resource as JSON, through a part of a profile if there is one."""
 
     extractor: Extractor
     linker: Linker
-    projection: Projection | None = None
-    profile_tag: str = ""
+    part: ProfilePart | None = None
 
     def under(self, part: ProfilePart | None) -> "Representation":
         """The representation through this part of a profile; the same without one."""
-        if part is None:
-            return self
-        return Representation(self.extractor, self.linker, part.projection, part.tag)
+        return self if part is None else Representation(self.extractor, self.linker, part)
 
     def document(self, document: StoredDocument, using: str) -> bytes:
         """One document; its stored text is a non-empty object, since every resource has an identity."""
         text = self._text(document, using)
         front = f'{{"id":"{document.document_uuid}",'
-        behind = f',"_etag":"{etag(document, self.profile_tag)}","_lastModifiedDate":"{document.last_modified}"}}'
+        tag = etag(document, "" if self.part is None else self.part.tag)
+        behind = f',"_etag":"{tag}","_lastModifiedDate":"{document.last_modified}"}}'
         return b"%b%b%b" % (front.encode(), text[1:-1], behind.encode())
 
     def _text(self, document: StoredDocument, using: str) -> bytes:
-        if self.projection is None:
+        if self.part is None or self.part.view is None:
             return self.linker.linked_text(document, self.extractor, using) if api_settings.LINKS else document.text
+        if not api_settings.LINKS:
+            return self.part.project_text(document.text)
         body = json_text.loads(document.text)
-        if api_settings.LINKS:
-            # Stored links are in the order of all reference objects, so they are added before any of these is hidden.
-            self.linker.add_links(body, document, self.extractor, using)
-        return json_text.dumps(self.projection(body))
+        # Stored links are in the order of all reference objects, so they are added before any of these is hidden.
+        self.linker.add_links(body, document, self.extractor, using)
+        return json_text.dumps(self.part.project(body))
 
     def collection(self, documents: Iterable[StoredDocument], using: str) -> "CollectionText":
         """A JSON array of documents."""
