@@ -3,14 +3,15 @@
 import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db import transaction
 
+from edfi_api.data_stores.routing import Store
 from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
 from edfi_api.loading.interchange.report import RefusalLog, raise_failure, table
 from edfi_api.loading.interchange.results import LoadResult
@@ -62,11 +63,19 @@ def add_load_options(parser: ArgumentParser) -> None:
     )
 
 
-def run_load(command: BaseCommand, files: int, options: LoadOptions, load: Callable[[RefusalLog], LoadResult]) -> None:
-    """Run a load of so many files and report it. Raises CommandError as `raise_failure` does."""
+def with_report_of_its_own(options: dict[str, Any], store: Store) -> dict[str, Any]:
+    """The options for one of several data stores: its id is in the name of the report, `report.7.json`."""
+    report: Path | None = options["report"]
+    return options if report is None else options | {"report": report.with_suffix(f".{store.id}{report.suffix}")}
+
+
+def run_load(
+    command: BaseCommand, files: int, options: LoadOptions, database: str, load: Callable[[RefusalLog], LoadResult]
+) -> None:
+    """Run a load of so many files into this database and report it. Raises CommandError as `raise_failure` does."""
     started = time.monotonic()
     with RefusalLog(command.stderr, options.report, is_strict=options.strict) as log:
-        with _rolled_back(options.dry_run):
+        with _rolled_back(database) if options.dry_run else nullcontext():
             result = load(log)
         log.summarise(result, is_dry_run=options.dry_run)
     command.stdout.write("\n".join(table(result)))
@@ -79,13 +88,10 @@ def run_load(command: BaseCommand, files: int, options: LoadOptions, load: Calla
 
 
 @contextmanager
-def _rolled_back(is_rolled_back: bool) -> Iterator[None]:
-    if not is_rolled_back:
+def _rolled_back(database: str) -> Iterator[None]:
+    with transaction.atomic(database):
         yield
-        return
-    with transaction.atomic(DEFAULT_DB_ALIAS):
-        yield
-        transaction.set_rollback(True, DEFAULT_DB_ALIAS)
+        transaction.set_rollback(True, database)
 
 
 def _pair(given: str) -> str:

@@ -1,5 +1,6 @@
 """Commands that make, list, check and change data stores, and those about documents with `--data-store`."""
 
+import json
 from io import StringIO
 
 import pytest
@@ -215,6 +216,19 @@ def test_commands_about_documents_take_data_stores(year, make_store, client_of, 
     run("load_documents", str(tmp_path / str(stores[0].pk)), "--data-store", "schoolYear=2027", "--processes", "0")
 
     assert len(client.at("/2027").get(STUDENTS).json()) == 1
+
+
+def test_dry_runs_and_reports_of_loads_are_of_each_data_store(year, make_store, client_of, bodies, tmp_path):
+    stores = [make_store(year, schoolYear=year) for year in ("2026", "2027")]
+    (tmp_path / "students.jsonl").write_text(json.dumps(bodies))
+    arguments = ["load_documents", str(tmp_path), "--all-data-stores", "--processes=0"]
+
+    run(*arguments, "--dry-run", "--report", str(tmp_path / "report.json"))
+
+    client = client_of(*stores)
+    assert [client.at(f"/{store.name}").get(STUDENTS).json() for store in stores] == [[], []]
+    assert sorted(path.name for path in tmp_path.glob("report*")) == [f"report.{store.pk}.json" for store in stores]
+    assert json.loads((tmp_path / f"report.{stores[1].pk}.json").read_text())["summary"]["total"]["created"] == 1
 
 
 def test_one_failure_of_several_is_named_after_all_were_tried(year, make_store, store_databases):

@@ -5,6 +5,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.routing import Store
 from edfi_api.loading.interchange.report import RefusalLog
 from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.loading.json_lines.command_errors import as_command_errors
@@ -12,7 +13,7 @@ from edfi_api.loading.json_lines.loading import load_documents
 from edfi_api.loading.json_lines.sources import resource_called, sources
 from edfi_api.management.arguments import not_empty, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
-from edfi_api.management.load_options import LoadOptions, add_load_options, run_load
+from edfi_api.management.load_options import LoadOptions, add_load_options, run_load, with_report_of_its_own
 from edfi_api.startup import current_surface
 
 _MOST_PROCESSES = 256
@@ -49,6 +50,9 @@ class Command(DataStoreCommand):
             help="processes that prepare documents, and connections that write them; default: one for each processor",
         )
 
+    def options_for(self, store: Store, options: dict[str, Any]) -> dict[str, Any]:
+        return with_report_of_its_own(options, store)
+
     def handle(
         self,
         *args: Any,
@@ -71,4 +75,4 @@ class Command(DataStoreCommand):
                     surface, files, log, longest, using=database, processes=processes, renames=chosen.renames
                 )
 
-            run_load(self, len(files), chosen, load)
+            run_load(self, len(files), chosen, database, load)

@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from edfi_api.data_stores.routing import Store
 from edfi_api.loading.interchange.command_errors import as_command_errors
 from edfi_api.loading.interchange.files import interchange_files
 from edfi_api.loading.interchange.loading import load_interchange
@@ -11,7 +12,7 @@ from edfi_api.loading.interchange.report import RefusalLog
 from edfi_api.loading.interchange.results import LoadResult
 from edfi_api.management.arguments import path
 from edfi_api.management.data_store_command import DataStoreCommand
-from edfi_api.management.load_options import LoadOptions, add_load_options, run_load
+from edfi_api.management.load_options import LoadOptions, add_load_options, run_load, with_report_of_its_own
 from edfi_api.startup import current_surface
 
 
@@ -32,6 +33,9 @@ class Command(DataStoreCommand):
         parser.add_argument("paths", nargs="+", type=path, metavar="PATH", help="an XML file, or a folder of them")
         add_load_options(parser)
 
+    def options_for(self, store: Store, options: dict[str, Any]) -> dict[str, Any]:
+        return with_report_of_its_own(options, store)
+
     def handle(self, *args: Any, paths: list[Path], database: str, **options: Any) -> None:
         surface = current_surface()
         chosen = LoadOptions.of(options)
@@ -41,4 +45,4 @@ class Command(DataStoreCommand):
             def load(log: RefusalLog) -> LoadResult:
                 return load_interchange(surface, files, log, database, renames=chosen.renames)
 
-            run_load(self, len(files), chosen, load)
+            run_load(self, len(files), chosen, database, load)
