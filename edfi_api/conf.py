@@ -82,6 +82,13 @@ DEFAULTS: dict[str, Any] = {
     "MAIN_STORE": True,
     # Within so many seconds a process notices data stores that were added, changed or removed.
     "STORE_SECONDS": 10,
+    # Threads of a process, and the part of them that may wait for one data store.
+    "THREADS": 8,
+    "STORE_SHARE": 0.5,
+    # Connections to data stores that a process keeps; more only while more are in use.
+    "STORE_CONNECTIONS": 32,
+    # Whether metrics show each data store.
+    "STORE_METRICS": True,
     # Secrets from which the keys of connection strings are derived: the first encrypts, all decrypt. Without any, no
     # connection string can be stored.
     "STORE_KEYS": (),

@@ -75,6 +75,18 @@ class Environment(environ.Env):  # type: ignore[misc]  # django-environ has no t
             raise ImproperlyConfigured(f"{name} is {number}; it must not be negative.")
         return number
 
+    def part(self, name: _Text, *, default: float, meaning: _Text) -> float:
+        """A number above 0, up to 1."""
+        self.declare(name, default, meaning)
+        text = os.environ.get(name, "").strip() or f"{default}"
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0.0
+        if not 0 < number <= 1:
+            raise ImproperlyConfigured(f"{name} is {text!r}; it must be a number above 0, up to 1.")
+        return number
+
     def bool(self, name: _Text, *, default: bool, meaning: _Text = "", shown: _Text = "") -> bool:
         """The default also for an empty variable: Compose passes on unset ones as empty.
 

@@ -445,6 +445,21 @@ EDFI_API = {
         default=10,
         meaning="within how many seconds data stores that were added, changed or removed are noticed",
     ),
+    "THREADS": threads,
+    "STORE_SHARE": env.part(
+        "MEADOWLARK_STORE_SHARE",
+        default=0.5,
+        meaning="the part of a process's threads that may wait for one slow data store",
+    ),
+    "STORE_CONNECTIONS": env.int(
+        "MEADOWLARK_STORE_CONNECTIONS",
+        default=4 * threads,
+        shown="4 times `MEADOWLARK_THREADS`",
+        meaning="connections to data stores that a process keeps",
+    ),
+    "STORE_METRICS": env.bool(
+        "MEADOWLARK_STORE_METRICS", default=True, meaning="metrics of each data store, by its id"
+    ),
     "STORE_KEYS": tuple(
         env.list(
             "MEADOWLARK_STORE_KEY",

@@ -15,6 +15,7 @@ from django.core.signals import request_finished
 from django.db import close_old_connections, connections
 from django.http import HttpResponse
 
+from edfi_api.conf import api_settings
 from edfi_api.data_stores.request_options import limit
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.lent_connections import LentConnections
@@ -42,7 +43,7 @@ of_requests.append("-c max_parallel_workers_per_gather=0")
 for database in connections.databases.values():
     limit(database, " ".join(of_requests))
 
-_lent = LentConnections(connections)
+_lent = LentConnections(connections, api_settings.STORE_CONNECTIONS)
 _lent.install()
 
 if settings.TELEMETRY:

@@ -1,9 +1,16 @@
-"""A data store that was found → the alias of its database, if it can be used."""
+"""The visit of a request to the database of a data store: whether it can be used, and how it went."""
+
+from types import TracebackType
+from typing import Self
+
+from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.storage.data_store import data_store
 
-from .databases import alias_of
+from .breaker import Breaker, is_failure
+from .databases import alias_of, is_connected
 from .exceptions import DataStoreReadOnly, DataStoreUnavailable, NotProvisioned
+from .load import Load
 from .models import State
 from .provisioning_state import Provisioned
 from .routing import Store
@@ -12,19 +19,83 @@ from .routing import Store
 _RETRY_AFTER_OFFLINE = 60
 
 
-def usable(store: Store, *, is_write: bool) -> str:
-    """The alias of its primary database.
+class Visit:
+    """A request's use of a database, which ends once; `using` is its alias."""
 
-    Raises ConnectionUnusable, NotProvisioned, DataStoreUnavailable, DataStoreReadOnly, and Django's OperationalError if
-    it does not answer.
+    def __init__(self, using: str) -> None:
+        self.using = using
+
+    def failed_by(self, error: BaseException) -> None:
+        """Take note of an error of the request."""
+
+    def end(self) -> None:
+        """The request has been answered."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.failed_by(error)
+        self.end()
+
+
+MAIN_VISIT = Visit(DEFAULT_DB_ALIAS)
+
+
+class StoreVisit(Visit):
+    """To a database of its own, whose outages and load must not concern others.
+
+    Raises DataStoreUnavailable, and NotProvisioned or Django's OperationalError at the first visit of the process.
+    """
+
+    def __init__(self, using: str, *, is_limited: bool) -> None:
+        super().__init__(using)
+        self._has_failed = False
+        kept = data_store(using)
+        self._breaker, self._load = kept.state(Breaker), kept.state(Load)
+        if is_limited:
+            self._load.check()
+        self._breaker.check()
+        self._load.begin(self)
+        try:
+            kept.state(Provisioned)
+        except BaseException as error:
+            self.failed_by(error)
+            self.end()
+            raise
+
+    def failed_by(self, error: BaseException) -> None:
+        if is_failure(error):
+            self._has_failed = True
+            self._breaker.failed()
+
+    def end(self) -> None:
+        self._load.end(self)
+        if self._has_failed:
+            return
+        if is_connected(self.using):
+            self._breaker.succeeded()
+        else:
+            self._breaker.gave_up()
+
+
+def visit(store: Store, *, is_write: bool, is_limited: bool = True) -> Visit:
+    """Begin a visit to the primary database of a data store; without `is_limited` any number of requests may wait for
+    it.
+
+    Raises ConnectionUnusable, DataStoreReadOnly, and what `StoreVisit` does.
     """
     match store.state:
         case State.PREPARING:
             raise NotProvisioned
         case State.OFFLINE:
-            raise DataStoreUnavailable(_RETRY_AFTER_OFFLINE)
+            raise DataStoreUnavailable(_RETRY_AFTER_OFFLINE, "offline")
         case State.READ_ONLY if is_write:
             raise DataStoreReadOnly
     alias = alias_of(store.primary)
-    data_store(alias).state(Provisioned)
-    return alias
+    if alias == DEFAULT_DB_ALIAS:
+        return MAIN_VISIT
+    return StoreVisit(alias, is_limited=is_limited)

@@ -56,6 +56,12 @@ def add(alias: str, where: Destination, application_name: str) -> None:
     connections.settings[alias] = configured[alias]
 
 
+def is_connected(alias: str) -> bool:
+    """Whether this thread has an open connection to it. Creates none, as `connections[alias]` would."""
+    wrapper = getattr(connections._connections, alias, None)  # type: ignore[attr-defined]
+    return wrapper is not None and wrapper.connection is not None and not wrapper.connection.closed
+
+
 def remove(alias: str) -> None:
     """The alias can no longer be used, except by threads that have a connection to it."""
     connections.settings.pop(alias, None)

@@ -30,9 +30,11 @@ class NotProvisioned(Exception):
 
 @dataclass
 class DataStoreUnavailable(Exception):
-    """The database does not answer, or the data store is offline; worth a retry after so many seconds."""
+    """The database does not answer, is too slow, or the data store is offline; worth a retry after so many seconds.
+    `reason` is one word, for logs and metrics."""
 
     retry_after: int
+    reason: str
 
 
 class DataStoreReadOnly(Exception):

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from django.db import DEFAULT_DB_ALIAS
+from rest_framework.request import Request
 
+from edfi_api.addresses import context_segments
 from edfi_api.conf import api_settings
-from edfi_api.data_stores.access import usable
+from edfi_api.data_stores.access import MAIN_VISIT, Visit, visit
 from edfi_api.data_stores.exceptions import DataStoreNotFound, NoDataStores
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.routing import RoutingTable, Store, context_of
@@ -14,21 +15,30 @@ from .exceptions import AuthenticationFailed
 from .tokens import AuthenticatedClient, looked_up_again
 
 
-def database_of(client: AuthenticatedClient, token: str, segments: Sequence[str], *, is_write: bool) -> str:
-    """The alias of the database for a request of the client, with these context segments in its address.
+def visit_of(client: AuthenticatedClient, request: Request, *, is_write: bool) -> Visit:
+    """The visit of a request of the client to the database that its address leads to. Sets `request.data_store`, the
+    id, for logs and metrics.
 
     Raises the exceptions of `data_stores`: of finding the data store, then of using it.
     """
     if not client.data_store_ids and api_settings.has_main_store:
-        return DEFAULT_DB_ALIAS
-    return usable(_store(client, token, segments), is_write=is_write)
+        return MAIN_VISIT
+    store = _store(client, str(request.auth), context_segments(request._request))
+    return _visit(store, request, is_write=is_write)
 
 
-def database_of_the_only_store(client: AuthenticatedClient) -> str | None:
-    """The database of the client's data store, whatever its context; None if the client has several."""
+def visit_of_the_only_store(client: AuthenticatedClient, request: Request) -> Visit | None:
+    """The visit to the client's data store, whatever its context; None if the client has several."""
     stores = routes().table(client.data_stores_version).stores
     found = [stores[id_] for id_ in client.data_store_ids if id_ in stores]
-    return usable(found[0], is_write=False) if len(found) == 1 else None
+    return _visit(found[0], request, is_write=False) if len(found) == 1 else None
+
+
+def _visit(store: Store, request: Request, *, is_write: bool) -> Visit:
+    request._request.data_store = store.id  # type: ignore[attr-defined]  # for logs and metrics
+    # Requests for other databases, if there are any, may have to wait for threads.
+    is_limited = api_settings.has_main_store or len(routes().table().stores) > 1
+    return visit(store, is_write=is_write, is_limited=is_limited)
 
 
 def _store(client: AuthenticatedClient, token: str, segments: Sequence[str]) -> Store:

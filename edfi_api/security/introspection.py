@@ -11,12 +11,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from edfi_api.addresses import context_segments
+from edfi_api.data_stores.access import Visit
 from edfi_api.model.surface.resource import Surface
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 
 from .claim_uris import SERVICES, claim_name
 from .claims import Operations, operations
-from .data_stores import database_of, database_of_the_only_store
+from .data_stores import visit_of, visit_of_the_only_store
 from .exceptions import ClaimSetNotFound, ClaimSetVanished, UnusableToken
 from .models import Application
 from .reachable_organizations import reachable_organizations, undescribed_organizations
@@ -38,9 +39,8 @@ class TokenInfoView(APIView):
         if token != request.auth:
             raise UnusableToken("The Authorization header token does not match the token in the request body.")
         client = cast(AuthenticatedClient, request.user)
-        return Response(
-            _token_info(client, self.surface, _database(request, client)), headers={"Cache-Control": "no-cache"}
-        )
+        described = _token_info(client, self.surface, _organizations(request, client, self.surface))
+        return Response(described, headers={"Cache-Control": "no-cache"})
 
 
 def _token(request: HttpRequest) -> str | None:
@@ -57,24 +57,26 @@ def _token(request: HttpRequest) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def _database(request: Request, client: AuthenticatedClient) -> str | None:
-    """The one with the client's education organizations; None if the address does not say which of several."""
-    segments = context_segments(request._request)
-    if segments or not client.data_store_ids:
-        return database_of(client, str(request.auth), segments, is_write=False)
-    return database_of_the_only_store(client)
+def _organizations(request: Request, client: AuthenticatedClient, surface: Surface) -> list[dict[str, object]]:
+    """The client's education organizations; undescribed if the address does not say in which of several databases."""
+    claimed = client.education_organization_ids
+    if context_segments(request._request) or not client.data_store_ids:
+        visit: Visit | None = visit_of(client, request, is_write=False)
+    else:
+        visit = visit_of_the_only_store(client, request)
+    if visit is None:
+        return undescribed_organizations(claimed)
+    with visit:
+        return reachable_organizations(claimed, surface, visit.using)
 
 
-def _token_info(client: AuthenticatedClient, surface: Surface, using: str | None) -> dict[str, object]:
+def _token_info(
+    client: AuthenticatedClient, surface: Surface, organizations: list[dict[str, object]]
+) -> dict[str, object]:
     try:
         granted = operations(client)
     except ClaimSetVanished as error:
         raise ClaimSetNotFound from error
-    claimed = client.education_organization_ids
-    if using is None:
-        organizations = undescribed_organizations(claimed)
-    else:
-        organizations = reachable_organizations(claimed, surface, using)
     return {
         "active": True,
         "client_id": client.key,

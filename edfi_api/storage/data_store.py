@@ -28,6 +28,11 @@ class DataStore:
         found: State = kept
         return found
 
+    def kept(self, make: Callable[[str], State]) -> State | None:
+        """What `state` keeps; None before its first call."""
+        found: State | None = self._states.get(make)
+        return found
+
     def drop(self, make: Callable[[str], Any]) -> None:
         """Drop one value; the next call of `state` makes it again."""
         self._states.pop(make, None)
@@ -40,6 +45,11 @@ def data_store(using: str) -> DataStore:
     """The object of the database with this alias."""
     found = _data_stores.get(using)
     return found if found is not None else _data_stores.setdefault(using, DataStore(using))
+
+
+def known_data_store(using: str) -> DataStore | None:
+    """The object of the database, if this process has used it."""
+    return _data_stores.get(using)
 
 
 def discard(using: str) -> None:

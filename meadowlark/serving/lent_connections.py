@@ -4,34 +4,42 @@ Django has connections for each thread, and the engine gives requests to its thr
 would come to every connection, each with a session in PostgreSQL whose caches other requests have displaced. Here a
 thread has a connection until the end of its request. So there are as many as requests that used a database at the same
 time, and fewer again once they are too old.
+
+There may be thousands of data stores. Of all connections to them a process keeps a limited number: beyond it, those
+that have been idle for longest are closed, and so is each that has been idle for a minute.
 """
 
 import threading
 import time
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterator
 from contextlib import suppress
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler
 
+_MOST_SECONDS_IDLE = 60.0
+
 
 class LentConnections:
-    """Those of a process to all its databases, by alias."""
+    """Those of a process to all its databases, by alias. `most_to_others` limits those to databases that are not in the
+    settings; as many more are open as are in use."""
 
-    def __init__(self, handler: ConnectionHandler) -> None:
+    def __init__(self, handler: ConnectionHandler, most_to_others: int) -> None:
         self._handler = handler
         self._create = handler.create_connection
         self._idle: defaultdict[str, deque[BaseDatabaseWrapper]] = defaultdict(deque)
         self._lent = threading.local()
+        self._of_settings = frozenset(handler.settings)
+        self._others = _Others(most_to_others)
 
     def install(self) -> None:
         """A thread that has no connection to a database is lent one."""
         self._handler.create_connection = self._lend  # type: ignore[method-assign]
 
     def _lend(self, alias: str) -> BaseDatabaseWrapper:
-        try:
-            connection = self._idle[alias].pop()
-        except IndexError:
+        connection = self._others.lend(alias) if alias not in self._of_settings else self._idle_one(alias)
+        if connection is None:
             connection = self._create(alias)
             connection.inc_thread_sharing()
         else:
@@ -39,12 +47,20 @@ class LentConnections:
         self._lent.__dict__[alias] = connection
         return connection
 
+    def _idle_one(self, alias: str) -> BaseDatabaseWrapper | None:
+        try:
+            return self._idle[alias].pop()
+        except IndexError:
+            return None
+
     def take_back(self) -> None:
         """At the end of a request, in its thread. A connection that is still in a transaction is not used again."""
         lent = self._lent.__dict__
         for alias, connection in lent.items():
             del self._handler[alias]
-            if not connection.in_atomic_block:
+            if alias not in self._of_settings:
+                self._others.take_back(alias, connection)
+            elif not connection.in_atomic_block:
                 self._idle[alias].append(connection)
                 self._close_if_obsolete(self._idle[alias])
         lent.clear()
@@ -56,3 +72,59 @@ class LentConnections:
             if oldest.close_at is not None and time.monotonic() >= oldest.close_at:
                 idle.remove(oldest)
                 oldest.close()
+
+
+class _Others:
+    """Connections to data stores. A lock guards the order in which they became idle, across all of them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._busy = 0
+        # Those that are idle with the time since when, the one that has been for longest first.
+        self._idle: OrderedDict[BaseDatabaseWrapper, float] = OrderedDict()
+        self._by_alias: dict[str, list[BaseDatabaseWrapper]] = {}
+
+    def lend(self, alias: str) -> BaseDatabaseWrapper | None:
+        """The one to this database that was used last; None if a new one has to be made."""
+        with self._lock:
+            self._busy += 1
+            found = self._by_alias[alias][-1] if alias in self._by_alias else None
+            if found is not None:
+                self._remove(found)
+            closed = list(self._beyond())
+        _close(closed)
+        return found
+
+    def take_back(self, alias: str, connection: BaseDatabaseWrapper) -> None:
+        """One that was lent, or made for the request."""
+        with self._lock:
+            self._busy -= 1
+            if connection.connection is not None and not connection.in_atomic_block:
+                self._idle[connection] = time.monotonic()
+                self._by_alias.setdefault(alias, []).append(connection)
+            closed = list(self._beyond())
+        _close(closed)
+
+    def _beyond(self) -> Iterator[BaseDatabaseWrapper]:
+        """Those to close, after they were removed."""
+        late = time.monotonic() - _MOST_SECONDS_IDLE
+        while self._idle:
+            oldest, since = next(iter(self._idle.items()))
+            if since > late and self._busy + len(self._idle) <= self._most:
+                return
+            self._remove(oldest)
+            yield oldest
+
+    def _remove(self, connection: BaseDatabaseWrapper) -> None:
+        del self._idle[connection]
+        of_alias = self._by_alias[connection.alias]
+        of_alias.remove(connection)
+        if not of_alias:
+            del self._by_alias[connection.alias]
+
+
+def _close(connections: list[BaseDatabaseWrapper]) -> None:
+    for connection in connections:
+        with suppress(Exception):  # The server may have closed it.
+            connection.close()

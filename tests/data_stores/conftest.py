@@ -25,6 +25,7 @@ from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
 
 _TEMPLATE = "template_of_stores"
+_SHARED = "shared"
 
 
 @dataclass
@@ -45,6 +46,10 @@ class Databases:
         self.made.append(name)
         self.run(f"CREATE DATABASE {name} TEMPLATE {template or 'template0'}")
         return self.url_of(name)
+
+    def shared(self) -> str:
+        """The URL of a database for tests that only read."""
+        return self.url_of(_SHARED)
 
     def drop_all(self) -> None:
         while self.made:
@@ -67,6 +72,7 @@ def second_server(django_db_setup: None, django_db_blocker: Any) -> Iterator[Dat
             connections["template"].close()
             del connections["template"]
             databases.remove("template")
+        found.run(f"CREATE DATABASE {_SHARED} TEMPLATE {_TEMPLATE}")
         yield found
     shutil.rmtree(home)
 

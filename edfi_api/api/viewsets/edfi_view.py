@@ -12,12 +12,12 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.addresses import context_segments
 from edfi_api.api.viewsets.responses import FixedHeaders
+from edfi_api.data_stores.access import MAIN_VISIT, Visit
 from edfi_api.models import Document
 from edfi_api.problem_details.http_exceptions import MethodNotAllowed, ResourceNotFound
 from edfi_api.queries.pagination import EdFiPagination
-from edfi_api.security.data_stores import database_of
+from edfi_api.security.data_stores import visit_of
 
 _WRITING = frozenset({"POST", "PUT", "DELETE"})
 _VARY = FixedHeaders({"Vary": "Accept"})
@@ -51,6 +51,7 @@ class EdFiView(GenericAPIView[Document]):
     http_method_names = ["get", "head", "post", "put", "delete"]
     # The alias of the database with the client's documents, from `initial` on.
     using: str
+    visit: Visit = MAIN_VISIT
     # True if the route is that of a single document, False for a collection, None for others.
     detail: bool | None = False
 
@@ -68,10 +69,20 @@ class EdFiView(GenericAPIView[Document]):
         self.check_permissions(request)
         self.check_throttles(request)
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        finally:
+            self.visit.end()
+
+    def handle_exception(self, exc: Exception) -> Response:
+        self.visit.failed_by(exc)
+        return super().handle_exception(exc)
+
     def choose_database(self, request: Any) -> None:
-        """Set `using`. Raises what `database_of` does, which comes before everything else after authentication."""
-        is_write = request.method in _WRITING
-        self.using = database_of(request.user, request.auth, context_segments(request._request), is_write=is_write)
+        """Set `using`. Raises what `visit_of` does, which comes before everything else after authentication."""
+        self.visit = visit_of(request.user, request, is_write=request.method in _WRITING)
+        self.using = self.visit.using
 
     def perform_authentication(self, request: Any) -> None:
         """Authenticates immediately. DRF does it at the first access to `request.user`, through wrappers that take as

@@ -7,7 +7,11 @@ from enum import StrEnum
 from django.db import DatabaseError, InterfaceError, connections
 from django.db.migrations.executor import MigrationExecutor
 
+from edfi_api.data_stores.breaker import Breaker
+from edfi_api.data_stores.routes import routes
+from edfi_api.data_stores.routing import Store
 from edfi_api.operation.checks import applied_migrations
+from edfi_api.storage.data_store import known_data_store
 
 
 class Status(StrEnum):
@@ -32,6 +36,23 @@ def readiness(using: str = "default") -> list[Result]:
     if database.status is Status.UNHEALTHY:
         return [database]
     return [database, _checked("Migrations", _migrations, using)]
+
+
+def data_stores() -> list[Result]:
+    """How many data stores answer, as this process has seen last; no result if there are none. Connects to none: that
+    one of thousands is down must not delay the answer, nor take the server out of service."""
+    stores = routes().table().stores.values()
+    if not stores:
+        return []
+    down = sum(_is_down(store) for store in stores)
+    status = Status.UNHEALTHY if down == len(stores) else Status.HEALTHY
+    return [Result("Data Stores", status, f"{len(stores) - down} of {len(stores)} data stores answer.")]
+
+
+def _is_down(store: Store) -> bool:
+    known = known_data_store(store.primary.alias)
+    breaker = known.kept(Breaker) if known else None
+    return breaker is not None and breaker.is_open
 
 
 def is_healthy(results: list[Result]) -> bool:

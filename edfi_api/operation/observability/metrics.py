@@ -32,6 +32,16 @@ PROBLEMS = Counter("meadowlark_problems", "Requests refused or failed, by the ty
 CLIENT_REQUESTS = Counter(
     "meadowlark_client_requests", "Requests of API clients with a valid token.", ["client", "outcome"]
 )
+STORE_REQUESTS = Counter(
+    "meadowlark_store_requests",
+    "Requests of each data store, by the class of the status.",
+    ["data_store", "code_class"],
+)
+STORE_REFUSED = Counter(
+    "meadowlark_store_refused",
+    "Requests refused because a data store is offline, does not answer (open) or is too slow (busy).",
+    ["data_store", "reason"],
+)
 BATCH_OPERATIONS = Counter(
     "meadowlark_batch_operations",
     "Operations of batches, by what they would have been answered.",

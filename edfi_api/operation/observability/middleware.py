@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Histogram
 
 from edfi_api.api.batch.record import BatchRecord
+from edfi_api.conf import api_settings
 from edfi_api.operation.observability.client_label import client_label
 from edfi_api.operation.observability.metrics import (
     BATCH_ALONE,
@@ -18,6 +19,8 @@ from edfi_api.operation.observability.metrics import (
     PROBLEMS,
     REQUESTS,
     SECONDS,
+    STORE_REFUSED,
+    STORE_REQUESTS,
 )
 from edfi_api.operation.observability.request_log import log_request
 
@@ -64,6 +67,11 @@ def _count_problem_and_client(request: HttpRequest, response: HttpResponse) -> N
     problem = getattr(response, "problem_type", None)
     if problem is not None:
         _problem_counter(problem).inc()
+    store = getattr(request, "data_store", None)
+    if store is not None and api_settings.STORE_METRICS:
+        _store_counter(store, f"{response.status_code // 100}xx").inc()
+        if reason := getattr(response, "log_facts", {}).get("refused"):
+            STORE_REFUSED.labels(store, reason).inc()
     client = getattr(request, "client_key", None)
     if client is not None:
         status = response.status_code
@@ -93,6 +101,11 @@ def _counter(method: str, route: str, status: int) -> Counter:
 @cache
 def _problem_counter(problem: str) -> Counter:
     return PROBLEMS.labels(problem.removeprefix(_PROBLEM_PREFIX))
+
+
+@cache
+def _store_counter(store: int, code_class: str) -> Counter:
+    return STORE_REQUESTS.labels(store, code_class)
 
 
 @cache

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.api.viewsets.open_view import OpenView
-from edfi_api.operation.observability.health import health_document, is_healthy, readiness
+from edfi_api.operation.observability.health import Result, data_stores, health_document, is_healthy, readiness
 from edfi_api.operation.observability.metrics import exposition
 
 
@@ -20,9 +20,20 @@ class LivenessView(OpenView):
 class ReadinessView(OpenView):
     """Whether the server can handle requests: 503 while it cannot."""
 
+    def results(self) -> list[Result]:
+        return readiness()
+
     def get(self, request: Request) -> Response:
-        results = readiness()
+        results = self.results()
         return Response(health_document(results), status=200 if is_healthy(results) else 503)
+
+
+class HealthView(ReadinessView):
+    """The same, and whether data stores answer."""
+
+    def results(self) -> list[Result]:
+        found = super().results()
+        return [*found, *data_stores()] if is_healthy(found) else found
 
 
 class MetricsView(OpenView):

@@ -52,7 +52,7 @@ def not_provisioned(error: data_stores.NotProvisioned) -> Problem:
 
 @problem_of.register
 def data_store_unavailable(error: data_stores.DataStoreUnavailable) -> Problem:
-    return unavailable(error.retry_after)
+    return unavailable(error.retry_after, refused=error.reason)
 
 
 @problem_of.register

@@ -19,7 +19,7 @@ def internal_error(error: InternalError) -> Problem | None:
     return _UNAVAILABLE if storage.is_outage(error) else None
 
 
-def unavailable(retry_after: int) -> Problem:
+def unavailable(retry_after: int, **log_facts: str) -> Problem:
     """Worth a retry after so many seconds."""
     return Problem(
         status=503,
@@ -27,6 +27,7 @@ def unavailable(retry_after: int) -> Problem:
         title="Service Unavailable",
         detail="The service is temporarily unable to handle the request. Retry the request later.",
         headers={"Retry-After": str(retry_after)},
+        log_facts=log_facts,
     )
 
 

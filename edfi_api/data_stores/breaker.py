@@ -1,0 +1,79 @@
+"""Keeps a database that does not answer from occupying the threads of a process.
+
+After two outages in a row its requests are refused without touching the network. Some seconds later one request may
+try, while the others are still refused; if it succeeds, all are let through again.
+"""
+
+import logging
+import random
+import time
+from threading import Lock
+
+from django.db import OperationalError
+from psycopg import errors
+
+from edfi_api.storage.exceptions import is_outage
+
+from .exceptions import DataStoreUnavailable
+
+_OUTAGES = 2
+_SECONDS = 5.0
+_JITTER = 0.2
+
+_log = logging.getLogger(__name__)
+
+
+class Breaker:
+    """That of one database in this process."""
+
+    def __init__(self, using: str) -> None:
+        self._using = using
+        self._lock = Lock()
+        self._outages = 0
+        self._closed_until = 0.0
+        self._is_tried = False
+
+    @property
+    def is_open(self) -> bool:
+        return self._outages >= _OUTAGES
+
+    def check(self) -> None:
+        """Raises DataStoreUnavailable while the breaker is open, except for the request that tries."""
+        if not self.is_open:
+            return
+        with self._lock:
+            if self._is_tried or time.monotonic() < self._closed_until:
+                raise DataStoreUnavailable(int(_SECONDS), "open")
+            self._is_tried = True
+
+    def failed(self) -> None:
+        """A request met an outage."""
+        with self._lock:
+            was_open, self._outages = self.is_open, self._outages + 1
+            self._closed_until = time.monotonic() + _SECONDS * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
+            self._is_tried = False
+        if self.is_open and not was_open:
+            _log.warning("The database %s does not answer; its requests are refused.", self._using)
+
+    def succeeded(self) -> None:
+        """A request was answered."""
+        if not self._outages:
+            return
+        with self._lock:
+            was_open, self._outages, self._is_tried = self.is_open, 0, False
+        if was_open:
+            _log.warning("The database %s answers again.", self._using)
+
+    def gave_up(self) -> None:
+        """A request ended before it used the database, so it proves nothing."""
+        if self.is_open:
+            with self._lock:
+                self._is_tried = False
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether the error is an outage, and not the limit of a single statement."""
+    is_limit = isinstance(error, OperationalError) and isinstance(
+        error.__cause__, errors.QueryCanceled | errors.LockNotAvailable
+    )
+    return is_outage(error) and not is_limit
