@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-sql-views pictures test-clients check bench bench-data bench-sql-views lock
+.PHONY: help run demo test test-sql-views pictures test-clients test-profiles check bench bench-data bench-sql-views lock
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo)'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
+	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
@@ -40,6 +41,12 @@ test-sql-views: $(VENV)/ready-for-tests
 
 test-clients: $(VENV)/ready-for-tests $(CLIENTS)/ready
 	MEADOWLARK_CLIENTS=$(abspath $(CLIENTS)/bin) $(BIN)/python -m pytest tests/clients
+
+RULES ?= 1
+test-profiles: $(VENV)/ready-for-tests
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+		$(BIN)/python -m pytest --numprocesses=logical --dist=worksteal \
+		tests/profiles/every_resource --profile-rules=$(RULES)
 
 pictures: $(VENV)/ready-for-tests
 	$(BIN)/python -m tests.browser.pictures

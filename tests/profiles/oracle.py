@@ -139,7 +139,8 @@ def _spoilt(rule: Rule, body: Body, always: set[str]) -> Body:
         elif element is None:
             spoilt[name] = [{"nonsense": 1.5}, None]
         elif isinstance(value, list):
-            spoilt[name] = [_spoilt(element.rule, item, set()) for item in value if is_shown(item, element.filter)]
+            items = [_spoilt(element.rule, item, set()) for item in value if is_shown(item, element.filter)]
+            spoilt |= {name: items} if items else {}
         else:
             spoilt[name] = _spoilt(element.rule, value, set())
     return spoilt

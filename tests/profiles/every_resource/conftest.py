@@ -73,6 +73,9 @@ class Scene:
     def collection(self) -> str:
         return f"/data{self.resource.url_path}"
 
+    def media_type(self, profile: str, usage: str) -> str:
+        return f"application/vnd.ed-fi.{self.resource.name.resource}.{profile}.{usage}+json"
+
     def stored(self, body: Body) -> str:
         """The path of the document with this body, which an unrestricted client writes."""
         response = self.api.post(self.collection, body)
@@ -98,9 +101,14 @@ def scene(case: Case, number: int, api: ApiTestClient, client_of: Callable[..., 
     bodies = [DistinctBody(resource, documents, seed) for seed in range(3)]
     _store_targets(case, bodies[0])
     rule = _rule(resource, number, bodies[0].body)
-    parts = ResourceParts(resource.name.resource, resource.name.project, read=rule, write=rule)
-    store_profiles([ProfileDefinition("Part", (parts,))], by="tests")
+    store_part("Part", resource, rule)
     return Scene(resource, rule, Oracle(rule, resource), bodies, api, client_of("Part"))
+
+
+def store_part(name: str, resource: Resource, rule: Rule) -> None:
+    """Store a profile with this rule for reading and writing the resource."""
+    parts = ResourceParts(resource.name.resource, resource.name.project, read=rule, write=rule)
+    store_profiles([ProfileDefinition(name, (parts,))], by="tests")
 
 
 def _rule(resource: Resource, number: int, body: Body) -> Rule:

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 from django.db import transaction
 
 from edfi_api.documents.paths import values_at
+from edfi_api.model.profiles.definition import MemberSelection, Rule, RuleElement
 from edfi_api.models import Document
 from tests.conftest import item_path
-from tests.profiles.every_resource.conftest import Scene, plain
+from tests.profiles.conftest import ClientOf
+from tests.profiles.every_resource.conftest import Scene, plain, store_part
 
 Body = dict[str, Any]
 ADDED = ("id", "_etag", "_lastModifiedDate")
@@ -43,7 +46,7 @@ def test_no_answer_contains_a_hidden_value(scene: Scene) -> None:
     whole = {name: value for name, value in scene.api.get(path).json().items() if name not in ADDED}
     shown = scene.oracle.shown(whole)
     hidden = set(stored.markers.values()) & set(leaves(whole)) - set(leaves(shown))
-    hidden |= {href.rpartition("/")[2] for href in set(links(whole)) - set(links(shown))}
+    hidden |= {href.rpartition("/")[2] for href in set(links(whole)) - set(links(shown))} - {path.rpartition("/")[2]}
     hidden |= descriptors(hidden) - descriptors(set(leaves(shown)))
 
     for response in answers(scene, path):
@@ -107,13 +110,54 @@ def test_a_stored_document_is_never_refused_for_what_is_required_to_create_it(sc
     assert scene.client.put(path, sent | {"id": path.rsplit("/", 1)[1]}).status_code == 204
 
 
+def test_a_part_without_rules_is_as_no_profile(scene: Scene) -> None:
+    store_part("Whole", scene.resource, Rule(MemberSelection.INCLUDE_ALL))
+    path = scene.stored(scene.bodies[0].body)
+    changed = scene.bodies[1].body | {"id": path.rsplit("/", 1)[1]}
+
+    whole, through = scene.api.get(path), scene.api.get(path, HTTP_ACCEPT=scene.media_type("Whole", "readable"))
+    tag = through.json()["_etag"]
+    assert through.content == whole.content.replace(whole["ETag"].strip('"').encode(), tag.encode())
+    assert tag.startswith(whole["ETag"].strip('"') + ".")
+
+    put = scene.api.put(path, changed, content_type=scene.media_type("Whole", "writable"))
+    assert put.status_code == 204, put.content
+    assert scene.body_at(path) == scene.bodies[1].body
+
+
+@pytest.mark.parametrize("organization", [1008, 1])
+def test_authorization_is_the_same(scene: Scene, client_of: ClientOf, organization: int) -> None:
+    """Also where what it depends on is hidden. 1008 is the number of the school in all documents."""
+    claims = {"claim_set_name": "SISVendor", "education_organization_ids": [organization]}
+    client = client_of(**claims, namespace_prefixes=["uri://ed-fi.org"])
+    path = scene.stored(scene.bodies[0].body)
+    readable, writable = scene.media_type("Part", "readable"), scene.media_type("Part", "writable")
+    same = scene.oracle.spoilt(scene.bodies[0].body)
+    identified = same | {"id": path.rsplit("/", 1)[1]}
+    whole_new = scene.bodies[0].body
+    whole = whole_new | {"id": identified["id"]}
+
+    pairs = (
+        (client.get(path), client.get(path, HTTP_ACCEPT=readable)),
+        (client.get(scene.collection), client.get(scene.collection, HTTP_ACCEPT=readable)),
+        (client.put(path, whole), client.put(path, identified, content_type=writable)),
+        (client.post(scene.collection, whole_new), client.post(scene.collection, same, content_type=writable)),
+    )
+    for without, under in pairs:
+        assert without.status_code == under.status_code, (without.content, under.content)
+        if without.status_code == 403:
+            assert without.json()["errors"] == under.json()["errors"]
+        elif without.request["REQUEST_METHOD"] == "GET" and isinstance(without.json(), list):
+            assert [each["id"] for each in without.json()] == [each["id"] for each in under.json()]
+
+
 def no_filter_hides(scene: Scene, body: Body) -> bool:
     return scene.oracle.shown(scene.oracle.combined(body, body)) == scene.oracle.shown(body) and not any(
         element.filter for element in elements(scene.rule)
     )
 
 
-def elements(rule: Any) -> Iterator[Any]:
+def elements(rule: Rule) -> Iterator[RuleElement]:
     for element in rule.elements:
         yield element
         yield from elements(element.rule)
