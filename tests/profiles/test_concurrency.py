@@ -141,6 +141,45 @@ def test_a_merge_and_a_key_change_of_a_hidden_target(
     assert body["totalInstructionalTime"] == 5
 
 
+def test_profiled_writers_key_changers_and_deleters_end_as_in_some_order(
+    committing_api, store, client_of, documents, resource_named
+):
+    """A hidden reference ends with the last key of its target, whatever else was written meanwhile."""
+    documents.store(resource_named("School"))
+    school = {"schoolReference": {"schoolId": 1008}}
+    period = item_path(committing_api.post("/classPeriods", school | {"classPeriodName": "P0"}))
+    reference = {"classPeriods": [{"classPeriodReference": {"classPeriodName": "P0", "schoolId": 1008}}]}
+    schedule = school | {"bellScheduleName": "S"}
+    path = item_path(committing_api.post("/bellSchedules", schedule | reference | {"endTime": "15:00:00"}))
+    store("Part", "BellSchedule", write='ExcludeOnly:<Property name="classPeriods"/><Property name="endTime"/>')
+    client = client_of("Part")
+
+    def rename() -> list[int]:
+        ids = school | {"id": period.rsplit("/", 1)[1]}
+        return [committing_api.put(period, ids | {"classPeriodName": f"P{turn}"}).status_code for turn in range(1, 9)]
+
+    def write() -> list[int]:
+        ids = schedule | {"id": path.rsplit("/", 1)[1]}
+        return [client.put(path, ids | {"totalInstructionalTime": turn}).status_code for turn in range(8)]
+
+    def upsert() -> list[int]:
+        return [
+            client.post("/bellSchedules", schedule | {"alternateDayName": f"D{turn}"}).status_code for turn in range(8)
+        ]
+
+    def delete() -> list[int]:
+        return [committing_api.delete(period).status_code for _ in range(8)]
+
+    renamed, written, upserted, deleted = at_once(rename, write, upsert, delete)
+
+    assert (set(renamed), set(written), set(upserted), set(deleted)) == ({204}, {204}, {200}, {409})
+    body = Document.objects.get(resource_type__name="BellSchedule").body
+    assert body["classPeriods"] == [{"classPeriodReference": {"classPeriodName": "P8", "schoolId": 1008}}]
+    assert body["endTime"] == "15:00:00"
+    last = {name: body[name] for name in ("totalInstructionalTime", "alternateDayName") if name in body}
+    assert last in ({"totalInstructionalTime": 7}, {"alternateDayName": "D7"})
+
+
 def test_a_profiled_read_is_one_statement_and_a_profiled_write_two(client, path, tmp_path) -> None:
     turns = iter(range(100))
     requests = {

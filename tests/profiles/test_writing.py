@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from edfi_api.models import Document
+from tests.batch.conftest import BatchClient
 from tests.conftest import ApiTestClient, item_path
 
 ENFORCED = "The data cannot be saved because a data policy has been applied to the request that prevents it."
@@ -362,3 +363,19 @@ def test_a_part_that_hides_nothing_writes_as_without_a_profile(api, narrow) -> N
     assert response.status_code == 201
     assert stored("Student") == STUDENT | {"middleName": "Ann"}
     assert response["ETag"] == client.get(item_path(response))["ETag"]
+
+
+def test_the_operations_of_a_batch_merge_as_single_requests(api, narrow) -> None:
+    path = item_path(api.post("/students", STUDENT | {"middleName": "Ann"}))
+    client = narrow("Student", 'ExcludeOnly:<Property name="middleName"/>')
+    upsert = {"op": "upsert", "resource": "/ed-fi/students", "document": STUDENT | {"firstName": "May"}}
+    update = {"op": "update", "resource": "/ed-fi/students", "id": path.rsplit("/", 1)[1], "document": STUDENT}
+    by_name = upsert | {"profile": "application/vnd.ed-fi.student.Part.writable+json"}
+
+    for token, operation, expected in (
+        (client.token, upsert, {"firstName": "May"}),
+        (client.token, update, {}),
+        (api.token, by_name, {"firstName": "May"}),
+    ):
+        assert BatchClient(token).statuses(operation)[0] in (200, 204)
+        assert stored("Student") == STUDENT | {"middleName": "Ann"} | expected
