@@ -23,25 +23,29 @@ class NotAPair(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Renames:
-    """Renames words in names that are not known."""
+    """Renames words in names that are not known: each match of the pattern, whose groups are numbered like the new
+    words."""
 
-    _words: tuple[tuple[re.Pattern[str], str], ...] = ()
+    _pattern: re.Pattern[str] | None = None
+    _new_words: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self._words)
+        return self._pattern is not None
 
     def known_name(self, name: str, known: Container[str]) -> str:
         """The name itself if it is known, otherwise its new name if that is; else the name itself."""
-        if not self._words or name in known:
+        if self._pattern is None or name in known:
             return name
         renamed = self.renamed(name)
         return renamed if renamed in known else name
 
     def renamed(self, name: str) -> str:
-        """The name with all words renamed, whether it is known or not."""
-        for pattern, new in self._words:
-            name = pattern.sub(lambda found, new=new: _cased_like(found[0], new), name)  # type: ignore[misc]
-        return name
+        """The name with all words renamed, each once, whether it is known or not."""
+        return name if self._pattern is None else self._pattern.sub(self._new_word, name)
+
+    def _new_word(self, found: re.Match[str]) -> str:
+        old, new = found[0], self._new_words[(found.lastindex or 1) - 1]
+        return (new[0].upper() if old[0].isupper() else new[0].lower()) + new[1:]
 
     def body(self, body: Any, schema: Mapping[str, Any]) -> Any:
         """A body with its members renamed; one whose new name it has already stays as it is."""
@@ -64,24 +68,21 @@ class Renames:
 def renames(pairs: Iterable[str]) -> Renames:
     """The renames of pairs such as `parents=contacts`. Names are those of endpoints, resources or members; each counts
     in singular and plural. Raises NotAPair."""
-    words = []
+    old_words, new_words = [], []
     for pair in pairs:
         if not (found := _PAIR.fullmatch(pair)):
             raise NotAPair(pair)
-        old, new = found.groups()
-        for form in (plural, singular):
-            words.append((_word(form(singular(old))), form(singular(new))))
-    return Renames(tuple(words))
+        old, new = map(singular, found.groups())
+        for form in (plural, str):
+            old_words.append(_word(form(old)))
+            new_words.append(form(new))
+    return Renames(re.compile("|".join(old_words)), tuple(new_words)) if old_words else Renames()
 
 
-def _word(word: str) -> re.Pattern[str]:
+def _word(word: str) -> str:
     """A word of a name in camel case: at its beginning in any case, inside with a capital; nothing of it may follow."""
     first, rest = re.escape(word[0]), re.escape(word[1:])
-    return re.compile(f"(?:^[{first.lower()}{first.upper()}]|(?<=[a-z0-9]){first.upper()}){rest}(?![a-z])")
-
-
-def _cased_like(old: str, new: str) -> str:
-    return (new[0].upper() if old[0].isupper() else new[0].lower()) + new[1:]
+    return f"((?:^[{first.lower()}{first.upper()}]|(?<=[a-z0-9]){first.upper()}){rest}(?![a-z]))"
 
 
 NO_RENAMES = Renames()

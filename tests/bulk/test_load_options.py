@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from edfi_api.loading.renames import renames
 from edfi_api.models import Document
 
 
@@ -75,6 +76,22 @@ def test_known_names_are_never_renamed(load, write, district):
     load(load.folder, "--rename", "schools=locations", "--rename", "College=School")
 
     assert names("School") == ["School 1"]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "name", "renamed"),
+    [
+        (["parents=contacts"], "studentParentAssociations", "studentContactAssociations"),
+        (["parents=contacts"], "StudentParentAssociation", "StudentContactAssociation"),
+        (["Parent=Contact"], "parents", "contacts"),
+        (["parents=contacts"], "transparents", "transparents"),
+        (["parents=contacts"], "parentalLeave", "parentalLeave"),
+        (["parents=contacts", "contacts=parents"], "contactOfParent", "parentOfContact"),
+        (["agencies=localAgencies"], "agencyId", "localAgencyId"),
+    ],
+)
+def test_whole_words_of_names_are_renamed_in_singular_and_plural(pairs, name, renamed):
+    assert renames(pairs).renamed(name) == renamed
 
 
 def test_parents_of_the_older_standard_become_contacts(load, write, standard):

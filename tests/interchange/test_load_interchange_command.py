@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -203,3 +204,18 @@ def test_what_refers_to_the_refused_is_counted_with_it(write: Write) -> None:
     assert err.splitlines()[1:] == [
         f"{reason}; 1 document, the first at {file}:4; 3 others refused for that: 3 Location"
     ]
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_progress_bar_estimates_the_time_left(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write(interchange(*(student(str(number)) for number in range(100))))
+    monkeypatch.setattr("sys.stderr", screen := _Terminal())
+    monkeypatch.setattr("edfi_api.loading.progress.SECONDS_BETWEEN", 0)
+
+    run(file)
+
+    assert re.search(r"students: +\d+%\|.*\[\d\d:\d\d<\d\d:\d\d, .*100 documents\]", screen.getvalue())
