@@ -43,13 +43,13 @@ class Server:
 
 
 @contextlib.contextmanager
-def meadowlark(home: Path) -> Iterator[Server]:
-    """Runs `python -m meadowlark.run` with PostgreSQL's usual durability until the block ends."""
+def meadowlark(home: Path, top: Path = _TOP, python: str = sys.executable) -> Iterator[Server]:
+    """Runs `python -m meadowlark.run` of a source tree with PostgreSQL's usual durability until the block ends."""
     port = free_port()
     inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     ours = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_PORT": str(port), "MEADOWLARK_TOKEN_SECONDS": "86400"}
     log = home.with_suffix(".log")
-    with _running([sys.executable, "-m", "meadowlark.run"], inherited | ours, log) as process:
+    with _running([python, "-m", "meadowlark.run"], inherited | ours, log, top) as process:
         _wait(process, log, lambda: "A first request" in log.read_text())
         yield Server(port, _token(port, log.read_text()), embedded_postgres.url(home), process.pid)
 
@@ -73,9 +73,11 @@ def constant_view(
 
 
 @contextlib.contextmanager
-def _running(command: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _running(
+    command: list[str], environment: dict[str, str], log: Path, top: Path = _TOP
+) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=_TOP, env=environment, stdout=output, stderr=output)
+        process = subprocess.Popen(command, cwd=top, env=environment, stdout=output, stderr=output)
     try:
         yield process
     finally:
