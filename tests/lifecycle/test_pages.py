@@ -19,6 +19,7 @@ TOP = Path(__file__).parents[2]
 README = TOP / "README.md"
 CALLING = TOP / "meadowlark/docs/calling-the-api.md"
 EXTENSIONS = TOP / "meadowlark/docs/extensions.md"
+PROFILES = TOP / "meadowlark/docs/profiles.md"
 
 # Not run: the first two are started by the tests, the other is the environment of a test.
 _DONE = ("make demo\n", "make run\n", "make test\n")
@@ -92,6 +93,15 @@ def test_the_page_about_calling_the_api(served: Served) -> None:
     assert disagreements(page, outputs) == []
 
 
+def test_the_page_about_profiles(served: Served, tmp_path: Path) -> None:
+    page = served.page(PROFILES, **{"../profiles": str(tmp_path / "profiles")})
+
+    outputs = run(page, environment(served.home), TOP)
+
+    assert len(page) > 8
+    assert disagreements(page, outputs) == []
+
+
 def test_the_readme(served: Served, tmp_path: Path) -> None:
     samples = tmp_path / "Ed-Fi-Data-Standard"
     for name, text in _SAMPLES.items():
@@ -138,7 +148,7 @@ def test_the_page_about_extensions(tmp_path: Path) -> None:
         assert disagreements(after, run(after, environment(home), TOP)) == []
 
 
-@pytest.mark.parametrize("page", [README, CALLING, EXTENSIONS], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [README, CALLING, EXTENSIONS, PROFILES], ids=lambda page: page.name)
 def test_links_within_a_page_resolve(page: Path) -> None:
     text = page.read_text()
     headings = {
