@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 CLIENTS := .venv-clients
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-sql-views pictures test-clients test-profiles check bench bench-data bench-sql-views lock
+.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles check bench bench-data bench-batches bench-sql-views lock
 .DEFAULT_GOAL := help
 
 help:
@@ -15,9 +15,11 @@ help:
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
+	@echo 'make stress-batches  batches at random beside single requests, and beside others, for an hour'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
+	@echo 'make bench-batches  measure batches beside single requests'
 	@echo 'make bench-sql-views  measure SQL over the views beside the same over plain tables, a million enrollments'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
 	@echo 'make audit  check every pinned library for known vulnerabilities; needs the network'
@@ -48,6 +50,11 @@ test-profiles: $(VENV)/ready-for-tests
 		$(BIN)/python -m pytest --numprocesses=logical --dist=worksteal \
 		tests/profiles/every_resource --profile-rules=$(RULES)
 
+# Batches at random beside the same single requests, and batches beside others, for longer than the tests do.
+stress-batches: $(VENV)/ready-for-tests
+	EXAMPLES=2000 $(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m pytest -q --stress-seconds 600 tests/batch/test_same_as_singles.py tests/concurrency/test_batches.py
+
 pictures: $(VENV)/ready-for-tests
 	$(BIN)/python -m tests.browser.pictures
 
@@ -63,6 +70,9 @@ bench: $(VENV)/ready-for-tests
 # More arguments: make bench-sql-views BENCH='--enrollments 100000'
 bench-sql-views: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.benchmarks.sql_views $(BENCH)
+
+bench-batches: $(VENV)/ready-for-tests
+	@$(BIN)/python -m tests.benchmarks.batches $(BENCH)
 
 SIZE ?= 1000000
 bench-data: $(VENV)/ready-for-tests

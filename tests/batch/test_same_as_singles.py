@@ -1,5 +1,7 @@
 """A batch in given order has the answers, and leaves the tables, of single requests one after the other."""
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -11,6 +13,8 @@ from tests.batch.conftest import BatchClient, enrolment, period, school, student
 from tests.batch.generated import batches, start
 from tests.security.strategies.scenario import Scenario
 
+# More of them with `make stress-batches`.
+EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
 # To shrink a failing batch takes minutes.
 _PHASES = (Phase.explicit, Phase.generate)
 STRATEGIES = [
@@ -38,7 +42,7 @@ def ids(batch):
     return [(f"/ed-fi/{each.resource_type.endpoint}", str(each.document_uuid)) for each in documents]
 
 
-@settings(max_examples=40, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_batch_has_the_answers_and_leaves_the_tables_of_single_requests(data, batch, ids, small_sets, preparers):
     sent = data.draw(batches(ids))
@@ -62,7 +66,7 @@ def clients(api, batch, ids, documents):
 
 
 @pytest.mark.usefixtures("small_sets")
-@settings(max_examples=40, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_same_for_clients_that_may_not_do_everything(data, clients, ids, preparers, settings):
     settings.EDFI_API = settings.EDFI_API | {"UPSERT_ASKS_UPDATE": data.draw(st.booleans())}

@@ -66,6 +66,28 @@ class Workloads:
         bodies = islice(self._new_associations, documents)
         return [self._request("POST", "/studentSchoolAssociations", body) for body in bodies]
 
+    def association_bodies(self) -> Iterator[Body]:
+        """As `new_associations`, without end and without requests."""
+        return self._new_associations
+
+    def stored_association_bodies(self) -> list[Body]:
+        """Those that stay as they are."""
+        return [_association(n) for n in self.seeded]
+
+    def families(self) -> Iterator[list[tuple[str, Body]]]:
+        """Without end: new documents of five resources, by endpoint, each behind what it refers to."""
+        for n in self._students:
+            contact = {"contactUniqueId": _unique_id(n), "firstName": "Ida", "lastSurname": "Ortiz"}
+            student = {"studentReference": {"studentUniqueId": _unique_id(n)}}
+            organization = {"educationOrganizationReference": {"educationOrganizationId": SCHOOLS[n % len(SCHOOLS)]}}
+            yield [
+                ("students", _student(n)),
+                ("studentSchoolAssociations", _association(n)),
+                ("studentEducationOrganizationAssociations", student | organization),
+                ("contacts", contact),
+                ("studentContactAssociations", student | {"contactReference": {"contactUniqueId": _unique_id(n)}}),
+            ]
+
     def same_associations(self) -> list[bytes]:
         return [self._request("POST", "/studentSchoolAssociations", _association(n)) for n in self.seeded]
 

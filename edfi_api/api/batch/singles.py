@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import ProgrammingError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from uuid_utils.compat import uuid7
 
 from edfi_api import addresses
@@ -96,12 +96,8 @@ class Singles:
         self._correlation_id = correlation_id(request._request)
         self._meta = {name: value for name, value in request.META.items() if name not in _OF_THE_BATCH}
 
-    def result(self, operation: Operation) -> Result:
-        """What the single request would be answered. Every failure is a result."""
-        return self.attempted(operation)[0]
-
     def attempted(self, operation: Operation) -> tuple[Result, Exception | None]:
-        """The result, and the reason of a refusal."""
+        """What the single request would be answered, and the reason of a refusal. Every failure is a result."""
         try:
             if operation.refusal is not None:
                 raise operation.refusal
@@ -154,10 +150,7 @@ class Singles:
         view = self.viewsets[operation.resource]()
         view.action, view.using = operation.kind.action, self.using
         view.detail = operation.kind in (Kind.UPDATE, Kind.DELETE)
-        view.request = request = self._single_request(operation)
-        view.headers = request.META
-        view.format_kwarg = None
-        view.kwargs = {}
+        view.request = self._single_request(operation)
         if operation.document is not None:
             view.document = operation.document
         view.uris = self.stored_uris
@@ -167,7 +160,7 @@ class Singles:
         sent: HttpRequest = copy(self._request._request)
         sent.method = _METHODS[operation.kind or Kind.UPSERT]
         sent.META = self._meta | operation.headers
-        sent.GET = sent.GET.__class__("")
+        sent.GET = QueryDict("")
         request = EdFiRequest(sent, parsers=self._request.parsers, authenticators=self._request.authenticators)
         request.user, request.auth = self._request.user, self._request.auth
         return request

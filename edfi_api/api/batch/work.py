@@ -69,9 +69,11 @@ class Batch:
                 self._note(result, answer)
                 if result.is_refused:
                     failures.add(result)
-                if result.is_temporary and self.may_be_repeated:
-                    raise TooMuchContention
-            if self.summary.not_done:
+                if result.is_temporary:
+                    if self.may_be_repeated:
+                        raise TooMuchContention
+                    break
+            if self._is_over() and self.summary.not_done:
                 raise BatchTimeout
             if failures.count:
                 named = [result.members() for result in failures.named()]

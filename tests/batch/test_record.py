@@ -1,0 +1,80 @@
+"""What operators see of batches: metrics, a line in the log, denials in the audit log; and the switch."""
+
+import re
+
+import pytest
+
+from edfi_api.api.batch.urls import batch_routes
+from edfi_api.api.metadata.discovery import discovery_document, specifications
+from edfi_api.api.viewsets.factory import ServedSurface
+from tests.batch.conftest import BatchClient, period, student
+from tests.batch.generated import start
+from tests.conftest import http
+from tests.security.strategies.scenario import Scenario
+
+
+def metric(name: str) -> float:
+    found = re.search(rf"^{re.escape(name)} (\S+)$", http().get("/metrics").content.decode(), re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
+def test_operations_and_batches_are_counted(batch):
+    written = 'meadowlark_batch_operations_total{op="upsert",route="/ed-fi/students",status="201"}'
+    refused = 'meadowlark_batch_operations_total{op="create",route="/ed-fi/students",status="400"}'
+    names = [written, refused, "meadowlark_batch_size_sum", "meadowlark_batch_alone_total"]
+    names += ['meadowlark_batch_seconds_count{mode="independent"}']
+    before = [metric(name) for name in names]
+
+    batch.independent(student(1), student(2), {"op": "create"} | student(3, birthDate="x"))
+
+    assert [metric(name) - value for name, value in zip(names, before, strict=True)] == [2, 1, 3, 3, 1]
+    assert 'route="batch"' in http().get("/metrics").content.decode()
+
+
+def test_a_batch_is_one_line_in_the_log_without_keys(batch, log):
+    batch.send([student(number) for number in range(10, 16)] + [student(99, birthDate="x")], mode="independent")
+
+    (facts,) = [each for each in log.requests if each.get("event") == "batch"]
+    expected = {"mode": "independent", "order": "given", "operations": 7, "sets": 1, "alone": 1, "refused": 1}
+    assert facts.items() >= expected.items()
+    assert facts["seconds"] > 0
+    assert "S10" not in log.text
+    assert "S99" not in log.text
+
+
+def test_denials_are_audited_up_to_a_number(api, batch, documents, log):
+    batch.results(start())
+    vendor = BatchClient(Scenario(api, documents).client("SISVendor", 2).token)
+
+    statuses = vendor.statuses(*(period(f"P{number}", 1) for number in range(25)))
+
+    assert statuses == [403] * 25
+    denied = [each for each in log.audit if each["event"] == "denied"]
+    assert [each.get("index") for each in denied] == [*range(20), None]
+    assert {each["path"] for each in denied} == {"/batch"}
+    assert len({each["batch"] for each in denied}) == 1
+    assert denied[-1]["reason"] == "5 more operations of the batch"
+    assert "P1" not in str(denied)
+
+
+@pytest.fixture
+def switched_off(settings):
+    settings.EDFI_API = settings.EDFI_API | {"BATCH": False}
+
+
+@pytest.mark.usefixtures("switched_off")
+def test_batches_that_are_switched_off_have_no_route_and_are_not_advertised(surface):
+    assert batch_routes(ServedSurface(surface)) == []
+    assert "batchApi" not in discovery_document(surface, "http://x")["urls"]
+    assert "Batch" not in [each["name"] for each in specifications(surface, "http://x")]
+
+
+def test_strict_handling_applies_to_operations(batch):
+    operations = [student(number, colour="red") for number in range(5)]
+
+    lenient = batch.independent(*operations)
+    strict = batch.independent(*operations, HTTP_PREFER="handling=strict")
+
+    assert [result["status"] for result in lenient] == [201] * 5
+    assert [result["status"] for result in strict] == [400] * 5
+    assert list(strict[0]["problem"]["validationErrors"]) == ["$.colour"]
