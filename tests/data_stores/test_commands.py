@@ -231,6 +231,22 @@ def test_dry_runs_and_reports_of_loads_are_of_each_data_store(year, make_store, 
     assert json.loads((tmp_path / f"report.{stores[1].pk}.json").read_text())["summary"]["total"]["created"] == 1
 
 
+def test_each_data_store_has_sql_views_of_its_own(year, make_store):
+    stores = [make_store(year, schoolYear=year) for year in ("2026", "2027")]
+    name = f"{stores[0].pk} 2026 (schoolYear=2026)"
+
+    done = run("create_sql_views", "--schema", "util", "--all-data-stores")
+    again = run("create_sql_views", "--schema", "util", "--data-store", "2026")
+
+    assert f"{name}: 3 created: util, util.getedfistandardversion, util.getedfiodsversion" in done
+    assert again == ["3 up to date"]
+    with pytest.raises(CommandError, match="--every takes one data store"):
+        run("refresh_sql_views", "--all-data-stores", "--every", "60")
+    with pytest.raises(CommandError, match="no view is a copy"):
+        run("refresh_sql_views", "--data-store", "2026")
+    assert run("drop_sql_views", "--data-store", "2027") == ["3 objects dropped"]
+
+
 def test_one_failure_of_several_is_named_after_all_were_tried(year, make_store, store_databases):
     make_store("fine", schoolYear="2026")
     away = make_store("away", connection=store_databases.url_of("away"), schoolYear="2027")

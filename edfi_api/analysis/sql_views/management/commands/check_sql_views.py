@@ -3,15 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.analysis.sql_views.checking import view_problems
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.current import current_views
 from edfi_api.management.arguments import add_database
+from edfi_api.management.data_store_command import DataStoreCommand
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = (
         "Compares the columns of each view with the model, and reads all rows of all views, which takes as long as "
         "reading every document some times."

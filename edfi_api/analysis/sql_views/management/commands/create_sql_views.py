@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connections
 
 from edfi_api.analysis.sql_views import copies, indexes
@@ -16,6 +16,7 @@ from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.refreshing import refresh
 from edfi_api.analysis.sql_views.row_filter import RowFilter
 from edfi_api.management.arguments import add_database, name
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 
 # A column of 32 bits holds the numbers of rows; beyond, the views fail.
@@ -23,7 +24,7 @@ _MOST_ROWS = 2**31 - 1
 _SHOWN = 20
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = (
         "Creates schemas of read-only SQL views named and shaped like the tables of the Ed-Fi ODS 7.3 for PostgreSQL: "
         "one schema for each project, auth and util. In one transaction; what is up to date stays as it is. Views of "
@@ -90,7 +91,7 @@ class Command(BaseCommand):
             if sql:
                 self.stdout.write("".join(f"{statement};\n" for statement in changes.statements), ending="")
             else:
-                self._report(changes, is_dry_run=dry_run)
+                self._show(changes, is_dry_run=dry_run)
             self._bring_in_line(wanted, database, is_dry_run=is_dry_run)
             if not is_dry_run and any(copy.change_version is None for copy in copies.recorded(database)):
                 self.stdout.write(str(refresh(database)))
@@ -107,7 +108,7 @@ class Command(BaseCommand):
             indexes.execute(database, "ANALYZE document")  # The planner estimates by the values of the expression.
             self.stdout.write("Each write of an indexed resource now maintains these indexes, too.")
 
-    def _report(self, changes: Changes, *, is_dry_run: bool) -> None:
+    def _show(self, changes: Changes, *, is_dry_run: bool) -> None:
         would = "would be " if is_dry_run else ""
         for done, names in (
             ("created", changes.created),

@@ -3,17 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from edfi_api.analysis.sql_views import indexes
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.row_filter import RowFilter
 from edfi_api.management.arguments import add_database, name
+from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     help = (
         "Drops the views, functions, schemas, copies and indexes that create_sql_views has created, and nothing else."
     )

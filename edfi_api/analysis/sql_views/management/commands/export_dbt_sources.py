@@ -4,15 +4,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.current import current_views
 from edfi_api.analysis.sql_views.dbt import sources
 from edfi_api.management.arguments import add_database, path
+from edfi_api.management.data_store_command import DataStoreCommand
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
+    takes_several = False
     help = "Writes the SQL views as sources of dbt, with their documentation; --output sources.yml, or printed."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import CommandError
 from django.db import close_old_connections
 from django.db.utils import InterfaceError, OperationalError
 
@@ -13,9 +13,10 @@ from edfi_api.analysis.sql_views.changes import ViewsNotInstalled
 from edfi_api.analysis.sql_views.command_errors import as_command_errors
 from edfi_api.analysis.sql_views.refreshing import refresh
 from edfi_api.management.arguments import add_database, seconds
+from edfi_api.management.data_store_command import DataStoreCommand
 
 
-class Command(BaseCommand):
+class Command(DataStoreCommand):
     """See the module."""
 
     # System checks would build the whole API, which takes seconds and is not needed here.
@@ -24,6 +25,12 @@ class Command(BaseCommand):
         "Brings the tables of views that create_sql_views --copy has made up to date, all to the same moment, in one"
         " transaction: the rows of documents that have changed are replaced."
     )
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        is_for_several = options.get("all_data_stores") or len(options.get("data_store") or ()) > 1
+        if options.get("every") is not None and is_for_several:
+            raise CommandError("--every takes one data store: run a process for each, or all by cron without it")
+        return super().execute(*args, **options)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
