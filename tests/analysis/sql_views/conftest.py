@@ -9,7 +9,7 @@ from edfi_api.analysis.sql_views import current
 from edfi_api.analysis.sql_views.current import CurrentViews
 from edfi_api.analysis.sql_views.tables import sql_tables
 from edfi_api.model.metaed.compiler import compile_projects
-from tests.analysis.sql_views.models import compiled
+from tests.analysis.sql_views.models import compiled, views_once
 from tests.surface.models import write_project
 
 
@@ -24,6 +24,7 @@ def _models_are_compiled_once():
     """The commands compile the configured model, which is the same for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(current, "compile_projects", lambda sources: compiled(*sources))
+        patch.setattr(current, "all_views", views_once)
         yield
 
 

@@ -1,13 +1,27 @@
-"""Models of MetaEd projects, each compiled once for all tests: that takes longer than most of them."""
+"""Models of MetaEd projects and their views, each made once for all tests: that takes longer than most of them."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from edfi_api.analysis.sql_views.generation import all_views
+from edfi_api.analysis.sql_views.views import View
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.metaed.model import Model
+from edfi_api.model.surface.resource import ResourceName, Surface
+
+_views: dict[object, list[View]] = {}
 
 
 @cache
 def compiled(*paths: Path) -> Model:
     """The model of these projects."""
     return compile_projects(list(paths))
+
+
+def views_once(model: Model, surface: Surface, numbers: Mapping[ResourceName, int]) -> list[View]:
+    """`all_views`, once for the same arguments."""
+    key = (id(model), id(surface), frozenset(numbers.items()))
+    if key not in _views:
+        _views[key] = all_views(model, surface, numbers)
+    return _views[key]

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from edfi_api.analysis.sql_views.generation import all_views
 from edfi_api.analysis.sql_views.shape import Envelope, RowKind
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.conf import BUNDLED_STANDARDS
@@ -20,7 +19,7 @@ from edfi_api.model.metaed.model import ADDITIONS_KINDS, Entity, Model
 from edfi_api.model.surface.declarations import RESOURCE_KINDS
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import resource_types
-from tests.analysis.sql_views.models import compiled
+from tests.analysis.sql_views.models import compiled, views_once
 from tests.analysis.sql_views.random_bodies import RandomBodies, Rows
 from tests.analysis.sql_views.reader import Object, Stored, is_shown, objects
 from tests.serving import LAKE_COUNTY, Served, served
@@ -42,7 +41,7 @@ class Case:
 
     @cached_property
     def views(self) -> list[View]:
-        return all_views(self.model, self.served.surface, resource_types.numbers("default"))
+        return views_once(self.model, self.served.surface, resource_types.numbers("default"))
 
     def views_of(self, resource: Resource) -> list[View]:
         """The views of an entity, of its bases, and of what projects add to it."""
