@@ -16,6 +16,12 @@ from edfi_api.storage.requests import WriteRequest
 
 DATE = "2025-08-20"
 SCHOOL_YEAR = 2026
+STUDENT = {
+    "studentUniqueId": "604822",
+    "firstName": "Mae",
+    "lastSurname": "Ortiz",
+    "birthDate": "2010-02-03",
+}
 
 # The URIs of descriptors in the default database.
 STORED_URIS = partial(stored_uris, using="default")

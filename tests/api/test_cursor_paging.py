@@ -5,7 +5,7 @@ from itertools import chain
 import pytest
 
 from tests.api.test_paging import ids
-from tests.api.test_upsert import STUDENT
+from tests.factories import STUDENT
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from edfi_api.models import Document
-from tests.api.test_upsert import STUDENT
 from tests.conftest import http, item_path
+from tests.factories import STUDENT
 
 STRICT = {"HTTP_PREFER": "handling=strict"}
 UNKNOWN = "is not a member of this resource."

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.api.test_upsert import STUDENT
 from tests.conftest import ApiTestClient, http, item_path, new_token
+from tests.factories import STUDENT
 
 SOME_ID = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"
 

@@ -9,8 +9,7 @@ from edfi_api.conf import api_settings
 from edfi_api.logs.once import OncePerProcess
 from edfi_api.queries import parameters
 from tests.conftest import item_path
-
-STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+from tests.factories import STUDENT
 
 
 @pytest.fixture

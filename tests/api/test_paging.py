@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.test_upsert import STUDENT
+from tests.factories import STUDENT
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from edfi_api.models import Document
 from tests.conftest import item_path
+from tests.factories import STUDENT
 
-STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 READABLE = "application/vnd.ed-fi.student.Counselor-Portal.readable+json"
 WRITABLE = "application/vnd.ed-fi.student.Counselor-Portal.writable+json"
 NOWHERE = "/students/00000000-0000-4000-8000-000000000000"

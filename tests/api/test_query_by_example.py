@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.test_paging import ids
-from tests.api.test_upsert import STUDENT
+from tests.factories import STUDENT
 
 
 @pytest.fixture

@@ -6,10 +6,19 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from tests.api.test_upsert import STUDENT
 from tests.conftest import item_path
+from tests.factories import STUDENT
 
 SOME_ID = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"
+NOT_FOUND = {
+    "detail": "The specified data could not be found.",
+    "type": "urn:ed-fi:api:not-found",
+    "title": "Not Found",
+    "status": 404,
+    "correlationId": "",
+    "validationErrors": {},
+    "errors": [],
+}
 
 
 @pytest.mark.parametrize(
@@ -28,15 +37,7 @@ def test_an_unknown_path_is_a_problem(api, path):
     response = api.get(path)
 
     assert response.status_code == 404
-    assert response.json() | {"correlationId": ""} == {
-        "detail": "The specified data could not be found.",
-        "type": "urn:ed-fi:api:not-found",
-        "title": "Not Found",
-        "status": 404,
-        "correlationId": "",
-        "validationErrors": {},
-        "errors": [],
-    }
+    assert response.json() | {"correlationId": ""} == NOT_FOUND
 
 
 @pytest.mark.parametrize(
@@ -57,15 +58,7 @@ def test_a_missing_item_is_a_problem(api, method, path):
 
     assert response.status_code == 404
     assert response["Content-Type"] == "application/problem+json"
-    assert response.json() | {"correlationId": ""} == {
-        "detail": "The specified data could not be found.",
-        "type": "urn:ed-fi:api:not-found",
-        "title": "Not Found",
-        "status": 404,
-        "correlationId": "",
-        "validationErrors": {},
-        "errors": [],
-    }
+    assert response.json() | {"correlationId": ""} == NOT_FOUND
 
 
 @pytest.mark.parametrize("method", ["get", "delete"])

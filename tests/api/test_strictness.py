@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from edfi_api.models import Document
-from tests.api.test_upsert import STUDENT
 from tests.conftest import item_path
+from tests.factories import STUDENT
 
 
 def stored(api, body):

@@ -7,13 +7,7 @@ import pytest
 from edfi_api.models import Document
 from references.models import Alias, Reference
 from tests.conftest import item_path
-
-STUDENT = {
-    "studentUniqueId": "604822",
-    "firstName": "Mae",
-    "lastSurname": "Ortiz",
-    "birthDate": "2010-02-03",
-}
+from tests.factories import STUDENT
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Files to read."""
+"""ApiSchema files for tests."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from edfi_api.model.surface.resource import Surface
 
 @pytest.fixture
 def surface_of_files(tmp_path: Path) -> Callable[..., Surface]:
-    """Writes each content into a file and reads all of them together."""
+    """Writes each content to a file and reads all of them."""
     numbers = count()
 
     def read(*contents: Any) -> Surface:
@@ -27,8 +27,8 @@ def surface_of_files(tmp_path: Path) -> Callable[..., Surface]:
 
 
 def changed(content: Any, path: str, value: Any) -> Any:
-    """A copy with another value at a place such as `projectSchema/projectName`; `...` takes it away."""
-    copy = json.loads(json.dumps(content))  # Unlike deepcopy, which keeps shared parts shared.
+    """A copy with another value at a path such as `projectSchema/projectName`; `...` removes it."""
+    copy = json.loads(json.dumps(content))  # Unlike deepcopy, this copies shared parts separately.
     *way, last = path.split("/")
     holder = copy
     for step in way:

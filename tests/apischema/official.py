@@ -1,4 +1,4 @@
-"""A small core and an extension of it in the current format, as Ed-Fi's tools write them."""
+"""A small core and an extension of it in the current format of Ed-Fi's tools."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ def schema(properties: dict[str, Any], *required: str) -> dict[str, Any]:
 
 
 def resource(name: str, json_schema: dict[str, Any], *identity: str, **members: Any) -> dict[str, Any]:
-    """What the official validator insists on, and the rest only where it says something."""
+    """The members required by the official validator, and others only if given."""
     return {
         "resourceName": name,
         "isDescriptor": False,

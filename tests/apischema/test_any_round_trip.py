@@ -1,4 +1,4 @@
-"""The surface of any model, written and read back, is the same surface."""
+"""The surface of any model survives an export and import."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.surface.test_any_model import Entities, entities, paths_to_entities, 
 
 @given(entities(paths_to_entities) | entities(paths_to_values))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_resources_come_back_equal(made: Entities) -> None:
+def test_resources_are_equal_after_a_round_trip(made: Entities) -> None:
     surface = surface_of(made)
 
     with TemporaryDirectory() as folder:

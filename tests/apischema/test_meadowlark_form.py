@@ -1,4 +1,4 @@
-"""Files of the original Meadowlark give as much of a surface as they say."""
+"""Reading files of the original Meadowlark, which describe a part of a surface."""
 
 from collections.abc import Callable
 from typing import Any
@@ -159,7 +159,7 @@ def surface(surface_of_files: Callable[..., Surface]) -> Surface:
     return surface_of_files(OLD)
 
 
-def test_all_resources_are_served_where_they_were(surface: Surface) -> None:
+def test_all_resources_have_their_endpoints(surface: Surface) -> None:
     assert [resource.url_path for resource in surface.resources] == [
         "/ed-fi/schools",
         "/ed-fi/termDescriptors",
@@ -170,7 +170,7 @@ def test_all_resources_are_served_where_they_were(surface: Surface) -> None:
     assert surface.core_project.package_name == "ed-fi-model-5.0"
 
 
-def test_the_identity_is_put_together_from_the_paths_of_its_parts(surface: Surface) -> None:
+def test_the_identity_is_combined_from_the_paths_of_its_parts(surface: Surface) -> None:
     assert texts(named(surface, "CourseOffering").identity) == [
         "$.localCourseCode",
         "$.schoolReference.schoolId",
@@ -179,7 +179,7 @@ def test_the_identity_is_put_together_from_the_paths_of_its_parts(surface: Surfa
     ]
 
 
-def test_a_value_of_a_reference_stands_for_all_of_its_name_in_the_target(surface: Surface) -> None:
+def test_a_value_of_a_reference_is_paired_with_all_values_of_its_name_in_the_target(surface: Surface) -> None:
     (offering,) = named(surface, "Section").references
 
     assert [(str(pair.here), str(pair.there)) for pair in offering.identity] == [
@@ -191,7 +191,7 @@ def test_a_value_of_a_reference_stands_for_all_of_its_name_in_the_target(surface
 
 
 def with_graduation_plans(**members: str) -> dict[str, Any]:
-    """The project with a graduation plan, known by its school year in a role and by a session, and a referrer."""
+    """The project with a graduation plan, identified by a school year with a role and a session, and a referrer."""
     year = schema({"schoolYear": NUMBER}, "schoolYear")
     session = schema({"schoolId": NUMBER, "sessionName": TEXT, "schoolYear": NUMBER}, "schoolId")
     plan = resource(
@@ -236,7 +236,7 @@ def pairs_of(surface: Surface) -> list[tuple[str, str]]:
     return [(str(pair.here), str(pair.there)) for pair in plan.identity]
 
 
-def test_a_member_of_a_reference_may_have_the_role_that_the_target_leaves_out(
+def test_a_member_of_a_reference_may_have_a_role_that_the_target_omits(
     surface_of_files: Callable[..., Surface],
 ) -> None:
     surface = surface_of_files(
@@ -254,7 +254,7 @@ def test_a_member_of_a_reference_may_have_the_role_that_the_target_leaves_out(
     ]
 
 
-def test_a_value_with_its_role_is_not_the_one_without(surface_of_files: Callable[..., Surface]) -> None:
+def test_a_value_with_a_role_differs_from_the_one_without(surface_of_files: Callable[..., Surface]) -> None:
     surface = surface_of_files(
         with_graduation_plans(
             graduationSchoolYear="$.graduationPlanReference.graduationSchoolYear",
@@ -288,15 +288,15 @@ def test_query_fields_are_the_scalars_of_the_query_schema(surface: Surface) -> N
     assert [field.name for field in named(surface, "School").query_fields] == ["id", "schoolId"]
 
 
-def test_kinds_of_values_are_read_off_the_schema(surface: Surface) -> None:
+def test_types_of_values_are_derived_from_the_schema(surface: Surface) -> None:
     assert texts(named(surface, "Session").value_paths.dates) == ["$.beginDate"]
 
 
-def test_the_ext_that_takes_anything_is_not_offered(surface: Surface) -> None:
+def test_an_open_ext_is_not_part_of_the_surface(surface: Surface) -> None:
     assert "_ext" not in named(surface, "School").json_schema["properties"]
 
 
-def test_a_target_outside_the_file_is_refused_with_its_place(surface_of_files: Callable[..., Surface]) -> None:
+def test_a_target_outside_the_file_is_refused_with_its_path(surface_of_files: Callable[..., Surface]) -> None:
     where = "projectSchemas/ed-fi/resourceSchemas/sections/documentPathsMapping/CourseOffering/resourceName"
 
     with pytest.raises(ApiSchemaError) as refused:

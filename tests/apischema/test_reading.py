@@ -1,4 +1,4 @@
-"""An official file → the surface that the same model would have."""
+"""An official file gives the same surface as the corresponding model."""
 
 import json
 from collections.abc import Callable
@@ -55,13 +55,13 @@ def is_valid(resource: Resource, body: object) -> bool:
     return jsonschema_rs.Draft202012Validator(resource.json_schema).is_valid(body)
 
 
-def test_a_project_says_who_it_is(core: Surface) -> None:
+def test_a_project_has_name_and_version(core: Surface) -> None:
     assert core.projects == (
         ProjectFacts("Ed-Fi", "ed-fi", "5.2.0", "ed-fi-model-5.2", "A tiny standard", domains=("Enrollment",)),
     )
 
 
-def test_older_versions_get_the_package_name_that_ed_fi_gives_them(surface_of_files: Read) -> None:
+def test_package_names_of_older_versions_are_those_of_ed_fi(surface_of_files: Read) -> None:
     older = surface_of_files(changed(CORE, "projectSchema/projectVersion", "3.3.1-b"))
 
     assert older.core_project.package_name == "ed-fi-model-3.3b"
@@ -75,7 +75,7 @@ def test_resources_are_in_load_order_under_their_endpoints(core: Surface) -> Non
     ]
 
 
-def test_a_subclass_has_its_second_identity(core: Surface) -> None:
+def test_a_subclass_has_the_identity_of_its_superclass(core: Surface) -> None:
     school = named(core, "School")
 
     assert texts(school.identity) == ["$.schoolId"]
@@ -87,7 +87,7 @@ def test_a_subclass_has_its_second_identity(core: Surface) -> None:
     ]
 
 
-def test_references_are_found_with_what_decides_their_life(core: Surface) -> None:
+def test_references_have_their_attributes(core: Surface) -> None:
     school, sibling = named(core, "GradingPeriod").references
 
     assert school == ReferencePath(
@@ -119,7 +119,7 @@ def test_a_query_field_over_a_descriptor_is_one_for_descriptors(core: Surface) -
     )
 
 
-def test_constraints_are_taken_over(core: Surface) -> None:
+def test_constraints_are_read(core: Surface) -> None:
     period = named(core, "GradingPeriod")
 
     assert period.equality_constraints == (
@@ -155,7 +155,7 @@ def test_the_same_reference_twice_in_an_array_is_refused_though_no_file_says_so(
     )
 
 
-def test_kinds_of_values_are_read_off_the_schema(core: Surface) -> None:
+def test_types_of_values_are_derived_from_the_schema(core: Surface) -> None:
     values = named(core, "School").value_paths
 
     assert texts(values.numbers) == ["$.schoolId"]
@@ -170,7 +170,7 @@ def test_a_descriptor_is_identified_by_namespace_and_code_value(core: Surface) -
     assert [entity.name for entity in core.interchange] == [GRADE_LEVEL]
 
 
-def test_security_and_deprecation_are_taken_over(core: Surface) -> None:
+def test_security_and_deprecation_are_read(core: Surface) -> None:
     assert named(core, "School").securable_elements.education_organization == (
         NamedPath("SchoolId", path("$.schoolId")),
     )
@@ -178,7 +178,7 @@ def test_security_and_deprecation_are_taken_over(core: Surface) -> None:
     assert named(core, "School").deprecated is None
 
 
-def test_organizations_of_projects_that_are_not_here_are_passed_over(core: Surface) -> None:
+def test_organizations_of_missing_projects_are_ignored(core: Surface) -> None:
     assert core.organizations.types == (ResourceName("Ed-Fi", "School"), ORGANIZATION)
     assert core.organizations.parents == ()
 
@@ -197,7 +197,7 @@ def test_an_extension_adds_members_below_ext(both: Surface) -> None:
 
 
 def test_unknown_and_missing_members_of_additions_are_refused(both: Surface) -> None:
-    """Official files leave `_ext` open and require its members where it has no effect."""
+    """Official files allow any member in `_ext`, and require its members in a place without effect."""
     school = named(both, "School")
     plain = {"schoolId": 1, "nameOfInstitution": "a", "gradeLevels": [{"gradeLevelDescriptor": "u"}]}
 
@@ -206,7 +206,7 @@ def test_unknown_and_missing_members_of_additions_are_refused(both: Surface) -> 
     assert not is_valid(school, plain | {"_ext": {"other": {}}})
 
 
-def test_a_common_extension_goes_into_the_objects_of_the_common(both: Surface) -> None:
+def test_a_common_extension_extends_the_objects_of_the_common(both: Surface) -> None:
     school = named(both, "School")
     items = school.json_schema["properties"]["addresses"]["items"]["properties"]
 
@@ -225,7 +225,7 @@ def test_a_common_extension_goes_into_the_objects_of_the_common(both: Surface) -
 
 
 def test_a_common_extension_without_the_common_is_left_out_with_a_warning(tmp_path: Path) -> None:
-    """As from MetaEd text: newer versions of a standard may have lost the common."""
+    """As from MetaEd text: newer versions of a standard may lack the common."""
     members = "projectSchema/resourceSchemas/schools/jsonSchemaForInsert/properties"
     files = [tmp_path / "ApiSchema.json", tmp_path / "ApiSchema-GrandBend.json"]
     core = changed(CORE, f"{members}/addresses", ...)
@@ -257,7 +257,7 @@ def test_a_common_extension_without_the_common_is_left_out_with_a_warning(tmp_pa
     assert not any(str(unique.array).startswith("$.addresses") for unique in school.array_uniqueness)
 
 
-def test_additions_of_two_extensions_stand_side_by_side(surface_of_files: Read) -> None:
+def test_additions_of_two_extensions_are_combined(surface_of_files: Read) -> None:
     second = changed(EXTENSION, "projectSchema/projectName", "Other")
     second = changed(second, "projectSchema/projectEndpointName", "other")
     second = changed(second, "projectSchema/resourceSchemas/academies", ...)
@@ -271,7 +271,7 @@ def test_additions_of_two_extensions_stand_side_by_side(surface_of_files: Read) 
     assert set(school.json_schema["properties"]["_ext"]["properties"]) == {"grandbend", "other"}
 
 
-def test_a_subclass_of_an_extension_is_one_of_the_superclass(both: Surface) -> None:
+def test_a_subclass_in_an_extension_belongs_to_the_superclass(both: Surface) -> None:
     academy = ResourceName("GrandBend", "Academy")
     school = ResourceName("Ed-Fi", "School")
 

@@ -1,4 +1,4 @@
-"""Files that are broken, or meant to break something: one paragraph with the place, and never a traceback."""
+"""Invalid and malicious files are refused with one paragraph that names the path, without a traceback."""
 
 import json
 import random
@@ -96,7 +96,7 @@ PERIOD = "projectSchema/resourceSchemas/gradingPeriods"
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(
+def test_an_error_is_reported_with_its_path(
     surface_of_files: Callable[..., Surface], place: str, value: Any, message: str
 ) -> None:
     with pytest.raises(ApiSchemaError) as refused:
@@ -126,9 +126,7 @@ def test_an_extension_that_does_not_fit_its_core_is_refused(
 
 
 @pytest.mark.parametrize("character", ["'", '"', "%", "\\", "{", "}", ",", "#", "=", "$", ".", "[", "\n", "\u017f"])
-def test_names_that_would_mean_something_in_a_statement_or_a_key_are_refused(
-    surface_of_files: Callable[..., Surface], character: str
-) -> None:
+def test_names_with_special_characters_are_refused(surface_of_files: Callable[..., Surface], character: str) -> None:
     name = f"student{character}Id"
     with pytest.raises(ApiSchemaError, match="cannot be the name of a member"):
         surface_of_files(changed(CORE, f"{SCHOOL}/jsonSchemaForInsert/properties/{name}", TEXT))
@@ -142,7 +140,9 @@ def test_names_that_would_mean_something_in_a_statement_or_a_key_are_refused(
     ("place", "name"),
     [("projectSchema/projectVersion", "1.0\n"), (f"{SCHOOL}/resourceName", "School\n")],
 )
-def test_no_name_ends_with_a_line(surface_of_files: Callable[..., Surface], place: str, name: str) -> None:
+def test_names_with_a_trailing_newline_are_refused(
+    surface_of_files: Callable[..., Surface], place: str, name: str
+) -> None:
     with pytest.raises(ApiSchemaError, match="Expected `str` matching regex"):
         surface_of_files(changed(CORE, place, name))
 
@@ -168,7 +168,7 @@ def test_a_file_that_is_no_api_schema_is_refused(tmp_path: Path, content: bytes,
     assert message in str(refused.value)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ApiSchemaError, match=r"none\.json: \$: cannot be read: No such file"):
         read_api_schemas([tmp_path / "none.json"])
 
@@ -182,8 +182,8 @@ def test_a_recursive_schema_is_refused(surface_of_files: Callable[..., Surface])
         surface_of_files(changed(CORE, f"{SCHOOL}/jsonSchemaForInsert/properties/a", deep))
 
 
-def test_identities_in_a_circle_are_refused(surface_of_files: Callable[..., Surface]) -> None:
-    """A period that is identified by itself."""
+def test_cyclic_identities_are_refused(surface_of_files: Callable[..., Surface]) -> None:
+    """A period whose identity refers to itself."""
     own = {"gradingPeriodReference": schema({"schoolId": {"type": "integer"}}, "schoolId")}
     circle = changed(CORE, f"{PERIOD}/jsonSchemaForInsert", schema(own, "gradingPeriodReference"))
     circle = changed(circle, f"{PERIOD}/identityJsonPaths", ["$.gradingPeriodReference.schoolId"])
@@ -199,7 +199,7 @@ def test_identities_in_a_circle_are_refused(surface_of_files: Callable[..., Surf
 
 
 def test_references_in_a_schema_are_not_resolved(surface_of_files: Callable[..., Surface]) -> None:
-    """Resolving `$ref` could fetch anything from anywhere."""
+    """Resolving `$ref` could fetch any URL."""
     where = f"{SCHOOL}/jsonSchemaForInsert/properties/nameOfInstitution/$ref"
 
     surface = surface_of_files(changed(CORE, where, "http://127.0.0.1:9/evil.json"))
@@ -208,7 +208,7 @@ def test_references_in_a_schema_are_not_resolved(surface_of_files: Callable[...,
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_any_damage_gives_a_surface_or_a_paragraph(surface_of_files: Callable[..., Surface], seed: int) -> None:
+def test_any_damaged_file_is_read_or_refused(surface_of_files: Callable[..., Surface], seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311
     damaged = [_damaged(content, chance) for content in (CORE, EXTENSION)]
 
@@ -222,7 +222,7 @@ def test_any_damage_gives_a_surface_or_a_paragraph(surface_of_files: Callable[..
 
 
 def _damaged(content: Any, chance: random.Random) -> Any:
-    """One or two values replaced by something else, or gone."""
+    """Replaces or removes one or two values."""
     strange = [None, 0, -1, 1.5, True, "", "$", "x" * 300, "$.a[*]", "[*]", [], [[]], {}, {"a": {}}, "\u0000", ...]
     for _ in range(chance.choice([1, 1, 2])):
         place = chance.choice(list(_places(content)))

@@ -1,4 +1,4 @@
-"""A surface, written and read back, is the same surface."""
+"""A surface survives an export and import."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,16 +20,15 @@ def compiled(*projects: Path) -> Surface:
     return build_surface(compile_projects(projects))
 
 
-def there_and_back(surface: Surface, read: Callable[..., Surface]) -> Surface:
+def round_trip(surface: Surface, read: Callable[..., Surface]) -> Surface:
     return read(*(api_schema(surface, project) for project in surface.projects))
 
 
-def as_files_can_say(surface: Surface, package_names: Sequence[str]) -> Surface:
-    """Without what the format has no place for.
+def expressible(surface: Surface, package_names: Sequence[str]) -> Surface:
+    """Without facts that the format cannot express.
 
-    Interchange elements: the format describes JSON alone, so only descriptors can be loaded from XML, which are all
-    alike but for what they are mapped to. Package names: files do not have them; they are made up from the version as
-    Ed-Fi does.
+    Interchange elements: the format describes JSON only, so only descriptors can be loaded from XML, which differ only
+    in their map types. Package names: files do not have them; they are derived from the version as by Ed-Fi.
     """
     descriptors = {resource.name for resource in surface.resources if resource.is_descriptor}
     projects = zip(surface.projects, package_names, strict=True)
@@ -46,35 +45,37 @@ def without_map(descriptor: InterchangeEntity) -> InterchangeEntity:
 
 
 @pytest.mark.parametrize("standard", STANDARDS)
-def test_a_bundled_standard_comes_back_equal(standard: str, surface_of_files: Callable[..., Surface]) -> None:
+def test_a_bundled_standard_is_equal_after_a_round_trip(
+    standard: str, surface_of_files: Callable[..., Surface]
+) -> None:
     surface = compiled(BUNDLED_STANDARDS / standard)
 
-    returned = there_and_back(surface, surface_of_files)
+    returned = round_trip(surface, surface_of_files)
 
-    assert returned == as_files_can_say(surface, [surface.core_project.package_name])
+    assert returned == expressible(surface, [surface.core_project.package_name])
 
 
 @pytest.mark.parametrize("standard", STANDARDS)
-def test_an_extension_comes_back_equal(standard: str, surface_of_files: Callable[..., Surface]) -> None:
+def test_an_extension_is_equal_after_a_round_trip(standard: str, surface_of_files: Callable[..., Surface]) -> None:
     surface = compiled(BUNDLED_STANDARDS / standard, LAKE_COUNTY)
 
-    returned = there_and_back(surface, surface_of_files)
+    returned = round_trip(surface, surface_of_files)
 
-    assert returned == as_files_can_say(surface, [surface.core_project.package_name, "lake-county-model-1.2"])
+    assert returned == expressible(surface, [surface.core_project.package_name, "lake-county-model-1.2"])
 
 
-def test_the_file_of_the_core_says_nothing_about_extensions(surface_of_files: Callable[..., Surface]) -> None:
+def test_the_file_of_the_core_has_nothing_of_extensions(surface_of_files: Callable[..., Surface]) -> None:
     alone = compiled(BUNDLED_STANDARDS / "5.2")
     together = compiled(BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
 
     core = surface_of_files(api_schema(together, together.core_project))
 
-    # Domains are the exception: a resource is in those of all projects, and the file cannot say whose they are.
+    # Except domains: a resource is in those of all projects, and the file cannot express to which project they belong.
     assert named(core, "School").domains == (*named(alone, "School").domains, "Lake")
     assert [replace(r, domains=()) for r in core.resources] == [replace(r, domains=()) for r in alone.resources]
 
 
-def test_additions_are_written_as_ed_fi_writes_them() -> None:
+def test_additions_are_written_as_by_ed_fi() -> None:
     surface = compiled(BUNDLED_STANDARDS / "5.2", LAKE_COUNTY)
 
     (_, lake_county) = (api_schema(surface, project)["projectSchema"] for project in surface.projects)
@@ -170,10 +171,8 @@ Descriptor Color
 """
 
 
-def test_what_is_identity_and_required_is_said_of_the_property(
-    tmp_path: Path, surface_of_files: Callable[..., Surface]
-) -> None:
-    """Of the document or of the common around it. A collection is neither, whatever its items are."""
+def test_identity_and_required_describe_the_property(tmp_path: Path, surface_of_files: Callable[..., Surface]) -> None:
+    """Of the document or of the surrounding common. A collection is neither, whatever its items are."""
     surface = compiled(write_project(tmp_path / "fleet", "Ed-Fi", KEYS))
 
     file = api_schema(surface, surface.core_project)

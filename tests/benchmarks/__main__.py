@@ -1,24 +1,23 @@
-"""`make bench`: how fast Meadowlark is, and how close to what PostgreSQL and Django allow on the same machine.
+"""`make bench`: requests per second of Meadowlark, beside upper bounds by PostgreSQL and Django on the same machine.
 
     python -m tests.benchmarks [--quick] [--json FILE] [--baseline FILE]
 
 Starts the server as `make run` does, with PostgreSQL's full durability and in a temporary home; sends requests with
-1 and with 16 connections; and measures in the same rounds the ceilings. Of writes: the write statement alone, sent by
-pgbench, and one that writes document, alias and references to tables with nothing but primary keys. Of reads, under the
+1 and with 16 connections; and measures upper bounds in the same rounds. Of writes: the write statement alone, sent by
+pgbench, and one that writes document, alias and references to tables with primary keys only. Of reads, under the
 same gunicorn settings: a Django view that authenticates and returns the stored body (`lean_application.py`), and one
-that returns a constant; to see what our own worker and response do for that one, it is measured in plain gunicorn, too.
+that returns a constant; this one is also measured in plain gunicorn, to show the effect of Meadowlark's own worker.
 
-How to read it: rates belong to the machine and to what else runs on it, ratios hardly do. Server, database and load
-generator share the cores. `generator` is the part of one core that the load generator used, and the trivial
-responder, which is no more than a loop of recv and send, tells how fast it would be if the server cost nothing: it is
-not the bottleneck while it is far below both. `server` and `database` are the microseconds of processor time that one
-request took in all processes of gunicorn and of PostgreSQL. "Association" is a studentSchoolAssociation (2 references,
-2 descriptors), a student has 1 descriptor; "again" repeats a document as it is stored, "changed" changes a date.
-Below the table stands what follows: whether the targets were met, and whether the generator was fast enough to tell.
+How to read it: rates depend on the machine and its other load, ratios hardly do. Server, database and load
+generator share the cores. `generator` is the share of one core that the load generator used. The rate of the trivial
+responder, a loop of recv and send, is that of a server without cost: the generator is not the bottleneck while its
+share is far below one core and the rate far below this one. `server` and `database` are the microseconds of processor
+time that one request took in all processes of gunicorn and of PostgreSQL. "Association" is a studentSchoolAssociation
+(2 references, 2 descriptors), a student has 1 descriptor; "again" repeats a stored document, "changed" changes a date.
+Below the table are the conclusions: whether the targets were met, and whether the generator was fast enough.
 
-Behind these the section `queries` tells how long each kind of query takes in databases of two sizes, `profiles` what
-requests under API profiles cost, and `SQL views` how long questions of analysts take; see queries.py, profiles.py and
-sql_views.py.
+The section `queries` shows how long each kind of query takes in databases of two sizes, `profiles` the cost of requests
+under API profiles, and `SQL views` how long queries of analysts take; see queries.py, profiles.py and sql_views.py.
 """
 
 import argparse
@@ -49,13 +48,13 @@ from tests.server_processes import Server, constant_view, meadowlark
 
 MOST = 16
 CONNECTIONS = (1, MOST)
-# Enough documents for any machine: a run that used up its new documents would start over and measure repetitions.
+# Enough for any machine: a run that used up its new documents would start over and measure repetitions.
 _NEW_PER_SECOND = {1: 3000, MOST: 10_000}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long the run is to be."""
+    """Duration and sizes of the run."""
 
     seeded: int
     rounds: int
@@ -69,7 +68,7 @@ QUICK = Plan(seeded=300, rounds=1, seconds=1, sizes=(20_000, 60_000), enrollment
 
 
 def main() -> int:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one short round, for a first look")
     parser.add_argument("--json", type=_new_file, help="write the result to this file too")
@@ -91,7 +90,7 @@ def main() -> int:
     return 1 if any(row.errors for row in [*found, *query_rows]) else 0
 
 
-# Both are looked at before minutes are spent on measuring.
+# Both are checked before measuring, which takes minutes.
 def _new_file(name: str) -> Path:
     if not Path(name).parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {Path(name).parent}")
@@ -137,13 +136,13 @@ Operation = Callable[[int, float], Measured]
 def _operations(
     server: Server, workloads: Workloads, ceilings: dict[str, tuple[int, psutil.Process]], responder_port: int
 ) -> dict[str, Operation]:
-    """By name, in the order of measurement: what is compared stands side by side."""
+    """By name, in the order of measurement: compared operations are adjacent."""
     gunicorn, postgres = server.gunicorn, server.postgres
 
     def measured_here(requests: list[bytes], connections: int, seconds: float) -> Measured:
         return with_costs(lambda: load.measure(server.port, requests, connections, seconds), gunicorn, postgres)
 
-    def again_and_again(requests: list[bytes]) -> Operation:
+    def repeated(requests: list[bytes]) -> Operation:
         return lambda connections, seconds: measured_here(requests, connections, seconds)
 
     def responder(connections: int, seconds: float) -> Measured:
@@ -180,16 +179,16 @@ def _operations(
         report.STATEMENT: in_postgres(bare_statement),
         report.PLAIN_TABLES: in_postgres(plain_tables),
         "POST association": each_once(workloads.new_associations),
-        "POST association again": again_and_again(workloads.same_associations()),
+        "POST association again": repeated(workloads.same_associations()),
         "POST association changed": each_once(workloads.changed_associations),
         "PUT association changed": each_once(workloads.replaced_associations),
-        "GET association by id": again_and_again(workloads.association_by_id()),
+        "GET association by id": repeated(workloads.association_by_id()),
         report.LEAN: ceiling(report.LEAN, postgres),
         report.CONSTANT: ceiling(report.CONSTANT),
         report.PLAIN_CONSTANT: ceiling(report.PLAIN_CONSTANT),
-        "GET student by id": again_and_again(workloads.student_by_id()),
-        "GET association by query": again_and_again(workloads.association_by_student()),
-        "GET page of 25 associations": again_and_again(workloads.page_of_associations()),
+        "GET student by id": repeated(workloads.student_by_id()),
+        "GET association by query": repeated(workloads.association_by_student()),
+        "GET page of 25 associations": repeated(workloads.page_of_associations()),
         "DELETE student": each_once(deletions),
     }
 

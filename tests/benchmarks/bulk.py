@@ -1,13 +1,13 @@
-"""How fast `load_documents` is beside the same kind of documents posted through the API, and how much memory it takes.
+"""Time and memory of `load_documents`, compared with posting the same kinds of documents through the API.
 
     python -m tests.benchmarks.bulk [--documents N] [--seconds S] [--json FILE]
 
 Starts the server as `make run` does, in a temporary home. In the same run it posts new documents with 1 and with 16
-connections, and loads files of other new ones, then the same files again and with a change. A load is measured as its
-user sees it, from the start of the command to its end, of which the first second is Python's; `memory` is the most that
-it and its processes held together (proportional set size). `cpu` is the processor time of a document, of all that is
-there for it: load generator, server or command, and PostgreSQL. On a machine that has other things to do it tells more
-than documents per second. A student has 1 descriptor, an association 2 references and 2 descriptors.
+connections, and loads files of other new ones, then the same files again and with a change. A load is measured from the
+start of the command to its end, of which Python's start is about a second; `memory` is the peak of all its processes
+(proportional set size). `cpu` is the processor time per document of all participants: load generator, server or
+command, and PostgreSQL. On a busy machine it is more reliable than documents per second. A student has 1 descriptor, an
+association 2 references and 2 descriptors.
 """
 
 import argparse
@@ -43,7 +43,7 @@ _DESCRIPTORS = "uri://ed-fi.org"
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement; processor time in microseconds, memory in megabytes, None where it is the server's."""
+    """One measurement; processor time in microseconds, memory in megabytes, None for the server."""
 
     what: str
     documents: int
@@ -53,7 +53,7 @@ class Row:
 
 
 def main() -> int:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bulk", description=__doc__.split("\n")[0])
     parser.add_argument("--documents", type=int, default=200_000, help="students in a file, and as many associations")
     parser.add_argument("--seconds", type=float, default=5, help="how long the API is measured each time")
@@ -134,7 +134,7 @@ def _load(what: str, file: Path, documents: int, environment: dict[str, str], da
 
 
 def _memory(pid: int) -> float:
-    """Of a process and those that it started; pages that several share are counted once."""
+    """Of a process and its children; shared pages are counted once."""
     try:
         return sum(process.memory_full_info().pss for process in _family(pid)) / 2**20
     except (psutil.NoSuchProcess, psutil.AccessDenied):
@@ -142,7 +142,7 @@ def _memory(pid: int) -> float:
 
 
 def _spent(pid: int) -> dict[int, float]:
-    """Seconds of processor time of the same processes so far."""
+    """Seconds of processor time of these processes so far."""
     try:
         return {process.pid: sum(process.cpu_times()[:2]) for process in _family(pid)}
     except (psutil.NoSuchProcess, psutil.AccessDenied):
@@ -183,7 +183,7 @@ def _association(number: int) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    """Each row beside the API's of the same kind, with 1 and with 16 connections, and in processor time."""
+    """Each row with its ratios to the API's rows of the same kind: with 1 and 16 connections, and in processor time."""
     posted = {row.what: row for row in rows}
     titles = ("documents", "per second", "cpu us", "memory MB", "x 1 conn.", "x 16 conn.", "in cpu")
     lines = [f"{'':<34}" + "".join(f"{title:>12}" for title in titles)]

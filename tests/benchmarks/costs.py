@@ -1,4 +1,4 @@
-"""Processor time of a server: of a process with all that it started, those that ended among them."""
+"""Processor time of a server: of a process and all its children, including ended ones."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -13,7 +13,7 @@ from tests.benchmarks.load import Measured
 def with_costs(
     operation: Callable[[], Measured], server: psutil.Process | None, database: psutil.Process | None
 ) -> Measured:
-    """Measure, and tell what one request took of these two in microseconds; None stands for no server."""
+    """Measures an operation and the processor time of one request in both servers, in microseconds. None: no server."""
     before = [seconds(process) for process in (server, database)]
     measured = operation()
     after = [seconds(process) for process in (server, database)]
@@ -25,7 +25,7 @@ def with_costs(
 
 
 def seconds(process: psutil.Process | None) -> float | None:
-    """User and system time; a process has that of its children from when they have ended."""
+    """User and system time; that of ended children is included by the operating system."""
     if process is None:
         return None
     own = process.cpu_times()
@@ -35,7 +35,7 @@ def seconds(process: psutil.Process | None) -> float | None:
 
 
 def _times(processes: Iterable[psutil.Process]) -> Iterator[Any]:
-    """Without those that end meanwhile, as workers of autovacuum do."""
+    """Without processes that end during the loop, such as autovacuum workers."""
     for each in processes:
         with suppress(psutil.NoSuchProcess):
             yield each.cpu_times()

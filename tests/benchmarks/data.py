@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.data [--size N]
 
-The database is migrated first. It may have descriptors already, but none of the documents of `district`. While it is
-filled its tables are locked; at the end they are vacuumed, and every body is compared with its rows, as
-`manage.py verify_integrity` does. `--unverified` leaves the comparison to a benchmark that makes it at its own end.
+The database is migrated first. It may have descriptors already, but none of the documents of `district`. Its tables are
+locked while they are filled; at the end they are vacuumed, and every body is compared with its rows, as by
+`manage.py verify_integrity`. `--unverified` leaves the comparison to the calling benchmark.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from tests.benchmarks.verification import verify_here
 
 
 def main() -> None:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="make bench-data", description=__doc__.partition("\n")[0])
     parser.add_argument("--size", type=int, default=1_000_000, help="how many documents")
     parser.add_argument("--unverified", action="store_true", help="do not compare bodies and rows")

@@ -1,4 +1,4 @@
-"""What is asked of the database itself: the write statement bare, as the ceiling of writes, and rows to delete."""
+"""Measurements of the database alone: the bare write statement, an upper bound of writes, and rows to delete."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from references.identity import natural_key, referential_id
 from tests.benchmarks.load import Measured
 
 _PREPARED = ["--no-vacuum", "--protocol=prepared"]
-# pgbench would take `:true` for one of its variables, so a blank follows each colon.
+# pgbench would read `:true` as one of its variables, so a blank follows each colon.
 _JSON = (
     '{"studentReference": {"studentUniqueId": "%s"}, "schoolReference": {"schoolId": 1}, "entryDate": "2025-08-20",'
     ' "entryGradeLevelDescriptor": "uri://ed-fi.org/GradeLevelDescriptor#Ninth grade",'
@@ -30,7 +30,7 @@ _ASSOCIATION = {
     "body": "('" + _JSON.replace("%s", "' || :n::text || '") + "')",
     "document_uuid": "md5('id' || :n::text)::uuid",
 }
-# What is referred to: 500 of the seeded associations are models for the new ones.
+# Reference targets: 500 of the seeded associations are models for the new ones.
 _MODELS = """
 DROP TABLE IF EXISTS benchmark_model;
 CREATE TABLE benchmark_model AS
@@ -69,7 +69,7 @@ WITH inserted AS (
 )
 SELECT id FROM inserted
 """
-# pgbench has no function for referential ids, so the rows that it writes have made-up ones.
+# pgbench has no function for referential ids, so the rows that it writes have random ones.
 _REMOVE_ROWS_OF_BARE_STATEMENT = "DELETE FROM document WHERE natural_key ~ '^NK#[0-9]+$'"
 _COPY_STUDENTS = """
 WITH model AS (
@@ -95,7 +95,7 @@ SELECT document_uuid FROM copied
 
 
 def copied_students(database_url: str, documents: int) -> list[UUID]:
-    """Ids of that many new students to whom nothing refers."""
+    """Ids of this many new students without referrers."""
     unique_ids = [uuid4().hex for _ in range(documents)]
     keys = [natural_key([("studentUniqueId", unique_id)]) for unique_id in unique_ids]
     ids = [referential_id("Ed-Fi", "Student", key) for key in keys]
@@ -105,20 +105,20 @@ def copied_students(database_url: str, documents: int) -> list[UUID]:
 
 
 def remove_rows_of_bare_statement(database_url: str) -> None:
-    """At the end, before the database is verified: until then they are part of what the server works with."""
+    """Called at the end, before the database is verified."""
     with psycopg.connect(database_url) as connection:
         connection.execute(_REMOVE_ROWS_OF_BARE_STATEMENT)
         connection.execute("DROP SCHEMA IF EXISTS benchmark CASCADE")
 
 
 def bare_statement(database_url: str, connections: int, seconds: float) -> Measured:
-    """The upsert of new associations by pgbench, prepared, one statement a transaction."""
+    """The upsert of new associations by pgbench, prepared, one statement per transaction."""
     return _pgbench(_script(database_url), database_url, connections, seconds)
 
 
 def plain_tables(database_url: str, connections: int, seconds: float) -> Measured:
-    """The same with tables that have what the original Meadowlark stores, and primary keys alone: the baseline that no
-    index, trigger or foreign key of ours slows down."""
+    """The same on tables with the columns of the original Meadowlark and primary keys only: the baseline without other
+    indexes, triggers and foreign keys."""
     parameters = _ASSOCIATION | {
         "resource_type": _resource_type_of_models(database_url),
         "targets": _of_the_model("targets"),
@@ -146,13 +146,13 @@ def _pgbench(script: str, database_url: str, connections: int, seconds: float) -
 
 
 def _environment() -> dict[str, str]:
-    """PostgreSQL takes one plan for all values where it looks no worse than one for each. With the expressions that
-    stand here for values it would plan each time, which it does not do for the server."""
+    """Forces generic plans. With expressions in place of values PostgreSQL would choose custom plans and plan each
+    execution, which it does not do for the server."""
     return {**os.environ, "PGOPTIONS": "-c plan_cache_mode=force_generic_plan"}
 
 
 def _milliseconds(log: Path) -> Iterator[float]:
-    """How long each statement took: the third column of what each job logged, in microseconds."""
+    """The duration of each statement: the third column in the log of each job, in microseconds."""
     for file in log.parent.glob(f"{log.name}.*"):
         yield from (int(line.split()[2]) / 1000 for line in file.read_text().splitlines())
 

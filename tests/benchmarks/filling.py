@@ -1,4 +1,4 @@
-"""A database filled with a `district` for a benchmark, which verifies it at its own end."""
+"""Fills a database with a `district` for a benchmark, which verifies it at its end."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ _TOP = Path(__file__).parents[2]
 
 
 def fill(database_url: str, home: Path, size: int) -> None:
-    """Exits with status 1, and with what `tests.benchmarks.data` said, if that fails."""
+    """Exits with status 1 and the output of `tests.benchmarks.data` if that fails."""
     environment = os.environ | {"DATABASE_URL": database_url, "MEADOWLARK_HOME": str(home)}
     command = [sys.executable, "-m", "tests.benchmarks.data", "--size", str(size), "--unverified"]
     done = subprocess.run(command, cwd=_TOP, env=environment, check=False, capture_output=True, text=True)

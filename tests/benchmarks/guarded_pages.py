@@ -1,13 +1,13 @@
-"""What it costs to show a client only what it may see: guarded collections beside unguarded ones.
+"""The cost of authorization in collections: with the policy of a client and without.
 
     python -m tests.benchmarks.guarded_pages [RESOURCE ...] [--json FILE]
 
 for the database that `DATABASE_URL` names, filled by `make bench-data`. Each query is measured without a policy, and
-for each client with the policy of a strategy. Times are those of the statement with reading its rows, in milliseconds,
-the shortest of several; what counts are the ratios within one run. Where nothing is said, the strategy is
+for each client with the policy of a strategy. Times are those of the statement including reading its rows, in
+milliseconds, the shortest of several; relevant are the ratios within one run. Unless stated otherwise, the strategy is
 RelationshipsWithEdOrgsAndPeople and the page has 25 documents. "GET" is the whole request, through Django in this
-process, of a client with the claim set SISVendor beside one with EdFiSandbox. For deletes and key changes some
-documents are removed and changed in a transaction that is rolled back.
+process, of a client with the claim set SISVendor compared with one with EdFiSandbox. For deletes and key changes some
+documents are deleted and changed in a transaction that is rolled back.
 """
 
 import argparse
@@ -60,7 +60,7 @@ class Row:
 
 
 def measure(names: list[str]) -> Iterator[Row]:
-    """One row for each resource, question and client."""
+    """One row for each resource, query and client."""
     from edfi_api.model.surface.resource import ResourceName  # noqa: PLC0415
     from edfi_api.startup import current_surface  # noqa: PLC0415  Django is set up by now
 
@@ -100,18 +100,18 @@ def _requests(resource: "Resource") -> Iterator[Row]:
                 yield Row(resource.name.resource, "GET", who, of_client(), _shortest(of_client), unguarded)
     finally:
         for model in (ApiClient, Application, Vendor):
-            model.objects.filter(name__startswith=_OURS).delete()
+            model.objects.filter(name__startswith=_NAME_PREFIX).delete()
 
 
 def _token(http: Client, claim_set: str, organizations: list[int]) -> str:
     from edfi_api.security.clients import create_client  # noqa: PLC0415  Django is set up by now
 
-    client = create_client(f"{_OURS} {uuid4()}", claim_set, organizations)
+    client = create_client(f"{_NAME_PREFIX} {uuid4()}", claim_set, organizations)
     form = {"grant_type": "client_credentials", "client_id": client.key, "client_secret": client.secret}
     return http.post("/oauth/token", form, content_type="application/json").json()["access_token"]
 
 
-_OURS = "benchmark of guarded pages"
+_NAME_PREFIX = "benchmark of guarded pages"
 
 
 def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolicy | None], int]]]":
@@ -156,7 +156,7 @@ def _questions(resource: "Resource") -> "dict[str, tuple[str, Callable[[RowPolic
 
 
 def _filters(resource: "Resource") -> list[str]:
-    """Frequent and rare values, those of the last school and those of a student of it, where the resource has such
+    """Filters by frequent and rare values, by the last school and by a student of it, if the resource has these
     fields."""
     school = _clients()["a school at the far end"][0]
     student = district.student_unique_id(school - district.school_id(0), 7)
@@ -200,7 +200,7 @@ def _changes(resource: "Resource") -> Iterator[Row]:
         transaction.set_rollback(True)
 
 
-# One document in twenty: as the triggers would write it down, except for columns that are not queried here.
+# One document in twenty, as written by the triggers, except for columns that are not queried here.
 _DELETE = """
 INSERT INTO deleted_document (change_version, document_uuid, resource_type_id, natural_key, key_values, aliases,
                               organization, student, contact, staff, namespace, opens_pathway,
@@ -251,7 +251,7 @@ def _applies(resource: "Resource", strategy: str) -> bool:
 
 
 def _clients() -> Clients:
-    """Agencies stand in the order of their schools' documents."""
+    """Agencies in the order of their schools' documents."""
     from edfi_api.models import OrganizationClosure  # noqa: PLC0415  Django is set up by now
 
     below = OrganizationClosure.objects.order_by("ancestor_id", "descendant_id")
@@ -272,7 +272,7 @@ def _newest() -> int:
 
 
 def _shortest(action: Callable[[], object]) -> float:
-    """Of up to twenty times, as many as a second has, two at least."""
+    """The shortest of two to twenty runs, within about a second."""
     durations: list[float] = []
     while len(durations) < 2 or (len(durations) < 20 and sum(durations) < _LONGEST_SECONDS):
         started = time.perf_counter()
@@ -282,7 +282,7 @@ def _shortest(action: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("resource", nargs="*", default=_RESOURCES)
     parser.add_argument("--json", type=Path, help="write the result to this file too")

@@ -1,11 +1,11 @@
-"""Do the indexes on bodies pay for themselves? What each way to index them costs writes and disk, and brings pages.
+"""Comparison of indexes on bodies: their cost for writes and disk space, and their gain for pages.
 
     python -m tests.benchmarks.indexes [--size N] [--rounds N] [--seconds S] [--json FILE]
 
-In a temporary server with PostgreSQL's full durability it makes, round after round, one index after the other on the
+In a temporary server with PostgreSQL's full durability it creates, in each round, one index after the other on the
 same documents. `writes` are those of the bare upsert statement by 8 connections of pgbench; `log` is the write-ahead
-log of one write in bytes, which other work on the machine does not change. The columns of pages are milliseconds of
-the condition alone, which finds the first 25 rows as the index branch of a page does, without the walk before it.
+log of one write in bytes, which is independent of other load. The columns of pages are milliseconds of the condition
+alone, which finds the first 25 rows like the index branch of a page, without the scan of near rows before it.
 """
 
 import argparse
@@ -35,7 +35,7 @@ _BY_TYPE = "d.resource_type_id = {type} AND d.body @> '{example}'"
 _SCOPED = """scoped_body(d.resource_type_id, d.body) @> '{{"{type}": {example}}}'"""
 _GIN = "CREATE INDEX body_of_{name} ON document USING gin ({expression} jsonb_path_ops) {rest}"
 
-# What can be asked for at all: members of the root that are no arrays, and reference objects.
+# Queryable members: members of the root that are no arrays, and reference objects.
 _QUERYABLE_BODY = """
 CREATE FUNCTION queryable_body(resource_type_id smallint, body jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN (
@@ -46,7 +46,7 @@ CREATE FUNCTION queryable_body(resource_type_id smallint, body jsonb) RETURNS js
 
 @dataclass(frozen=True)
 class Scheme:
-    """A way to index bodies: what is made for it, and how it is asked."""
+    """An index on bodies: the statement that creates it, and the condition that uses it."""
 
     name: str
     indexes: tuple[str, ...]
@@ -55,7 +55,7 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Question:
-    """A resource, and a body that those asked for contain."""
+    """A resource, and a JSON object that the requested documents contain."""
 
     resource: str
     example: Mapping[str, object]
@@ -74,7 +74,7 @@ class Row:
 
 
 def main() -> int:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.indexes", description=__doc__.split("\n")[0])
     parser.add_argument("--size", type=int, default=100_000, help="documents in the database")
     parser.add_argument("--rounds", type=int, default=3)
@@ -126,7 +126,7 @@ def _gin(name: str, expression: str, rest: str = "") -> str:
 
 
 def _questions(there: Place) -> dict[str, Question]:
-    """By what they ask for. `enrolled` asks a resource for a value that many more documents of others have."""
+    """Queries by name. `enrolled` searches for a value that is far more frequent in other resources."""
     school = district.school_id(there.schools - 1)
     student = district.student_unique_id(there.schools - 1, 1)
     return {
@@ -162,7 +162,7 @@ def _measure(
 
 
 def _page(scheme: Scheme, question: Question, connection: psycopg.Connection) -> float:
-    """The least of some runs, in milliseconds; the type is a constant, as a partial index needs it."""
+    """The shortest of several runs, in milliseconds; the resource type is a constant, as partial indexes require."""
     (type_,) = connection.execute("SELECT id FROM resource_type WHERE name = %s", [question.resource]).fetchone() or (
         0,
     )

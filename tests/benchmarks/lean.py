@@ -11,6 +11,6 @@ _APPLICATION = "tests.benchmarks.lean_application:application"
 
 
 def lean_view(server: Server, home: Path) -> AbstractContextManager[tuple[int, psutil.Process]]:
-    """Runs the lean view over the database of `server`, whose home this is; its port and process are yielded."""
+    """Runs the lean view over the database of `server`, whose home this is; yields port and process."""
     environment = {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)}
     return constant_view(home.with_name("lean"), application=_APPLICATION, **environment)

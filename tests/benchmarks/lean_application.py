@@ -1,5 +1,5 @@
-"""The ceiling of reads from the database: a Django view that authenticates, runs one statement, and answers with the
-body as it is stored. It authorizes nothing, adds nothing to the body, and has neither middleware nor REST framework.
+"""An upper bound for reads from the database: a Django view that authenticates, runs one statement, and returns the
+stored body, without authorization, links, middleware and REST framework.
 """
 
 import os

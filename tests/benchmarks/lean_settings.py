@@ -1,4 +1,4 @@
-"""The server's settings, for the lean view: an address map of its own, and no middleware."""
+"""The server's settings with the lean view as URL map, without middleware."""
 
 from meadowlark.settings import *  # noqa: F403  all of them
 

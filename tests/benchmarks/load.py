@@ -1,8 +1,8 @@
-"""The load generator, a process of its own: wrk where the system has it, else `python -m tests.benchmarks.load`.
+"""The load generator, a separate process: wrk if it is installed, else `python -m tests.benchmarks.load`.
 
-Both send prepared requests, byte by byte as they stand in a file, over connections that stay open, and start over at
-the end of the file. The one in Python exists so that nothing needs to be installed. It costs about twice the
-processor time of wrk; how much a measurement took is output with it.
+Both send prepared requests unchanged from a file, over persistent connections, and start over at the end of the file.
+The one in Python needs no installation, but about twice the processor time of wrk, which is reported with each
+measurement.
 """
 
 import argparse
@@ -30,7 +30,7 @@ _STATUS_WITHOUT_BODY = re.compile(rb"HTTP/1\.[01] (204|304)")
 
 @dataclass(frozen=True)
 class Measured:
-    """One measurement; times in milliseconds. `generator_share` is the part of one core that the generator took.
+    """One measurement; times in milliseconds. `generator_share` is the share of one core that the generator used.
 
     `server_cost` and `database_cost` are the microseconds of processor time that one request took there.
     """
@@ -46,7 +46,7 @@ class Measured:
 
 
 def measure(port: int, requests: Sequence[bytes], connections: int, seconds: float) -> Measured:
-    """Send the requests as fast as answers come, each connection one at a time."""
+    """Each connection sends its next request when the previous one is answered."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(b"".join(b"%d\n%s" % (len(request), request) for request in requests))
         file.flush()
@@ -63,7 +63,7 @@ def measure(port: int, requests: Sequence[bytes], connections: int, seconds: flo
 
 
 def name() -> str:
-    """Which generator measures."""
+    """The name of the generator."""
     return "wrk" if shutil.which("wrk") else "python -m tests.benchmarks.load"
 
 

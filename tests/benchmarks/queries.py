@@ -1,11 +1,11 @@
-"""`make bench`, section `queries`: how long each kind of query takes in a database of one size and of a larger one.
+"""`make bench`, section `queries`: the duration of each kind of query in a smaller and a larger database.
 
     python -m tests.benchmarks.queries [--sizes N ...] [--seconds S] [--json FILE]
 
-For each size the server is started as `make run` does, in a temporary home, and its database filled with a `district`.
-Then one connection asks each question over and over. `x id` is the time of a question to that of GET by id, as
-medians of the same run; the last column is that ratio with the largest size to that with the smallest: a page should
-stay below 3, what is counted or skipped grows with it.
+For each size the server is started as by `make run`, in a temporary home, and its database filled with a `district`.
+Then one connection repeats each query. `x id` is the ratio of its time to that of GET by id, as medians of the same
+run; the last column compares this ratio for the largest and the smallest size: for pages it should stay below 3, for
+counting and skipping it grows with the size.
 """
 
 import argparse
@@ -37,7 +37,7 @@ SELECT document_uuid FROM document d JOIN resource_type t ON t.id = d.resource_t
 
 @dataclass(frozen=True)
 class Row:
-    """One question in a database of one size; times in milliseconds."""
+    """One query in a database of one size; times in milliseconds."""
 
     size: int
     question: str
@@ -49,10 +49,10 @@ class Row:
 
 
 def main() -> int:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.queries", description=__doc__.split("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=_SIZES, help="documents in the database")
-    parser.add_argument("--seconds", type=float, default=1, help="how long each question is asked")
+    parser.add_argument("--seconds", type=float, default=1, help="how long each query is measured")
     parser.add_argument("--json", type=Path, help="write the result to this file too")
     options = parser.parse_args()
     rows = measure(options.sizes, options.seconds)
@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def measure(sizes: Sequence[int], seconds: float) -> list[Row]:
-    """All questions in databases of these sizes, one after the other."""
+    """All queries in databases of these sizes, one after the other."""
     rows = []
     for size in sizes:
         prefix = "meadowlark-queries-"
@@ -92,7 +92,7 @@ def _measure_all(server: Server, size: int, seconds: float) -> list[Row]:
 
 
 def _documents(server: Server, path: str) -> int:
-    """How many the answer has; asked once before it is measured, as the first time is another matter."""
+    """The number of documents in the answer; also warms up before the measurement."""
     headers = {"Authorization": f"Bearer {server.token}"}
     url = f"http://{ADDRESS}:{server.port}{_DATA}{path}"
     answer = httpx.get(url, headers=headers, timeout=_LONGEST_SECONDS).raise_for_status().json()
@@ -105,7 +105,7 @@ def _request(server: Server, path: str) -> bytes:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """For a person: a line for each question, the sizes side by side."""
+    """A readable table: a line for each query, with the sizes side by side."""
     sizes = list(dict.fromkeys(row.size for row in rows))
     found = {(row.size, row.question): row for row in rows}
     lines = [f"{'':36}" + "".join(f"{f'{size:,} documents':>37}" for size in sizes)]

@@ -1,4 +1,4 @@
-"""Measurements → a table, ratios to the ceilings, JSON, and the comparison with an earlier run."""
+"""Measurements → a table, ratios to the upper bounds, JSON, and the comparison with an earlier run."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ RESPONDER = "trivial responder"
 
 @dataclass(frozen=True)
 class Row:
-    """All rounds of one operation with so many connections, as their medians; errors are added up."""
+    """All rounds of one operation with this number of connections, as medians; errors are summed up."""
 
     operation: str
     connections: int
@@ -34,7 +34,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Ratio:
-    """An operation to its ceiling, both with 16 connections; the median of the rounds, and the least and greatest."""
+    """The ratio of an operation to its upper bound, both with 16 connections: median, minimum and maximum."""
 
     operation: str
     ceiling: str
@@ -49,7 +49,7 @@ _HEAD = (
     f"{'generator':>11}{'server us':>11}{'database us':>13}"
 )
 
-# What the project aims at; without a number it is told for interest.
+# Targets of the project; ratios without a number are printed for information.
 RATIOS: list[tuple[str, str, float | None]] = [
     ("POST association", STATEMENT, 0.40),
     ("POST association", PLAIN_TABLES, None),
@@ -63,10 +63,10 @@ RATIOS: list[tuple[str, str, float | None]] = [
 
 # Rounds of one operation with one number of connections.
 Rounds = Mapping[tuple[str, int], list[Measured]]
-# Rates by operation and connections, ratios by operation and ceiling.
+# Rates by operation and connections, ratios by operation and upper bound.
 Baseline = Mapping[tuple[str, int | str], float]
 
-# A generator below both of these had time to spare.
+# Below both of these the generator was not the bottleneck.
 _MOST_OF_A_CORE = 0.8
 _LEAST_MARGIN = 2
 
@@ -76,7 +76,7 @@ def rows(rounds: Rounds) -> list[Row]:
 
 
 def ratios(rounds: Rounds, connections: int) -> list[Ratio]:
-    """Round by round, since other work on the machine slows operation and ceiling of one round alike."""
+    """Per round, since other load on the machine affects both operations of a round alike."""
     found = []
     for operation, ceiling, target in RATIOS:
         pairs = zip(rounds[operation, connections], rounds[ceiling, connections], strict=True)
@@ -86,7 +86,7 @@ def ratios(rounds: Rounds, connections: int) -> list[Ratio]:
 
 
 def text(found: Iterable[Row], against: Iterable[Ratio], before: Baseline) -> str:
-    """For a person; with a baseline, how each figure compares with it."""
+    """A readable report; with a baseline, each figure is compared with it."""
     lines = [_HEAD + (f"{'change':>8}" if before else "")]
     lines += [_line(row) + _change(before.get((row.operation, row.connections)), row.per_second) for row in found]
     lines += ["", f"{'':28}{'':28}{'ratio':>7}{'least':>8}{'most':>7}{'target':>8}"]
@@ -97,7 +97,7 @@ def text(found: Iterable[Row], against: Iterable[Ratio], before: Baseline) -> st
 
 
 def conclusions(found: Sequence[Row], against: Iterable[Ratio], generator: str) -> str:
-    """What a person is to make of it."""
+    """The conclusions: targets, errors, and the load generator."""
     return "\n".join([_about_generator(found, generator), _about_targets(against), _about_errors(found)])
 
 
@@ -129,7 +129,7 @@ def _about_errors(found: Iterable[Row]) -> str:
 
 
 def as_json(found: Iterable[Row], against: Iterable[Ratio], generator: str, query_rows: Iterable[queries.Row]) -> str:
-    """What `--baseline` reads again, and the section of queries."""
+    """JSON for `--baseline`, including the section of queries."""
     document = {
         "generator": generator,
         "rows": [asdict(row) for row in found],

@@ -1,4 +1,4 @@
-"""The least a server can do, to see what the load generator alone could: any bytes received get a fixed answer."""
+"""A minimal server that measures the load generator: any received bytes get a fixed answer."""
 
 import contextlib
 import multiprocessing
@@ -13,7 +13,7 @@ _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 700\r\n\r\n" + b"x" * 700
 
 @contextlib.contextmanager
 def trivial_responder() -> Iterator[int]:
-    """Runs until the block ends; the port is yielded."""
+    """Runs until the end of the context; yields the port."""
     with socket.create_server((ADDRESS, 0), backlog=64) as listener:
         process = multiprocessing.get_context("fork").Process(target=_respond, args=(listener,), daemon=True)
         process.start()
@@ -44,5 +44,5 @@ def _answer(connections: dict[int, socket.socket], number: int) -> None:
             connections[number].sendall(_ANSWER)
             return
     except ConnectionError:
-        pass  # The generator ended in the middle of a request, as it may.
+        pass  # The generator may end in the middle of a request.
     connections.pop(number).close()

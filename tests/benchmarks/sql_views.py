@@ -1,11 +1,11 @@
-"""`make bench-sql-views`: how fast questions of analysts are, through the live views and over plain tables.
+"""`make bench-sql-views`: queries of analysts through the live views, compared with plain tables.
 
     python -m tests.benchmarks.sql_views [--enrollments N]
 
 Beside N enrollments there are students, associations with addresses, and attendance events in the proportions of a
 district (0.4, 0.3 and 0.5 of N), cloned from one document each without triggers. `plain` are tables filled from the
-views, with primary keys. Each figure is the least execution time of three runs in one process, without parallel
-workers; `x plain` is the ratio of the two, and should stay below the limit where there is one.
+views, with primary keys. Each figure is the shortest execution time of three runs in one process, without parallel
+workers; `x plain` is the ratio of the two, and should stay below the limit if there is one.
 """
 
 import argparse
@@ -41,7 +41,7 @@ _TABLES = {
         " streetnumbername"
     ),
 }
-# Question, SQL, and what the ratio should stay below.
+# Query, SQL, and the limit of the ratio.
 QUESTIONS: tuple[tuple[str, str, float | None], ...] = (
     ("count of enrollments", "SELECT count(*) FROM {s}.studentschoolassociation", 20),
     ("distinct students", "SELECT count(DISTINCT studentusi) FROM {s}.studentschoolassociation", 15),
@@ -88,7 +88,7 @@ QUESTIONS: tuple[tuple[str, str, float | None], ...] = (
 
 @dataclass(frozen=True)
 class Row:
-    """A question: milliseconds of planning and execution over the views, and of execution over plain tables."""
+    """A query: milliseconds of planning and execution over the views, and of execution over plain tables."""
 
     question: str
     planning: float
@@ -98,7 +98,7 @@ class Row:
 
 
 def main() -> int:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="make bench-sql-views", description=__doc__.split("\n")[0])
     parser.add_argument("--enrollments", type=int, default=_ENROLLMENTS)
     rows = measure(parser.parse_args().enrollments)
@@ -107,7 +107,7 @@ def main() -> int:
 
 
 def measure(enrollments: int) -> list[Row]:
-    """All questions in a database with so many enrollments."""
+    """All queries in a database with this number of enrollments."""
     with tempfile.TemporaryDirectory(prefix="meadowlark-views-") as folder:
         home = Path(folder, "home")
         with meadowlark(home) as server:
@@ -160,7 +160,7 @@ def _times(connection: psycopg.Connection[Any], statement: str) -> tuple[float, 
 
 
 def table(rows: Sequence[Row]) -> str:
-    """For a person: a line for each question."""
+    """A readable table: a line for each query."""
     return "\n".join([f"{'':32}{'plan ms':>9}{'live ms':>11}{'plain ms':>11}{'x plain':>9}", *map(_line, rows)])
 
 

@@ -1,12 +1,12 @@
-"""How fast `stream_changes` tells what is there, how long it takes until a change is told, and what it costs writers.
+"""Throughput and lag of `stream_changes`, and its cost for writers.
 
     python -m tests.benchmarks.stream [--documents N] [--seconds S]
 
-Starts the server as `make run` does, in a temporary home. First it streams documents that are there already into a
-file. Then it posts new ones with 16 connections, in turn without and with `stream_changes --follow` beside it. The lag
-of a change is the time from its transaction's begin, which its line tells, until the line is in the file; the program
-looks every few milliseconds. Server, database, stream and load generator share the cores: see how the rate of
-writes falls, and judge by the ratio.
+Starts the server as by `make run`, in a temporary home. First it streams stored documents into a file. Then it posts
+new ones with 16 connections, alternately without and with `stream_changes --follow`. The lag of a change is
+the time from the begin of its transaction, which is in its line, until the line is in the file, which is polled every
+few milliseconds. Server, database, stream and load generator share the cores, so the ratio of the rates of writes is
+the relevant figure.
 """
 
 import argparse
@@ -41,7 +41,7 @@ _SLEEPS = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND o
 
 
 def main() -> int:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.stream", description=__doc__.split("\n")[0])
     parser.add_argument("--documents", type=int, default=100_000, help="how many are there already")
     parser.add_argument("--seconds", type=float, default=5, help="how long writers are measured each time")
@@ -49,14 +49,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="meadowlark-stream-") as name, meadowlark(Path(name) / "home") as server:
         folder, workloads = Path(name), Workloads(server)
         workloads.seed(_SEEDED)
-        _tell_what_is_there(server, folder, options.documents)
-        _tell_what_comes(server, folder, workloads, options.seconds)
-        _tell_single_changes(server, folder)
+        _measure_throughput(server, folder, options.documents)
+        _measure_cost_for_writers(server, folder, workloads, options.seconds)
+        _measure_lag_of_single_changes(server, folder)
         verify(server.database_url, folder / "home")
     return 0
 
 
-def _tell_what_is_there(server: Server, folder: Path, documents: int) -> None:
+def _measure_throughput(server: Server, folder: Path, documents: int) -> None:
     copied_students(server.database_url, documents)
     file = folder / "all"
     start = time.perf_counter()
@@ -71,7 +71,7 @@ def _tell_what_is_there(server: Server, folder: Path, documents: int) -> None:
     print(f"{lines / (end - start):,.0f}/s with the start of the command", flush=True)
 
 
-def _tell_what_comes(server: Server, folder: Path, workloads: Workloads, seconds: float) -> None:
+def _measure_cost_for_writers(server: Server, folder: Path, workloads: Workloads, seconds: float) -> None:
     alone, beside, lags = [], [], []
     for number in range(_ROUNDS):
         alone.append(_written(server, workloads, seconds))
@@ -85,7 +85,7 @@ def _tell_what_comes(server: Server, folder: Path, workloads: Workloads, seconds
     print(f"lag of {len(lags):,} changes under this load: p50 {quantiles[49]:.3f} s, p99 {quantiles[98]:.3f} s")
 
 
-def _tell_single_changes(server: Server, folder: Path) -> None:
+def _measure_lag_of_single_changes(server: Server, folder: Path) -> None:
     with _following(server, folder, folder / "idle") as seen:
         for _ in range(20):
             copied_students(server.database_url, 1)
@@ -103,15 +103,15 @@ def _written(server: Server, workloads: Workloads, seconds: float) -> float:
 
 @contextmanager
 def _following(server: Server, folder: Path, file: Path) -> Iterator[list[float]]:
-    """The lags of what is told to somebody who has heard everything before."""
+    """The lags of changes for a consumer that has read all previous ones."""
     with _stream(server, folder, file, "--consumer", "tests", "--follow"):
-        while not _sleeps(server):
+        while not _is_idle(server):
             time.sleep(_BETWEEN_LOOKS)
         with _watching(file) as lags:
             yield lags
 
 
-def _sleeps(server: Server) -> bool:
+def _is_idle(server: Server) -> bool:
     with psycopg.connect(server.database_url) as connection:
         return connection.execute(_SLEEPS).fetchone()[0]
 
@@ -127,7 +127,7 @@ def _stream(server: Server, folder: Path, file: Path, *arguments: str) -> Iterat
 
 @contextmanager
 def _watching(file: Path) -> Iterator[list[float]]:
-    """The lags of all lines that are written during the block, in seconds."""
+    """The lags in seconds of all lines written within the context."""
     lags: list[float] = []
     is_over = threading.Event()
     with file.open("rb") as lines:

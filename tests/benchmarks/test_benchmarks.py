@@ -1,4 +1,4 @@
-"""No benchmark reports figures over wrong data."""
+"""Benchmarks verify their data before they report figures."""
 
 import ast
 import os
@@ -25,7 +25,7 @@ from tests.ports import ADDRESS
 from tests.server_processes import meadowlark
 
 TOP = Path(__file__).parents[2]
-# The load generator is started by benchmarks and opens no database; that of SQL views reads copies without references.
+# The load generator opens no database; the benchmark of SQL views reads copies without references.
 NO_BENCHMARK = {"load.py", "sql_views.py", Path(__file__).name}
 PROGRAMS = [
     path
@@ -36,7 +36,7 @@ PROGRAMS = [
 
 @pytest.fixture(scope="module")
 def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A database of its own with a school in it."""
+    """A separate database with one school."""
     with EmbeddedPostgres(tmp_path_factory.mktemp("benchmarks")) as server:
         filled = fill(server.url)
         assert filled.returncode == 0, filled.stderr
@@ -51,7 +51,7 @@ def fill(database_url: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_every_program_verifies_what_it_measured(program: Path) -> None:
+def test_every_program_verifies_its_data(program: Path) -> None:
     calls = [node for node in ast.walk(ast.parse(program.read_text())) if isinstance(node, ast.Call)]
 
     assert {call.func.id for call in calls if isinstance(call.func, ast.Name)} & {"verify", "verify_here"}
@@ -63,7 +63,7 @@ def test_copied_students_agree_with_their_rows(database_url: str, tmp_path: Path
     verify(database_url, tmp_path)
 
 
-def test_the_rows_of_the_bare_statement_are_removed_again(database_url: str, tmp_path: Path) -> None:
+def test_the_rows_of_the_bare_statement_are_removed(database_url: str, tmp_path: Path) -> None:
     assert bare_statement(database_url, 1, 1).requests > 0
     with pytest.raises(SystemExit, match="The data is wrong"):
         verify(database_url, tmp_path)
@@ -119,7 +119,7 @@ def test_the_lean_view_answers_with_the_stored_body_to_a_client_with_a_token(tmp
         assert httpx.get(f"http://{ADDRESS}:{port}/{path}/{id_}", headers=other).status_code == 401
 
 
-def test_bench_data_fails_over_rows_that_disagree(database_url: str) -> None:
+def test_bench_data_fails_if_rows_and_bodies_disagree(database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE document SET natural_key = 'NK#other' WHERE body ->> 'sessionName' = 'Fall'")
 

@@ -1,4 +1,4 @@
-"""Writes of studentSchoolAssociations, with tracking and without, and what each takes."""
+"""Timed writes of studentSchoolAssociations, with tracking and without."""
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
@@ -18,7 +18,7 @@ from edfi_api.storage import store
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from tests.factories import STORED_URIS, DocumentFactory
 
-# Of the clock, and of the processor.
+# Wall-clock time, and processor time.
 Seconds = tuple[float, float]
 Measured = dict[str, Seconds]
 
@@ -33,7 +33,7 @@ ALTER TABLE document ALTER COLUMN change_version SET DEFAULT next_change_version
 CREATE INDEX document_change_version ON document (resource_type_id, change_version)
 """
 _ASSOCIATIONS = "document USING resource_type t WHERE t.id = resource_type_id AND t.name = 'StudentSchoolAssociation'"
-# Each measurement finds tables of the same size, without dead rows.
+# Each measurement starts with tables of the same size, without dead rows.
 _CLEAN = (
     f"DELETE FROM {_ASSOCIATIONS}",
     "TRUNCATE superseded_document, deleted_document",
@@ -43,7 +43,7 @@ _CLEAN = (
 
 
 def rounds(writes: int, number: int) -> Iterator[tuple[Measured, Measured]]:
-    """By kind of write, with tracking and without. A first round, in which everything is new, does not count."""
+    """By kind of write, with tracking and without. The first round warms up and is discarded."""
     measured = _Writes(writes)
     measured.measure(is_tracked=True)
     for round_ in range(number):
@@ -65,7 +65,7 @@ class _Writes:
         self._written: list[UUID] = []
 
     def measure(self, is_tracked: bool) -> Measured:
-        """In an order in which each kind finds what it needs."""
+        """In an order in which each kind has the documents that it needs."""
         self._start(is_tracked)
         return {
             "inserted": _seconds(self._upsert),

@@ -1,11 +1,11 @@
-"""What it costs a write that the database keeps what documents were: the same writes with tracking and without.
+"""The cost of tracking changes for writes: the same writes with tracking and without.
 
     DATABASE_URL=... python -m tests.benchmarks.tracking [--rounds 5] [--writes 2000]
 
-Makes a database of its own on that server. Told is, for one write of a studentSchoolAssociation, how long the writer
-waits, until it is on disk, and the processor time of PostgreSQL's process, of which other programs on the machine take
-nothing: medians of rounds, and the median of the ratios of rounds that follow each other. Bulk loads do not wait for
-the disk. Without tracking means versions straight from the sequence, no triggers, and no index of versions.
+Creates a separate database on that server. It prints, for one write of a studentSchoolAssociation, the time until it is
+on disk, and the processor time of PostgreSQL's process, which is independent of other load: medians of rounds, and the
+median of the ratios of consecutive rounds. Bulk loads do not wait for the disk. Without tracking means versions from
+the sequence, no triggers, and no index of versions.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from tests.benchmarks.verification import verify_here
 
 
 def main() -> None:
-    """The command line; see the module's text."""
+    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.tracking", description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--writes", type=int, default=2000)
@@ -34,12 +34,12 @@ def main() -> None:
     try:
         measured = list(rounds(options.writes, options.rounds))
         verify_here()
-        _tell(measured, options.writes)
+        _print(measured, options.writes)
     finally:
         connection.creation.destroy_test_db(name, verbosity=0)
 
 
-def _tell(found, writes: int) -> None:
+def _print(found, writes: int) -> None:
     print(f"{'microseconds for a write':34} {'with':>7} {'without':>8} {'ratio':>6}")
     for kind in found[0][0]:
         for place, what in enumerate(("waiting", "processor")):

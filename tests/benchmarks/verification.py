@@ -1,4 +1,4 @@
-"""Every benchmark ends with `manage.py verify_integrity`: what was measured over wrong data is not reported."""
+"""Every benchmark ends with `manage.py verify_integrity`: figures measured on wrong data are not reported."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ _WRONG_DATA = "The data is wrong, and so is what was measured with it."
 
 
 def verify(database_url: str, home: Path) -> None:
-    """In a process of its own. Exits with status 1 if rows and bodies disagree."""
+    """In a subprocess. Exits with status 1 if rows and bodies disagree."""
     environment = os.environ | {"DATABASE_URL": database_url, "MEADOWLARK_HOME": str(home)}
     if subprocess.run(
         [sys.executable, "manage.py", "verify_integrity"], cwd=_TOP, env=environment, check=False

@@ -1,4 +1,4 @@
-"""What is sent: the documents of the benchmark, and the requests made from them, ready for the wire."""
+"""The documents of the benchmark, and serialized requests made from them."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -19,8 +19,8 @@ Body = dict[str, Any]
 
 
 class Workloads:
-    """Requests for one server. Students are numbered through. Each of those that are seeded has two associations: one
-    that stays as it is, and one that is changed."""
+    """Requests for one server. Students are numbered. Each seeded one has two associations: one that is repeated
+    unchanged, and one that is changed."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -33,7 +33,7 @@ class Workloads:
         )
 
     def seed(self, documents: int) -> None:
-        """Schools, and students with their associations: what is repeated, changed and read."""
+        """Schools, and students with the associations that are repeated, changed and read."""
         connection = HTTPConnection(ADDRESS, self._server.port)
         for school in SCHOOLS:
             self._written(connection, "schools", _school(school))
@@ -62,7 +62,7 @@ class Workloads:
         return [self._request("POST", "/students", _student(next(self._students))) for _ in range(documents)]
 
     def new_associations(self, documents: int) -> list[bytes]:
-        """Further associations of the seeded students, at ever new dates: the key is student, school and date."""
+        """Further associations of the seeded students, each with a new date: the key is student, school and date."""
         bodies = islice(self._new_associations, documents)
         return [self._request("POST", "/studentSchoolAssociations", body) for body in bodies]
 
@@ -92,7 +92,7 @@ class Workloads:
         return [self._request("POST", "/studentSchoolAssociations", _association(n)) for n in self.seeded]
 
     def changed_associations(self, documents: int) -> list[bytes]:
-        """Each at an ever new date of leaving: none repeats what is stored."""
+        """Each with a new exit date, so that none equals the stored document."""
         changes = islice(self._changes, documents)
         return [self._request("POST", "/studentSchoolAssociations", body) for _, body in changes]
 
@@ -122,12 +122,12 @@ class Workloads:
         return [self._request("DELETE", f"/students/{id_}") for id_ in ids]
 
     def _written(self, connection: HTTPConnection, endpoint: str, body: Body) -> str:
-        """The id of the document that was made."""
+        """The id of the created document."""
         connection.request("POST", f"{_DATA}/{endpoint}", json.dumps(body), self._headers)
         answer = connection.getresponse()
-        told = answer.read()
+        content = answer.read()
         if answer.status != 201:
-            raise RuntimeError(f"seeding failed: {answer.status} {told.decode()}")
+            raise RuntimeError(f"seeding failed: {answer.status} {content.decode()}")
         return answer.headers["Location"].rpartition("/")[2]
 
     @property

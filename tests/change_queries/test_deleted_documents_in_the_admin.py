@@ -12,8 +12,8 @@ from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.models import Document
 from edfi_api.operation.administration import read_only
 from edfi_api.security.models import ApiClient
-from tests.api.test_upsert import STUDENT
 from tests.conftest import ApiTestClient, item_path, new_token
+from tests.factories import STUDENT
 
 LIST = "/admin/change_queries/deleteddocument/"
 

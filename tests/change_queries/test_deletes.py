@@ -3,8 +3,8 @@
 import pytest
 
 from edfi_api.models import Document
-from tests.api.test_upsert import STUDENT
 from tests.conftest import item_path
+from tests.factories import STUDENT
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from django.utils import timezone
 from edfi_api.changes.change_queries.models import ChangeConsumer, DeletedDocument, SupersededDocument
 from edfi_api.models import Document
 from references.models import Reference
-from tests.api.test_upsert import STUDENT
 from tests.conftest import item_path
+from tests.factories import STUDENT
 
 
 @pytest.fixture

@@ -13,13 +13,7 @@ from edfi_api.models import Document, ResourceType
 from edfi_api.security.models import ApiClient
 from edfi_api.storage.stored import Outcome
 from tests.conftest import item_path
-
-STUDENT = {
-    "studentUniqueId": "604822",
-    "firstName": "Mae",
-    "lastSurname": "Ortiz",
-    "birthDate": "2010-02-03",
-}
+from tests.factories import STUDENT
 
 
 @pytest.fixture

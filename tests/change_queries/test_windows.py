@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edfi_api.models import Document
-from tests.api.test_upsert import STUDENT
 from tests.conftest import http, item_path
+from tests.factories import STUDENT
 
 VERSIONS = "/changeQueries/v1/availableChangeVersions"
 

@@ -1,4 +1,4 @@
-"""Lake County on top of a standard, compiled and served."""
+"""The extension Lake County on each standard, compiled and served."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,7 @@ def api_without_check(_served_here, api_without_check):
 
 @pytest.fixture(scope="session")
 def resource_named(surface: Surface):
-    """The resource of the core with this name. Like the fixture that all tests share, but of this surface."""
+    """The resource of the core with this name, in this surface."""
     return lambda name: surface.by_name[ResourceName("Ed-Fi", name)]
 
 

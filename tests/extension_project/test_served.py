@@ -1,4 +1,4 @@
-"""What an extension project adds, over HTTP: on top of either bundled standard."""
+"""An extension project over HTTP, on each bundled standard."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_entities_of_one_name_in_two_projects_are_two_resources(api, documents, 
     assert [s["sectionIdentifier"] for s in api.get("/data/ed-fi/sections").json()] == ["Value"]
 
 
-def test_a_reference_means_the_entity_of_its_own_project(api, documents, own):
+def test_a_reference_leads_to_the_entity_of_its_own_project(api, documents, own):
     crossing = documents.minimal_body(own("Crossing"), sectionReference={"sectionIdentifier": "Stern"})
     documents.store_targets(own("Crossing"), documents.minimal_body(own("Crossing")))
 
@@ -78,7 +78,7 @@ def test_additions_are_stored_and_served_below_ext(api, school):
     assert api.get(path).json()["_ext"] == expected["_ext"]
 
 
-def test_a_document_without_additions_is_as_before(api, school):
+def test_a_document_without_additions_is_unchanged(api, school):
     path = item_path(api.post("/schools", school))
 
     assert "_ext" not in api.get(path).json()
@@ -153,7 +153,7 @@ def test_unknown_members_of_ext_are_dropped(api, school):
     assert api.get(path).json()["_ext"] == with_additions(school)["_ext"]
 
 
-def test_values_in_additions_are_brought_into_form(api, school):
+def test_values_in_additions_are_coerced(api, school):
     body = with_additions(school, foundingDate="09/01/1901", lakeShare="0.50")
 
     path = item_path(api.post("/schools", body))
@@ -171,7 +171,7 @@ def test_references_in_additions_are_enforced_and_linked(api, school, pier):
     assert reference["link"]["href"].startswith("/lake-county/piers/")
 
 
-def test_what_additions_refer_to_cannot_be_deleted(api, school, pier):
+def test_targets_of_additions_cannot_be_deleted(api, school, pier):
     api.post("/schools", with_additions(school, pierReference={"pierNumber": pier}))
     (stored,) = api.get(f"{LAKE}/piers").json()
 
@@ -181,7 +181,7 @@ def test_what_additions_refer_to_cannot_be_deleted(api, school, pier):
     assert response.json()["type"] == "urn:ed-fi:api:data-conflict:dependent-item-exists"
 
 
-def test_a_new_key_is_carried_into_additions(api, school, pier):
+def test_key_changes_cascade_to_additions(api, school, pier):
     path = item_path(api.post("/schools", with_additions(school, pierReference={"pierNumber": pier})))
     (stored,) = api.get(f"{LAKE}/piers").json()
 
@@ -223,8 +223,8 @@ def test_a_common_extension_is_validated_in_each_item(api, documents, resource_n
     assert list(response.json()["validationErrors"]) == ["$.addresses[0]._ext.lakecounty.landing"]
 
 
-def test_only_the_entity_that_says_so_has_the_common_extension(api, documents, resource_named, own):
-    """School and Staff extend their addresses; a sailing school has the plain ones."""
+def test_only_the_declaring_entity_has_the_common_extension(api, documents, resource_named, own):
+    """School and Staff extend their addresses; a sailing school has plain ones."""
     resource = own("SailingSchool")
     full = documents.full_body(resource)
     documents.store_targets(resource, full)
@@ -273,7 +273,7 @@ def test_subclasses_of_an_entity_of_the_extension_share_its_identity(api, docume
     assert api.get(f"{LAKE}/vessels").status_code == 404
 
 
-def test_a_merge_across_projects_holds_both_sides_together(api, documents, own):
+def test_a_merge_across_projects_requires_equal_values(api, documents, own):
     resource = own("StudentFerryAssociation")
     body = documents.minimal_body(resource)
     documents.store_targets(resource, body)
@@ -312,7 +312,7 @@ def test_values_of_one_key_column_agree_between_core_and_extension(api, document
         ("bell=08:00:00", True),
     ],
 )
-def test_documents_of_the_extension_are_queried_like_those_of_the_core(api, documents, own, parameters, is_found):
+def test_documents_of_the_extension_are_queryable(api, documents, own, parameters, is_found):
     documents.store(own("Crossing"))
 
     assert len(api.get(f"{LAKE}/crossings?{parameters}").json()) == int(is_found)

@@ -1,4 +1,4 @@
-"""Every construct of the project, its text and its surface side by side, whichever standard it extends."""
+"""Every construct of the project with its surface, for each standard."""
 
 import re
 from typing import Any
@@ -25,7 +25,7 @@ def array_of(items: dict[str, Any], at_least: int = 0) -> dict[str, Any]:
 
 
 def undocumented(schema: Any) -> Any:
-    """Without the texts, which are for people."""
+    """The schema without documentation."""
     if not isinstance(schema, dict):
         return schema
     return {
@@ -213,7 +213,7 @@ def test_a_property_is_a_member(surface: Surface, resource: str, text: str, path
     assert is_required == (bool(IS_REQUIRED.search(text)) and not text.startswith("choice"))
 
 
-def test_every_declaration_becomes_what_it_should(surface: Surface) -> None:
+def test_every_declaration_has_its_resource(surface: Surface) -> None:
     own = {resource.url_path: resource.kind.value for resource in surface.resources if "lake" in resource.url_path}
 
     assert own == {
@@ -231,7 +231,7 @@ def test_every_declaration_becomes_what_it_should(surface: Surface) -> None:
     }
 
 
-def test_identities_are_put_together_from_both_projects(own) -> None:
+def test_identities_combine_both_projects(own) -> None:
     assert texts(own("Crossing").identity) == [
         "$.ferryReference.ferryCode",
         "$.plannedCrossingDate",
@@ -298,7 +298,7 @@ def test_references_lead_into_either_project(own, resource_named) -> None:
     )
 
 
-def test_merges_and_shared_columns_cross_the_border_of_the_project(own, resource_named) -> None:
+def test_merges_and_shared_columns_apply_across_projects(own, resource_named) -> None:
     def pairs(resource: Resource) -> set[frozenset[str]]:
         return {frozenset({str(pair.source), str(pair.target)}) for pair in resource.equality_constraints}
 
@@ -356,7 +356,7 @@ def test_digits_of_decimals_are_limited(own, resource_named) -> None:
     )
 
 
-def test_query_fields_keep_the_roles_of_the_way(own) -> None:
+def test_query_fields_have_the_roles_of_their_paths(own) -> None:
     fields = {
         field.name: texts(field.paths)
         for resource in (own("Ferry"), own("Crossing"), own("Pier"))

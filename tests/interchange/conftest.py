@@ -1,4 +1,4 @@
-"""Files to load, and loads that remember what they refused."""
+"""Writing and loading of interchange files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +14,11 @@ from edfi_api.models import Document
 from tests.interchange.documents import interchange
 
 Write = Callable[..., Path]
+Stored = Callable[[str], list[dict[str, Any]]]
 
 
 class Loader:
-    """Loads interchange files into the test's database; `refused` are all refusals so far, in order."""
+    """Loads interchange files; `refused` are all refusals so far, in order."""
 
     def __init__(self, surface: Surface, write: Write) -> None:
         self._surface = surface
@@ -38,7 +39,7 @@ class Loader:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes a file into the test's folder; `Student.xml` if no name is given."""
+    """Writes a file to the folder of the test; `Student.xml` by default."""
 
     def write_text(text: str, name: str = "Student.xml") -> Path:
         path = tmp_path / name

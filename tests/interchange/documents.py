@@ -1,10 +1,10 @@
-"""Interchange documents as text, small and made up; each begins on a line of its own."""
+"""Small interchange documents as text; each starts on a new line."""
 
 ED_FI = "uri://ed-fi.org"
 
 
 def interchange(*documents: str, kind: str = "Student") -> str:
-    """A whole file; the first document begins on line 3."""
+    """A complete file; the first document starts on line 3."""
     root = f"Interchange{kind}"
     body = "\n".join(documents)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<{root} xmlns="http://ed-fi.org/3.3.1-b">\n{body}\n</{root}>\n'

@@ -1,4 +1,4 @@
-"""Elements of extension projects, from the text of small models: derived like all others."""
+"""Elements of extension projects, for small models."""
 
 import io
 from pathlib import Path
@@ -41,7 +41,7 @@ def body_of(tmp_path: Path, text: str) -> dict[str, Any]:
     return fragment.body
 
 
-def test_additions_stand_among_the_elements_and_below_ext_in_the_body(tmp_path: Path) -> None:
+def test_additions_are_among_the_elements_and_below_ext_in_the_body(tmp_path: Path) -> None:
     body = body_of(
         tmp_path,
         "<Student><StudentCode>1</StudentCode><IsRider>true</IsRider>"
@@ -54,7 +54,7 @@ def test_additions_stand_among_the_elements_and_below_ext_in_the_body(tmp_path: 
     }
 
 
-def test_additions_to_a_common_stand_below_ext_in_its_objects(tmp_path: Path) -> None:
+def test_additions_to_a_common_are_below_ext_in_its_objects(tmp_path: Path) -> None:
     body = body_of(tmp_path, "<Student><Address><City>A</City><Zone>Z</Zone></Address></Student>")
 
     assert body == {"addresses": [{"city": "A", "_ext": {"grandbend": {"zone": "Z"}}}]}

@@ -1,16 +1,15 @@
-"""`manage.py load_interchange`: what it prints, what it writes, how it ends."""
+"""`manage.py load_interchange`: output, stored documents and status."""
 
 import io
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.interchange.conftest import Write
+from tests.interchange.conftest import Stored, Write
 from tests.interchange.documents import (
     SCHOOL_DESCRIPTORS,
     interchange,
@@ -22,14 +21,13 @@ from tests.interchange.documents import (
 
 pytestmark = pytest.mark.django_db
 
-Stored = Callable[[str], list[dict[str, Any]]]
 
 NAMES = {"3.3.1-b": "Ed-Fi 3.3.1-b", "5.2": "Ed-Fi 5.2.0"}
 INVALID = student("1", birth_date="yesterday")
 
 
 def run(*arguments: Path | str, **options: Any) -> tuple[str, str]:
-    """What the command prints on stdout and stderr."""
+    """Standard output and standard error of the command."""
     out, err = io.StringIO(), io.StringIO()
     call_command("load_interchange", *map(str, arguments), stdout=out, stderr=err, no_color=True, **options)
     return out.getvalue(), err.getvalue()

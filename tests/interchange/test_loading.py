@@ -1,6 +1,6 @@
-"""Whole loads: order, what one mistake costs, and what a second load changes."""
+"""Complete loads: order, effects of errors, and repetition."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from edfi_api.loading.interchange.exceptions import NoSuchPath, NothingFound
 from edfi_api.loading.interchange.files import interchange_files
 from edfi_api.model.surface.resource import ResourceName
-from tests.interchange.conftest import Loader, Write
+from tests.interchange.conftest import Loader, Stored, Write
 from tests.interchange.documents import (
     SCHOOL_DESCRIPTORS,
     descriptor,
@@ -19,8 +19,6 @@ from tests.interchange.documents import (
     student,
     uri,
 )
-
-Stored = Callable[[str], list[dict[str, Any]]]
 
 
 def counted(loader_result: Any, resource: str) -> dict[str, int]:
@@ -43,7 +41,7 @@ def agency(agency_id: int, parent: int | None = None) -> str:
 AGENCY_DESCRIPTORS = SCHOOL_DESCRIPTORS + descriptor("LocalEducationAgencyCategory", "Other")
 
 
-def test_values_end_up_in_their_type_s_form(loader: Loader, stored: Stored) -> None:
+def test_values_are_coerced_to_their_types(loader: Loader, stored: Stored) -> None:
     loader.documents(
         SCHOOL_DESCRIPTORS,
         school(1),
@@ -67,7 +65,7 @@ def test_values_end_up_in_their_type_s_form(loader: Loader, stored: Stored) -> N
     assert stored("Location")[0]["maximumNumberOfSeats"] == 20
 
 
-def test_targets_are_written_before_referrers_wherever_they_stand(loader: Loader, write: Write) -> None:
+def test_targets_are_written_before_referrers_in_any_order_of_the_files(loader: Loader, write: Write) -> None:
     first = write(interchange(location("A", school_reference(1)), school(1)), "A.xml")
     last = write(interchange(SCHOOL_DESCRIPTORS), "Z.xml")
 
@@ -89,7 +87,7 @@ def test_documents_of_one_resource_wait_for_each_other(loader: Loader, stored: S
     assert [body["localEducationAgencyId"] for body in stored("LocalEducationAgency")] == [1, 2, 3]
 
 
-def test_waiting_ends_when_nothing_more_can_come(loader: Loader, stored: Stored) -> None:
+def test_deferral_ends_when_no_further_document_can_arrive(loader: Loader, stored: Stored) -> None:
     result = loader.documents(agency(3, parent=2), agency(2, parent=9), agency(1), AGENCY_DESCRIPTORS)
 
     assert [body["localEducationAgencyId"] for body in stored("LocalEducationAgency")] == [1]
@@ -102,14 +100,14 @@ def test_waiting_ends_when_nothing_more_can_come(loader: Loader, stored: Stored)
     ]
 
 
-def test_documents_that_refer_to_each_other_in_a_circle_are_loaded(loader: Loader, stored: Stored) -> None:
+def test_documents_with_cyclic_references_are_loaded(loader: Loader, stored: Stored) -> None:
     loader.documents(agency(1, parent=2), agency(2, parent=3), agency(3, parent=1), AGENCY_DESCRIPTORS)
 
     assert loader.refused == []
     assert [body["localEducationAgencyId"] for body in stored("LocalEducationAgency")] == [1, 2, 3]
 
 
-def test_a_document_that_waits_does_not_replace_a_later_version(loader: Loader, stored: Stored) -> None:
+def test_a_deferred_document_does_not_replace_a_later_version(loader: Loader, stored: Stored) -> None:
     later = agency(1).replace("<NameOfInstitution>A<", "<NameOfInstitution>Later<")
 
     loader.documents(agency(1, parent=2), later, agency(2), AGENCY_DESCRIPTORS)
@@ -139,7 +137,7 @@ ANY_ORDER = (
 
 @pytest.mark.parametrize("order", [range(7), range(6, -1, -1), (4, 2, 6, 0, 5, 1, 3), (5, 4, 3, 2, 1, 0, 6)])
 def test_any_order_ends_with_the_same_documents(loader: Loader, stored: Stored, order: Sequence[int]) -> None:
-    """Circles, look-ups and what refers to both."""
+    """Cycles, look-ups and their referrers."""
     loader.documents(*(ANY_ORDER[position] for position in order))
 
     parents = {
@@ -156,7 +154,7 @@ def test_any_order_ends_with_the_same_documents(loader: Loader, stored: Stored, 
 def test_a_look_up_that_matches_several_documents_is_refused_in_any_order(
     loader: Loader, stored: Stored, is_reversed: bool
 ) -> None:
-    """It would match one as long as the second is not written."""
+    """It would match one while the second is not yet written."""
     named = (
         "<SchoolReference><SchoolLookup><NameOfInstitution>Same</NameOfInstitution></SchoolLookup></SchoolReference>"
     )
@@ -169,7 +167,7 @@ def test_a_look_up_that_matches_several_documents_is_refused_in_any_order(
     assert stored("Location") == []
 
 
-def test_a_document_that_waits_for_the_refused_is_refused_with_its_line(loader: Loader) -> None:
+def test_a_deferred_document_is_refused_with_its_line_if_its_target_is_refused(loader: Loader) -> None:
     loader.documents(SCHOOL_DESCRIPTORS, location("A", school_reference(5)))
 
     (refused,) = loader.refused
@@ -178,7 +176,7 @@ def test_a_document_that_waits_for_the_refused_is_refused_with_its_line(loader: 
     )
 
 
-def test_an_invalid_document_is_refused_in_the_words_of_the_api_and_stops_nothing(
+def test_an_invalid_document_is_refused_with_the_message_of_the_api_and_the_load_continues(
     loader: Loader, stored: Stored
 ) -> None:
     result = loader.documents(student("1", birth_date="yesterday"), student("2"))
@@ -195,7 +193,7 @@ def test_an_unknown_descriptor_value_is_refused(loader: Loader) -> None:
     assert "uri://ed-fi.org/gradeleveldescriptor#ninth grade" in loader.reasons[0]
 
 
-def test_an_unknown_element_refuses_its_document_and_stops_nothing(loader: Loader, stored: Stored) -> None:
+def test_a_document_with_an_unknown_element_is_refused_and_the_load_continues(loader: Loader, stored: Stored) -> None:
     result = loader.documents("<Teapot/>", student("1").replace("<Name>", "<Nickname/><Name>"), student("2"))
 
     assert [(refused.line, refused.resource and refused.resource.resource) for refused in loader.refused] == [
@@ -206,7 +204,9 @@ def test_an_unknown_element_refuses_its_document_and_stops_nothing(loader: Loade
     assert len(stored("Student")) == 1
 
 
-def test_a_malformed_file_ends_at_its_mistake_and_others_are_read(loader: Loader, write: Write, stored: Stored) -> None:
+def test_a_malformed_file_is_read_up_to_its_error_and_others_completely(
+    loader: Loader, write: Write, stored: Stored
+) -> None:
     broken = write(interchange(student("1"), "<Student>", student("2")), "A.xml")
     whole = write(interchange(student("3")), "B.xml")
 
@@ -236,7 +236,7 @@ def test_another_load_updates_what_differs(loader: Loader, stored: Stored) -> No
     assert stored("Student")[0]["birthDate"] == "2011-01-01"
 
 
-def test_a_folder_stands_for_the_xml_files_in_and_below_it(write: Write, tmp_path: Any) -> None:
+def test_a_folder_stands_for_all_xml_files_below_it(write: Write, tmp_path: Any) -> None:
     (tmp_path / "deep").mkdir()
     for name in ("b.xml", "a.XML", "deep/c.xml", "readme.txt"):
         write("<x/>", name)

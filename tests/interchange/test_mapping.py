@@ -1,4 +1,4 @@
-"""Each rule by which an XML document becomes a body. Values stay text here; the API brings them into form later."""
+"""The rules that map an XML document to a body. Values stay text; they are coerced later."""
 
 import io
 from collections.abc import Callable
@@ -32,7 +32,7 @@ COURSE_OFFERING = (
 
 @pytest.fixture(scope="module")
 def surface() -> Surface:
-    """Of the older standard, whose entities the samples are, whatever is configured."""
+    """Data Standard 3.3.1-b, to which the samples belong."""
     return served("3.3.1-b").surface
 
 
@@ -72,7 +72,7 @@ def test_a_value_is_a_member_in_camel_case(body_of: Read) -> None:
     }
 
 
-def test_a_descriptor_value_is_a_member_that_says_so(body_of: Read) -> None:
+def test_a_descriptor_value_is_a_member_with_the_suffix(body_of: Read) -> None:
     body = body_of("<School><CharterStatus>uri://x#Open</CharterStatus></School>")
 
     assert body == {"charterStatusDescriptor": "uri://x#Open"}
@@ -115,7 +115,7 @@ def test_an_inline_common_has_an_element_in_xml_only(body_of: Read) -> None:
     assert body == {"firstName": "Ada", "birthCity": "X"}
 
 
-def test_an_inline_common_in_a_role_gives_its_role_to_the_members(body_of: Read) -> None:
+def test_members_of_an_inline_common_with_a_role_have_its_prefix(body_of: Read) -> None:
     body = body_of(
         "<Course><MinimumAvailableCredits><Credits>1</Credits></MinimumAvailableCredits>"
         "<MaximumAvailableCredits><Credits>2</Credits></MaximumAvailableCredits></Course>"
@@ -266,11 +266,11 @@ def test_a_descriptor_document_leaves_its_prior_descriptor_out(body_of: Read) ->
     assert body == {"codeValue": "F", "namespace": "uri://x", "effectiveBeginDate": "2020-01-01"}
 
 
-def test_outer_blanks_are_no_part_of_a_value(body_of: Read) -> None:
+def test_values_are_stripped(body_of: Read) -> None:
     assert body_of("<School><SchoolId>\n  1\n</SchoolId></School>") == {"schoolId": "1"}
 
 
-def test_an_empty_element_says_nothing(body_of: Read) -> None:
+def test_an_empty_element_is_ignored(body_of: Read) -> None:
     assert body_of("<School><SchoolId>1</SchoolId><WebSite/><GradeLevel> </GradeLevel></School>") == {"schoolId": "1"}
 
 
@@ -296,13 +296,13 @@ def test_a_single_value_may_not_be_repeated(problem_of: Callable[[str], Unreadab
     assert problem == UnreadableDocument(4, "SchoolId may stand here only once")
 
 
-def test_a_reference_must_say_what_it_means(problem_of: Callable[[str], UnreadableDocument]) -> None:
+def test_a_reference_without_identity_is_refused(problem_of: Callable[[str], UnreadableDocument]) -> None:
     problem = problem_of("<Location><SchoolReference/></Location>")
 
     assert problem.reason == "SchoolReference has no identity, look-up or ref"
 
 
-def test_a_reference_knows_the_identity_of_its_own_target_only(problem_of: Callable[[str], UnreadableDocument]) -> None:
+def test_a_reference_accepts_the_identity_of_its_target_only(problem_of: Callable[[str], UnreadableDocument]) -> None:
     problem = problem_of(
         "<Location><SchoolReference><StaffIdentity/></SchoolReference></Location>",
     )

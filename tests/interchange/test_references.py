@@ -1,9 +1,6 @@
-"""References that need more than themselves: an `id` of the same file, or a document that is looked up."""
+"""References by an `id` of the same file, and by look-up of a document."""
 
-from collections.abc import Callable
-from typing import Any
-
-from tests.interchange.conftest import Loader, Write
+from tests.interchange.conftest import Loader, Stored, Write
 from tests.interchange.documents import (
     SCHOOL_DESCRIPTORS,
     descriptor,
@@ -15,8 +12,6 @@ from tests.interchange.documents import (
     uri,
 )
 
-Stored = Callable[[str], list[dict[str, Any]]]
-
 BY_REF = '<SchoolReference ref="S1"/>'
 
 
@@ -24,13 +19,13 @@ def look_up(*criteria: str) -> str:
     return f"<SchoolReference><SchoolLookup>{''.join(criteria)}</SchoolLookup></SchoolReference>"
 
 
-def test_a_ref_means_the_document_with_that_id(loader: Loader, stored: Stored) -> None:
+def test_a_ref_leads_to_the_document_with_that_id(loader: Loader, stored: Stored) -> None:
     loader.documents(SCHOOL_DESCRIPTORS, school(1, attributes='id="S1"'), location("A", BY_REF))
 
     assert stored("Location") == [{"classroomIdentificationCode": "A", "schoolReference": {"schoolId": 1}}]
 
 
-def test_a_ref_may_stand_before_its_id(loader: Loader) -> None:
+def test_a_ref_may_precede_its_id(loader: Loader) -> None:
     loader.documents(location("A", BY_REF), SCHOOL_DESCRIPTORS, school(1, attributes='id="S1"'))
 
     assert loader.refused == []
@@ -45,7 +40,7 @@ def test_a_ref_through_a_ref(loader: Loader, stored: Stored) -> None:
         school(1, attributes='id="S1"'),
     )
 
-    # The section has no course offering, so it is refused, but for nothing in its location.
+    # The section is refused only because it has no course offering, not because of its location.
     assert loader.reasons == ["$.courseOfferingReference: courseOfferingReference is required."]
     assert len(stored("Location")) == 1
 
@@ -79,7 +74,7 @@ def test_a_school_can_be_referenced_as_an_education_organization(loader: Loader,
     assert stored("Program")[0]["educationOrganizationReference"] == {"educationOrganizationId": 1}
 
 
-def test_an_id_that_nothing_has_is_refused_at_the_line_of_the_reference(loader: Loader) -> None:
+def test_an_unknown_id_is_refused_with_the_line_of_the_reference(loader: Loader) -> None:
     loader.documents("<Location>", BY_REF, "</Location>")
 
     assert [(refused.line, refused.reason) for refused in loader.refused] == [
@@ -87,7 +82,7 @@ def test_an_id_that_nothing_has_is_refused_at_the_line_of_the_reference(loader: 
     ]
 
 
-def test_an_id_is_known_in_its_own_file_only(loader: Loader, write: Write) -> None:
+def test_the_scope_of_an_id_is_its_file(loader: Loader, write: Write) -> None:
     schools = write(interchange(SCHOOL_DESCRIPTORS, school(1, attributes='id="S1"')), "A.xml")
     locations = write(interchange(location("A", BY_REF)), "B.xml")
 
@@ -102,7 +97,7 @@ def test_an_id_of_something_else_is_refused(loader: Loader) -> None:
     assert loader.reasons == ["the id 'S1' is not of a School but of a Student"]
 
 
-def test_ids_that_run_in_a_circle_are_refused(loader: Loader) -> None:
+def test_cyclic_ids_are_refused(loader: Loader) -> None:
     loader.documents(
         '<Location><SchoolReference id="S1" ref="S2"/></Location>',
         '<Location><SchoolReference id="S2" ref="S1"/></Location>',
@@ -119,7 +114,7 @@ def test_an_id_can_be_given_once(loader: Loader) -> None:
     ]
 
 
-def test_a_look_up_means_the_one_document_that_has_all_this(loader: Loader, stored: Stored) -> None:
+def test_a_look_up_leads_to_the_document_with_all_its_values(loader: Loader, stored: Stored) -> None:
     named = look_up(
         "<NameOfInstitution>School 2</NameOfInstitution>",
         f"<GradeLevel>{uri('GradeLevel', 'Ninth grade')}</GradeLevel>",
@@ -130,13 +125,13 @@ def test_a_look_up_means_the_one_document_that_has_all_this(loader: Loader, stor
     assert stored("Location")[0]["schoolReference"] == {"schoolId": 2}
 
 
-def test_what_is_looked_up_is_brought_into_form_first(loader: Loader, stored: Stored) -> None:
+def test_values_of_a_look_up_are_coerced(loader: Loader, stored: Stored) -> None:
     loader.documents(SCHOOL_DESCRIPTORS, school(1), location("A", look_up("<SchoolId>01</SchoolId>")))
 
     assert stored("Location")[0]["schoolReference"] == {"schoolId": 1}
 
 
-def test_an_identity_counts_more_than_a_look_up(loader: Loader, stored: Stored) -> None:
+def test_an_identity_takes_precedence_over_a_look_up(loader: Loader, stored: Stored) -> None:
     both = (
         "<SchoolReference><SchoolLookup><NameOfInstitution>School 2</NameOfInstitution></SchoolLookup>"
         "<SchoolIdentity><SchoolId>1</SchoolId></SchoolIdentity></SchoolReference>"
@@ -147,7 +142,7 @@ def test_an_identity_counts_more_than_a_look_up(loader: Loader, stored: Stored) 
     assert stored("Location")[0]["schoolReference"] == {"schoolId": 1}
 
 
-def test_a_look_up_finds_subclasses_in_the_words_of_the_superclass(loader: Loader, stored: Stored) -> None:
+def test_a_look_up_by_members_of_the_superclass_finds_subclasses(loader: Loader, stored: Stored) -> None:
     loader.documents(
         SCHOOL_DESCRIPTORS + descriptor("ProgramType", "Band"),
         school(1),
@@ -170,7 +165,7 @@ def test_a_look_up_must_match_one_document(loader: Loader) -> None:
     assert loader.reasons == ["the School look-up matches no document", "the School look-up matches several documents"]
 
 
-def test_a_look_up_must_say_something(loader: Loader) -> None:
+def test_an_empty_look_up_is_refused(loader: Loader) -> None:
     loader.documents(SCHOOL_DESCRIPTORS, school(1), location("A", look_up()))
 
     assert loader.reasons == ["SchoolLookup says nothing to look for"]

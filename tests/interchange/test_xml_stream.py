@@ -1,4 +1,4 @@
-"""Files as streams of documents: lines, the end of what can be read, and XML that is meant to do harm."""
+"""Files as streams of documents: line numbers, malformed files, and malicious XML."""
 
 import io
 import tracemalloc
@@ -54,7 +54,7 @@ def test_malformed_xml_is_reported_with_its_line() -> None:
     assert failure.value == UnreadableFile(4, "malformed XML: mismatched tag")
 
 
-def test_what_stands_before_malformed_xml_is_still_handed_out() -> None:
+def test_documents_before_malformed_xml_are_returned() -> None:
     found: list[str] = []
 
     with pytest.raises(UnreadableFile):
@@ -119,7 +119,7 @@ def test_an_undeclared_entity_is_malformed_xml() -> None:
 
 
 class Endless(io.RawIOBase):
-    """A file of as many equal documents as asked for, made while it is read."""
+    """A file with this number of equal documents, generated on reading."""
 
     def __init__(self, count: int) -> None:
         self._chunks = self._text(count)

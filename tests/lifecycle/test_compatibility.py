@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.factories import STUDENT
 from tests.robustness.real_server import RealServer
 
 TOP = Path(__file__).parents[2]
 SETTINGS = ("IGNORE_UNKNOWN_PARAMETERS", "PUT_WITHOUT_ID", "OMIT_EMPTY_PROBLEM_MEMBERS")
-STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 
 
 def settings(**environment: str) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""Models of small texts."""
+"""Models compiled from small texts."""
 
 from itertools import count
 from pathlib import Path

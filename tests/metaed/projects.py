@@ -1,4 +1,4 @@
-"""Writes small MetaEd projects, and finds things in the models made of them."""
+"""Writes small MetaEd projects, and finds entities in their models."""
 
 import json
 from collections.abc import Mapping

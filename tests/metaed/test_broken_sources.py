@@ -1,6 +1,6 @@
-"""Wrong texts, each beside all that must be said about it: `broken/*/x.metaed` and `x.txt`.
+"""Invalid texts, each with all of its problems: `broken/*/x.metaed` and `x.txt`.
 
-Those in `core` are the only file of a core project; those in `extension` are a project Transit beside the sample core.
+Those in `core` are the only file of a core project; those in `extension` of a project Transit.
 """
 
 import shutil
@@ -20,7 +20,7 @@ def sources(folder: str) -> list[str]:
 
 
 def problems_of(source: Path, projects: list[Path]) -> str:
-    """What is said about this source, with its bare name."""
+    """What is shown about this source, with its bare name."""
     _, problems = check_projects(projects)
     return "\n".join(str(problem) for problem in problems if Path(problem.place.file).name == source.name)
 
@@ -31,9 +31,9 @@ def test_a_broken_core_gets_its_message(tmp_path: Path, name: str):
     core = write_project(tmp_path, "Ed-Fi", "")
     shutil.copy(source, core)
 
-    said = problems_of(source, [core]).replace(f"{core}/", "")
+    shown = problems_of(source, [core]).replace(f"{core}/", "")
 
-    assert said == source.with_suffix(".txt").read_text(encoding="utf-8").rstrip("\n")
+    assert shown == source.with_suffix(".txt").read_text(encoding="utf-8").rstrip("\n")
 
 
 @pytest.mark.parametrize("name", sources("extension"))
@@ -42,6 +42,6 @@ def test_a_broken_extension_gets_its_message(tmp_path: Path, name: str):
     extension = write_project(tmp_path, "Transit", "")
     shutil.copy(source, extension)
 
-    said = problems_of(source, [SAMPLE_CORE, extension]).replace(f"{extension}/", "")
+    shown = problems_of(source, [SAMPLE_CORE, extension]).replace(f"{extension}/", "")
 
-    assert said == source.with_suffix(".txt").read_text(encoding="utf-8").rstrip("\n")
+    assert shown == source.with_suffix(".txt").read_text(encoding="utf-8").rstrip("\n")

@@ -1,4 +1,4 @@
-"""Section 4 of the language: what each kind of declaration becomes."""
+"""The model element of each kind of declaration."""
 
 from decimal import Decimal
 
@@ -50,7 +50,7 @@ def test_a_domain_entity_has_its_properties_in_the_order_of_the_text(model_of: M
     assert {prop.declared_by for prop in vehicle.properties} == {vehicle.key}
 
 
-def test_a_subclass_lists_its_own_properties_and_points_at_its_base(model_of: ModelOf):
+def test_a_subclass_has_its_own_properties_and_its_base(model_of: ModelOf):
     model = model_of(
         FACILITY
         + """
@@ -88,7 +88,7 @@ ASSIGNMENT = """
 """
 
 
-def test_the_ends_of_an_association_stand_first_and_are_its_identity(model_of: ModelOf):
+def test_the_ends_of_an_association_come_first_and_are_its_identity(model_of: ModelOf):
     association = entity(model_of(ASSIGNMENT), EntityKind.ASSOCIATION, "DriverDriverAssociation")
 
     assert association.allows_primary_key_updates
@@ -170,7 +170,7 @@ def test_a_descriptor_keeps_the_items_of_its_map_type_and_its_own_documentation(
     )
 
 
-def test_an_enumeration_has_items_and_the_one_called_school_year_is_a_kind_of_its_own(model_of: ModelOf):
+def test_an_enumeration_has_items_and_school_year_is_a_separate_kind(model_of: ModelOf):
     model = model_of("""
         Enumeration Sign documentation "." item "Plus" item "Minus"
         Enumeration SchoolYear documentation "." item "2025-2026"
@@ -283,7 +283,7 @@ def test_additions_to_an_interchange_name_the_project_that_they_extend(model_of:
     ]
 
 
-def test_a_shared_short_is_a_shared_integer_of_its_own_size(model_of: ModelOf):
+def test_a_shared_short_is_a_shared_integer_of_16_bits(model_of: ModelOf):
     model = model_of('Shared Short Gear documentation "." Shared Integer Wheels documentation "."')
 
     assert entity(model, EntityKind.SHARED_INTEGER, "Gear").is_short

@@ -1,4 +1,4 @@
-"""Section 2 of the language: phrases, names, numbers, texts, blanks and comments."""
+"""Lexical structure of the language: phrases, names, numbers, texts, blanks and comments."""
 
 from decimal import Decimal
 
@@ -40,7 +40,7 @@ def test_a_file_of_comments_only_declares_nothing(model_of: ModelOf):
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "expected"),
     [
         ('"plain"', "plain"),
         ('""', ""),
@@ -53,8 +53,8 @@ def test_a_file_of_comments_only_declares_nothing(model_of: ModelOf):
         ('"naïve ☃"', "naïve ☃"),
     ],
 )
-def test_text_is_what_stands_between_the_quotation_marks(model_of: ModelOf, written: str, meant: str):
-    assert only_entity(model_of(f"Descriptor Fuel documentation {written}")).documentation == meant
+def test_text_is_enclosed_in_quotation_marks(model_of: ModelOf, written: str, expected: str):
+    assert only_entity(model_of(f"Descriptor Fuel documentation {written}")).documentation == expected
 
 
 def test_the_longest_phrase_wins(model_of: ModelOf):
@@ -112,7 +112,7 @@ def test_catalogue_numbers_behind_names_are_ignored(model_of: ModelOf):
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "expected"),
     [
         ("0", 0),
         ("17", 17),
@@ -124,10 +124,10 @@ def test_catalogue_numbers_behind_names_are_ignored(model_of: ModelOf):
         ("12.00", Decimal("12.00")),
     ],
 )
-def test_numbers(model_of: ModelOf, written: str, meant: int | Decimal):
+def test_numbers(model_of: ModelOf, written: str, expected: int | Decimal):
     text = f'Shared Decimal Share documentation "." total digits 9 decimal places 2 min value {written}'
 
-    assert only_entity(model_of(text)).min_value == meant
+    assert only_entity(model_of(text)).min_value == expected
 
 
 @pytest.mark.parametrize("written", ["007", "1234567890123456789", "9" * 5000])

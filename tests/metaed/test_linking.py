@@ -1,4 +1,4 @@
-"""Section 6 of the language: names across kinds and namespaces."""
+"""Resolution of names across kinds and namespaces."""
 
 import pytest
 
@@ -81,7 +81,7 @@ def test_additions_have_the_name_of_what_they_extend_in_the_namespace_of_the_ext
     assert model.additions(model.entities[additions.base], "Transit") is additions
 
 
-def test_a_common_extension_points_at_the_common_of_the_core(model_of: ModelOf):
+def test_a_common_extension_refers_to_the_common_of_the_core(model_of: ModelOf):
     model = model_of(CORE, Transit=EXTENSION)
 
     additions = entity(model, EntityKind.DOMAIN_ENTITY_ADDITIONS, "School", "Transit")
@@ -91,7 +91,7 @@ def test_a_common_extension_points_at_the_common_of_the_core(model_of: ModelOf):
     assert members(additions)["Terminus"].max_length == 30
 
 
-def test_an_extension_reaches_the_core_by_qualified_names(model_of: ModelOf):
+def test_an_extension_refers_to_the_core_by_qualified_names(model_of: ModelOf):
     model = model_of(CORE, Transit=EXTENSION)
 
     depot = entity(model, EntityKind.DOMAIN_ENTITY_SUBCLASS, "Depot", "Transit")
@@ -119,7 +119,7 @@ def test_an_extension_may_declare_an_entity_with_a_name_of_the_core(model_of: Mo
         ("domain entity EdFy.School", "there is no project with namespace 'EdFy'; did you mean 'EdFi'?"),
     ],
 )
-def test_dead_names_are_reported(messages_of: MessagesOf, reference: str, message: str):
+def test_unresolved_names_are_reported(messages_of: MessagesOf, reference: str, message: str):
     text = f'Domain Entity Bus documentation "." integer BusId documentation "." is part of identity\n{reference}'
 
     messages = messages_of(f'{text} documentation "." is required\n{CORE}')
@@ -127,7 +127,7 @@ def test_dead_names_are_reported(messages_of: MessagesOf, reference: str, messag
     assert messages == [f"2: {message}"]
 
 
-def test_extensions_do_not_know_each_other(messages_of: MessagesOf):
+def test_an_extension_cannot_refer_to_another(messages_of: MessagesOf):
     text = 'Domain Entity Bus documentation "." domain entity Other.Depot documentation "." is part of identity'
 
     messages = messages_of(CORE, Transit=text, Other='Descriptor Fuel documentation "."')
@@ -237,7 +237,7 @@ def test_a_domain_is_declared_once_but_a_subdomain_may_have_its_name(messages_of
     assert [message.split(", at")[0] for message in messages] == ["5: domain 'Traffic' was declared before"]
 
 
-def test_a_subdomain_of_nothing_draws_a_warning(messages_of: MessagesOf):
+def test_a_subdomain_of_an_unknown_domain_is_a_warning(messages_of: MessagesOf):
     text = 'Descriptor Fuel documentation "." Subdomain Night of Traffic documentation "." descriptor Fuel'
 
     assert messages_of(text) == ["1: warning: there is no domain 'Traffic' to be part of"]

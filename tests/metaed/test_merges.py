@@ -1,4 +1,4 @@
-"""Section 5.4 of the language: merge directives and their paths."""
+"""Merge directives and their paths."""
 
 import pytest
 
@@ -58,7 +58,7 @@ Domain Entity Offering
         "merge Session.School with School merge Session.Term with Term",
     ],
 )
-def test_good_merges(messages_of: MessagesOf, merge: str):
+def test_valid_merges(messages_of: MessagesOf, merge: str):
     assert messages_of(f"{CORE}{OFFERING} {merge}") == []
 
 
@@ -83,7 +83,7 @@ def test_the_source_may_be_the_carrier_alone_and_the_target_a_path(messages_of: 
     assert messages_of(CORE + text) == []
 
 
-def test_ends_of_associations_and_shared_properties_carry_merges_too(messages_of: MessagesOf):
+def test_ends_of_associations_and_shared_properties_may_have_merges(messages_of: MessagesOf):
     text = """
     Association SessionSchoolAssociation
         documentation "."
@@ -156,7 +156,7 @@ def test_a_path_leads_through_additions_of_the_same_project(model_of: ModelOf):
          "entity itself, and the source no collection"),
     ],
 )  # fmt: skip
-def test_wrong_merges(messages_of: MessagesOf, merge: str, message: str):
+def test_invalid_merges(messages_of: MessagesOf, merge: str, message: str):
     (found,) = messages_of(f"{CORE}{OFFERING} merge {merge}")
 
     assert found.split(": ", 1)[1] == message
@@ -172,7 +172,7 @@ def test_a_collection_is_merged_with_identity_only(messages_of: MessagesOf):
     ]
 
 
-def test_a_path_behind_a_dead_name_is_no_second_mistake(messages_of: MessagesOf):
+def test_a_path_through_an_unresolved_name_is_not_reported_again(messages_of: MessagesOf):
     text = (
         'Domain Entity Offering documentation "." domain entity School documentation "." is part of identity '
         'domain entity Zesszion documentation "." is required merge Zesszion.School with School'
@@ -203,7 +203,7 @@ def ambiguities(messages_of: MessagesOf, *properties: str) -> list[str]:
     return [message.partition(" ")[2] for message in messages]
 
 
-def test_two_ways_to_one_value_are_ambiguous(messages_of: MessagesOf):
+def test_two_paths_to_one_value_are_ambiguous(messages_of: MessagesOf):
     visitor = 'domain entity Visitor documentation "." is part of identity'
     session = 'domain entity Session documentation "." is required'
 
@@ -221,7 +221,7 @@ def test_two_ways_to_one_value_are_ambiguous(messages_of: MessagesOf):
         ("is required", "is optional"),
     ],
 )
-def test_a_merge_or_a_role_name_settles_it_and_identity_alone_is_in_doubt(
+def test_a_merge_or_a_role_name_resolves_the_ambiguity_which_concerns_identity_only(
     messages_of: MessagesOf, visitor: str, session: str
 ):
     properties = (
@@ -232,7 +232,7 @@ def test_a_merge_or_a_role_name_settles_it_and_identity_alone_is_in_doubt(
     assert ambiguities(messages_of, *properties) == []
 
 
-def test_one_role_name_does_not_settle_three_ways(messages_of: MessagesOf):
+def test_one_role_name_does_not_resolve_three_paths(messages_of: MessagesOf):
     found = ambiguities(
         messages_of,
         'domain entity Visitor documentation "." is part of identity',
@@ -243,7 +243,7 @@ def test_one_role_name_does_not_settle_three_ways(messages_of: MessagesOf):
     assert found == [AMBIGUOUS]
 
 
-def test_ways_to_a_plain_value_are_no_doubt(messages_of: MessagesOf):
+def test_paths_to_a_plain_value_are_not_ambiguous(messages_of: MessagesOf):
     """Ed-Fi's tools leave such pairs to the rule that columns of one name hold one value."""
     assert (
         ambiguities(

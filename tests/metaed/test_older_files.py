@@ -1,4 +1,4 @@
-"""Section 7 of the language: what files for data standards 2.x and 3.x may still say."""
+"""Constructs of files for data standards 2.x and 3.x."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_the_fallback_comes_with_the_advice_to_qualify_the_name(messages_of: Mes
     assert messages == ["1: warning: 'School' was found in EdFi only; write 'EdFi.School'"]
 
 
-def test_an_unqualified_name_means_the_own_entity_first(model_of: ModelOf):
+def test_an_unqualified_name_refers_to_the_own_entity_first(model_of: ModelOf):
     model = model_of(
         SCHOOL,
         Transit="""
@@ -143,7 +143,7 @@ def test_a_wrapper_of_another_namespace_is_refused(messages_of: MessagesOf):
     assert messages == ["1: the namespace of this project is 'EdFi', not 'Transit'"]
 
 
-def test_is_weak_draws_a_warning(messages_of: MessagesOf):
+def test_is_weak_is_a_warning(messages_of: MessagesOf):
     messages = messages_of(f"""{SCHOOL}
     Domain Entity Bus
         documentation "."

@@ -1,4 +1,4 @@
-"""How problems are collected, ordered and shown."""
+"""Collection, order and display of problems."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def test_all_problems_of_all_files_are_raised_together_in_order_of_place(tmp_pat
     ]
 
 
-def test_model_errors_belong_to_the_family():
+def test_model_errors_have_a_common_base_class():
     assert issubclass(ModelErrors, MetaEdError)
 
 
@@ -50,7 +50,7 @@ def test_warnings_come_with_the_model(tmp_path: Path):
     )
 
 
-def test_what_was_expected_is_there_for_programs_too(tmp_path: Path):
+def test_expectations_are_available_as_values(tmp_path: Path):
     text = 'Descriptor Fuel documentation "."\nAssociation A documentation "." domain entity B documentation C'
 
     _, (problem,) = check_projects([write_project(tmp_path, "Ed-Fi", text)])
@@ -80,11 +80,11 @@ def test_semantic_errors_are_reported_with_syntax_errors(messages_of: MessagesOf
     ]
 
 
-def test_a_caret_stands_below_the_place_whatever_tabs_are_before_it():
+def test_a_caret_marks_the_column_also_after_tabs():
     assert excerpt("\t\tbool X", Place("f", 7, 8)) == "     7 | \t\tbool X\n       | \t\t     ^"
 
 
-def test_a_long_line_is_cut_around_the_place():
+def test_a_long_line_is_truncated_around_the_column():
     shown, caret = excerpt("a" * 500 + "X" + "b" * 500, Place("f", 1, 501)).split("\n")
 
     assert len(shown) < 140

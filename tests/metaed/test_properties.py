@@ -1,4 +1,4 @@
-"""Section 5 of the language: types, clauses and names of properties."""
+"""Types, clauses and names of properties."""
 
 import pytest
 
@@ -132,7 +132,7 @@ def test_inherited_documentation_is_that_of_the_target(model_of: ModelOf, text: 
     ("name", "role_name", "full_name"),
     [("Depot", "Next", "NextDepot"), ("Depot", "Depot", "Depot"), ("Depot", "DepotDepot", "DepotDepotDepot")],
 )
-def test_the_full_name_is_role_name_and_name_but_one_of_two_equals(
+def test_the_full_name_is_role_name_and_name_without_repetition(
     model_of: ModelOf, name: str, role_name: str, full_name: str
 ):
     prop = property_of(model_of, f'domain entity {name} documentation "." is required role name {role_name}')
@@ -154,7 +154,7 @@ def test_a_search_key_is_no_property(model_of: ModelOf):
     assert property_of(model_of, text.replace("Plate", "Key")).name == "Next"
 
 
-def test_search_keys_stand_in_order_of_declaration_and_are_linked(model_of: ModelOf):
+def test_search_keys_are_linked_in_order_of_declaration(model_of: ModelOf):
     model = model_of("""
         Domain Entity Bus
             documentation "."
@@ -196,7 +196,7 @@ def test_hints_without_effect_on_the_api_are_accepted(model_of: ModelOf, hints: 
     assert prop.is_queryable_field is ("is queryable field" in hints)
 
 
-def test_a_property_knows_where_it_stands(model_of: ModelOf):
+def test_a_property_has_its_position(model_of: ModelOf):
     model = model_of(
         'Descriptor Fuel documentation "."\n\nDomain Entity Bus\n documentation "."\n  bool  Good '
         'documentation "." is part of identity'

@@ -1,4 +1,4 @@
-"""Whole projects on disk: `tests/metaed_projects` and the bundled data standards."""
+"""Projects on disk: `tests/metaed_projects` and the bundled data standards."""
 
 from collections import Counter
 from pathlib import Path
@@ -23,13 +23,13 @@ def test_all_sample_projects_compile_together(samples: Model):
     assert [project.name for project in samples.projects] == ["Ed-Fi", "GrandBend", "Transit"]
 
 
-def test_every_kind_of_entity_is_among_the_samples_but_the_plain_enumeration(samples: Model):
+def test_the_samples_have_every_kind_of_entity_except_the_plain_enumeration(samples: Model):
     kinds = {key.kind for key in samples.entities}
 
     assert set(EntityKind) - kinds == {EntityKind.ENUMERATION}
 
 
-def test_the_only_doubts_about_the_samples_are_old_words_old_names_and_a_deprecated_fuel():
+def test_the_only_warnings_of_the_samples_are_old_syntax_old_names_and_a_deprecated_fuel():
     _, problems = check_projects([SAMPLES])
 
     assert [problem.message for problem in problems] == [
@@ -41,7 +41,7 @@ def test_the_only_doubts_about_the_samples_are_old_words_old_names_and_a_depreca
     ]
 
 
-def test_additions_stand_in_the_namespace_of_their_project(samples: Model):
+def test_additions_are_in_the_namespace_of_their_project(samples: Model):
     additions = [(key.namespace, key.name) for key in samples.entities if key.kind in ADDITIONS_KINDS]
 
     assert additions == [
@@ -53,7 +53,7 @@ def test_additions_stand_in_the_namespace_of_their_project(samples: Model):
     ]
 
 
-def test_the_old_extension_reads_like_a_new_one(samples: Model):
+def test_an_extension_in_old_syntax_equals_one_in_new_syntax(samples: Model):
     applicant = entity(samples, EntityKind.DOMAIN_ENTITY, "Applicant", "GrandBend")
 
     depot = members(applicant)["PreferredDepot"]
@@ -118,5 +118,5 @@ def counts(model: Model) -> dict[str, int]:
         ),
     ],
 )
-def test_a_bundled_standard_has_as_many_of_each_as_the_published_one(standard: str, expected: dict[str, int]):
+def test_a_bundled_standard_has_the_published_number_of_each_kind(standard: str, expected: dict[str, int]):
     assert counts(compile_projects([STANDARDS / standard])) == expected

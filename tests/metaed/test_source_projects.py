@@ -1,4 +1,4 @@
-"""Section 1 of the language: projects and their files."""
+"""Projects and their files."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ def messages(*paths: Path) -> list[str]:
     return [problem.message for problem in check_projects(paths)[1]]
 
 
-def test_a_project_is_what_package_json_says(tmp_path: Path):
+def test_a_project_is_described_by_package_json(tmp_path: Path):
     package_at(
         tmp_path,
         name="transit-model-1.2",
@@ -58,7 +58,7 @@ def test_a_project_is_what_package_json_says(tmp_path: Path):
         ({"projectExtension": "Grand-Bend_2.0"}, "Grand-Bend_2.0"),
     ],
 )
-def test_the_tag_of_an_extension_begins_the_names_of_its_xml_types(tmp_path: Path, declared: dict[str, str], tag: str):
+def test_the_tag_of_an_extension_is_the_prefix_of_its_xml_types(tmp_path: Path, declared: dict[str, str], tag: str):
     package_at(tmp_path, metaEdProject={"projectName": "Transit", "projectVersion": "1.2.0", **declared})
 
     assert [project.tag for project in compile_projects([tmp_path]).projects] == [tag]
@@ -66,7 +66,7 @@ def test_the_tag_of_an_extension_begins_the_names_of_its_xml_types(tmp_path: Pat
 
 
 @pytest.mark.parametrize("tag", ["my tag", "../up", "9", 7, {"a": 1}, 'a"b'])
-def test_a_tag_that_cannot_begin_a_name_is_replaced_with_a_warning(tmp_path: Path, tag: object):
+def test_an_invalid_tag_is_replaced_with_a_warning(tmp_path: Path, tag: object):
     package_at(tmp_path, metaEdProject={"projectName": "Transit", "projectVersion": "1.2.0", "projectExtension": tag})
 
     [problem] = check_projects([tmp_path])[1]
@@ -118,7 +118,7 @@ def test_published_deviations_are_read(tmp_path: Path):
     )
 
 
-def test_projects_stand_core_first_then_by_name(tmp_path: Path):
+def test_projects_are_ordered_core_first_then_by_name(tmp_path: Path):
     for name in ("Zoo", "Ed-Fi", "Ant"):
         write_project(tmp_path / name, name, "")
 
@@ -145,14 +145,14 @@ def test_files_are_read_in_the_order_of_their_paths_at_any_depth(tmp_path: Path)
     assert [key.name for key in compile_projects([tmp_path]).entities] == ["Newt", "Ant", "Zebra", "Top"]
 
 
-def test_a_project_below_another_is_none_of_its_files(tmp_path: Path):
+def test_files_of_a_nested_project_do_not_belong_to_the_outer_one(tmp_path: Path):
     package_at(tmp_path, metaEdProject=CORE)
     write_project(tmp_path / "node_modules" / "other", "Other", 'Descriptor Fuel documentation "."')
 
     assert compile_projects([tmp_path]).entities == {}
 
 
-def test_a_project_that_hides_files_in_a_folder_is_a_doubt(tmp_path: Path):
+def test_a_nested_project_that_hides_files_is_a_warning(tmp_path: Path):
     package_at(tmp_path, metaEdProject=CORE)
     nested = tmp_path / "Descriptor" / "old"
     write_project(nested, "Old", 'Descriptor Fuel documentation "."')
@@ -169,7 +169,7 @@ def test_a_project_that_hides_files_in_a_folder_is_a_doubt(tmp_path: Path):
     )
 
 
-def test_a_nested_project_is_no_doubt_if_it_is_read_or_installed(tmp_path: Path):
+def test_a_nested_project_is_no_warning_if_it_is_read_or_installed(tmp_path: Path):
     package_at(tmp_path, metaEdProject=CORE)
     nested = write_project(tmp_path / "extension", "Transit", 'Descriptor Fuel documentation "."')
     write_project(tmp_path / "node_modules" / "@edfi" / "model", "Other", 'Descriptor Fuel documentation "."')
@@ -188,14 +188,14 @@ def test_an_empty_file_is_an_error(tmp_path: Path, content: bytes):
     assert str(raised.value) == f"{tmp_path}/Fuel.metaed:1:1: the file is empty"
 
 
-def test_a_file_of_comments_alone_is_none(tmp_path: Path):
+def test_a_file_of_comments_only_is_no_error(tmp_path: Path):
     package_at(tmp_path, metaEdProject=CORE)
     (tmp_path / "Fuel.metaed").write_text("// Comes with version 2.\n", encoding="utf-8")
 
     assert messages(tmp_path) == []
 
 
-def test_byte_order_marks_and_windows_line_ends_leave_no_trace(tmp_path: Path):
+def test_byte_order_marks_and_windows_line_ends_are_ignored(tmp_path: Path):
     package_at(tmp_path, metaEdProject=CORE)
     descriptor(tmp_path / "a.metaed", "Fuel", encoding="utf-8-sig", newline="\r\n")
 
@@ -224,7 +224,7 @@ def test_windows_1252_in_documentation_is_read_with_a_warning(tmp_path: Path):
     assert fuel.documentation == 'A "car\u2019s" fuel \u2013 café.'
 
 
-def test_documentation_is_found_behind_a_comment_and_is_none_inside_of_one(tmp_path: Path):
+def test_documentation_is_recognised_after_a_comment_but_not_inside_one(tmp_path: Path):
     problems = problems_of_bytes(
         tmp_path, b'Descriptor Fuel // no documentation "here\n documentation // \xe4\n "It\x92s fuel." // "car\x92s"'
     )
@@ -284,7 +284,7 @@ def test_bytes_elsewhere_that_are_not_utf_8_are_an_error(tmp_path: Path, content
         ),
     ],
 )
-def test_a_wrong_package_json_is_reported(tmp_path: Path, content: str, message: str):
+def test_an_invalid_package_json_is_reported(tmp_path: Path, content: str, message: str):
     (tmp_path / "package.json").write_text(content, encoding="utf-8")
 
     assert messages(tmp_path)[0] == message

@@ -7,8 +7,8 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from edfi_api.security.clients import create_client
-from tests.api.test_upsert import STUDENT
 from tests.conftest import ApiTestClient, http, item_path, new_token
+from tests.factories import STUDENT
 from tests.logs import Log
 
 URN = "urn:ed-fi:api:"

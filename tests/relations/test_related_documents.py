@@ -5,7 +5,7 @@ from django.db import connection
 from django.test import Client
 
 from edfi_api.models import Document
-from tests.api.test_upsert import STUDENT
+from tests.factories import STUDENT
 from tests.relations.conftest import RELATIONS, endpoints, related, request, stored
 
 SOME_ID = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"

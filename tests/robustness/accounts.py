@@ -1,16 +1,16 @@
-"""Programs beside the embedded PostgreSQL that refuse to run as root, and so run as its own account."""
+"""The account for programs that refuse to run as root, such as PgBouncer: that of the embedded PostgreSQL."""
 
 import os
 from pathlib import Path
 
 import psycopg
 
-# The account that runs them where the tests are run by root.
+# The account for these programs if root runs the tests.
 ACCOUNT = "nobody"
 
 
 def let_in(data: Path, url: str) -> None:
-    """Have the server of this data folder, which is up, take connections of that account as well, until it stops."""
+    """Lets the running server of this data folder accept connections of that account until it stops."""
     if os.geteuid() == 0:
         with (data / "pg_ident.conf").open("a") as names:
             names.write(f'owner "{ACCOUNT}" all\n')

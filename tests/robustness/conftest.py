@@ -1,4 +1,4 @@
-"""Requests as a hostile or broken client sends them, and what every answer must be nevertheless."""
+"""Requests of hostile or broken clients, and the requirements for every answer."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,7 +25,7 @@ Send = Callable[..., Any]
 
 @pytest.fixture
 def send(api) -> Send:
-    """`send(method, path, body, **META)`; the answer has been checked with `assert_is_an_answer`."""
+    """`send(method, path, body, **META)` checks the answer with `assert_is_an_answer` and returns it."""
     client = Client(raise_request_exception=False, HTTP_AUTHORIZATION=f"Bearer {api.token}")
 
     def send_and_check(method: str, path: str, body: bytes = b"", **meta: Any) -> Any:

@@ -1,4 +1,4 @@
-"""JSON that is hard to digest, as a strategy: values, bodies with such values in the wrong place, and raw text."""
+"""Hypothesis strategies for unusual JSON: values, bodies with misplaced values, and raw text."""
 
 import copy
 import json
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 
 class Raw(str):
-    """JSON text that Python's own writer would not make."""
+    """JSON text that Python's encoder would not produce."""
 
 
 def nested(depth: int) -> Raw:
@@ -108,7 +108,7 @@ def json_text(value: Any) -> str:
 
 
 def paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Every place of a body below its root."""
+    """Every path of a body below its root."""
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, child in children:
         yield (*path, step)
@@ -116,8 +116,8 @@ def paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | 
 
 
 @st.composite
-def spoilt(draw: st.DrawFn, body: dict[str, Any]) -> dict[str, Any]:
-    """The body with values in one to three places that do not belong there."""
+def corrupted(draw: st.DrawFn, body: dict[str, Any]) -> dict[str, Any]:
+    """The body with unsuitable values at one to three paths."""
     body = copy.deepcopy(body)
     for path in draw(st.lists(st.sampled_from(list(paths(body))), min_size=1, max_size=3)):
         _put(body, path, draw(values))
@@ -125,7 +125,7 @@ def spoilt(draw: st.DrawFn, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _put(body: Any, path: tuple[str | int, ...], value: Any) -> None:
-    """Nothing, where an earlier value has taken the place away."""
+    """Changes nothing if an earlier change has removed the path."""
     *way, last = path
     with suppress(LookupError, TypeError):
         for step in way:

@@ -1,4 +1,4 @@
-"""Bodies with very many of one thing, made from the surface."""
+"""Bodies with very many items, made from the surface."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +14,7 @@ Body = dict[str, Any]
 def heaviest_array(
     surface: Surface, documents: DocumentFactory, paths: Callable[[Resource], Iterable[JsonPath]]
 ) -> tuple[Resource, ArrayUniqueness]:
-    """A root array whose items have most of these paths for their length, by the rule that its items differ."""
+    """The root array whose items have most of these paths per length, with its rule of uniqueness."""
 
     def weight(place: tuple[Resource, ArrayUniqueness]) -> float:
         resource, rule = place
@@ -33,13 +33,13 @@ def _root_arrays(surface: Surface) -> Iterator[tuple[Resource, ArrayUniqueness]]
 
 
 def separators(value: Any) -> int:
-    """What bodies are measured by: the commas and opening brackets of their text."""
+    """The number of commas and opening brackets in the JSON text, which approximates the number of values."""
     text = json.dumps(value)
     return sum(text.count(character) for character in ",[{")
 
 
 def filled(body: Body, rule: ArrayUniqueness, number: int) -> Body:
-    """The body with so many items in the array, like its first but for what must differ."""
+    """The body with this number of items in the array, copies of its first one except for their unique values."""
     [array] = rule.array.steps
     item = json.dumps(body[array][0])
     return body | {array: [_distinct(json.loads(item), rule, index) for index in range(number)]}

@@ -1,4 +1,4 @@
-"""How much memory a process had at most, which only Linux reports."""
+"""The peak memory of a process (Linux only)."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ needs_peaks = pytest.mark.skipif(
 
 
 def reset_peak(process: psutil.Process) -> int:
-    """Begin anew; what the process has now, in bytes."""
+    """Resets the peak; returns the current memory in bytes."""
     Path(f"/proc/{process.pid}/clear_refs").write_text("5")
     return peak(process)
 
 
 def peak(process: psutil.Process) -> int:
-    """The most that the process had since its start or the last reset, in bytes."""
+    """The peak since the start or the last reset, in bytes."""
     status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
     [line] = [line for line in status if line.startswith("VmHWM")]
     return int(line.split()[1]) * 1024

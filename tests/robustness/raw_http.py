@@ -1,4 +1,4 @@
-"""HTTP byte by byte over a socket, for requests that no client library would send."""
+"""HTTP over a plain socket, for requests that no client library would send."""
 
 import http.client
 import socket
@@ -10,7 +10,7 @@ BODY = b'{"studentUniqueId": "http", "firstName": "Mae", "lastSurname": "Ortiz",
 
 
 def exchange(server, head, body, ends=False):
-    """The status and the body of the answer to these bytes; `ends` closes the sending side after them."""
+    """The status and the body of the answer to these bytes; `ends` shuts down the sending side after them."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         text = f"POST /data/ed-fi/students HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {server.token}\r\n"
         connection.sendall(f"{text}Connection: close\r\n{head}\r\n\r\n".encode() + body)
@@ -26,7 +26,7 @@ def chunked(*chunks):
 
 
 def whole_answer(connection: socket.socket) -> http.client.HTTPResponse:
-    """The next answer, which may come in pieces."""
+    """The next answer, which may arrive in parts."""
     answer = http.client.HTTPResponse(connection)
     answer.begin()
     answer.read()

@@ -1,4 +1,4 @@
-"""A whole Meadowlark for tests: its own PostgreSQL with everything on disk, gunicorn before it, and HTTP clients."""
+"""A complete server for tests: a separate, durable PostgreSQL, gunicorn, and HTTP clients."""
 
 import http.client
 import json
@@ -30,14 +30,14 @@ class Answer(NamedTuple):
 
 
 class RealServer:
-    """Started on entering. `kill_database` and `start_database` may be called in between."""
+    """A context manager that runs the server. `kill_database` and `start_database` may be called within it."""
 
-    # What it is told to wait for statements and locks.
+    # Timeouts of statements and locks.
     STATEMENT_SECONDS = 4
     LOCK_SECONDS = 2
-    # And for the rest of a request.
+    # Timeout for the rest of a request.
     REQUEST_SECONDS = 2
-    # How long it believes a token.
+    # How long it caches a token.
     TOKEN_CACHE_SECONDS = 2
 
     def __init__(self, home: Path, **environment: str) -> None:
@@ -68,18 +68,18 @@ class RealServer:
         self.database_url = postgres.url
 
     def kill_database(self, number: signal.Signals) -> None:
-        """SIGQUIT is PostgreSQL's immediate shutdown; SIGKILL is the machine's."""
+        """SIGQUIT is PostgreSQL's immediate shutdown; SIGKILL is a crash."""
         pid = int((self.data / "postmaster.pid").read_text().split()[0])
         psutil.Process(pid).send_signal(number)
         self.end_database()
 
     @property
     def data(self) -> Path:
-        """Where PostgreSQL keeps everything."""
+        """The data folder of PostgreSQL."""
         return self.home / "postgres"
 
     def end_database(self) -> None:
-        """Stop it, or see it gone."""
+        """Stops the database, unless it has ended."""
         self._database.close()
 
     def workers(self) -> list[psutil.Process]:
@@ -96,7 +96,7 @@ class RealServer:
             yield client
 
     def new_credentials(self, client: str) -> dict[str, str]:
-        """What a new API client sends for a token."""
+        """The token request of a new API client."""
         made = json.loads(self.manage("create_api_client", client, "--claim-set", "EdFiSandbox", "--format", "json"))
         return {"grant_type": "client_credentials", "client_id": made["key"], "client_secret": made["secret"]}
 
@@ -105,7 +105,7 @@ class RealServer:
         return self._token(self.new_credentials(client))
 
     def another_token(self) -> str:
-        """One more token of its own client."""
+        """Another token of the server's client."""
         return self._token(self.credentials)
 
     def manage(self, *arguments: str) -> str:
@@ -149,7 +149,7 @@ class RealServer:
 
 
 class RealClient:
-    """One connection, made anew where the server has closed it."""
+    """A client with one persistent connection, opened again if the server has closed it."""
 
     def __init__(self, port: int, token: str) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -157,7 +157,7 @@ class RealClient:
         self._headers = authorization | {"Content-Type": "application/json"}
 
     def send(self, method: str, path: str, body: object = None) -> Answer:
-        """Raises OSError or HTTPException if there is no answer; whether the request was carried out is then open."""
+        """Raises OSError or HTTPException without an answer; the request may have been executed nevertheless."""
         try:
             self._connection.request(method, path, None if body is None else json.dumps(body), self._headers)
             response = self._connection.getresponse()

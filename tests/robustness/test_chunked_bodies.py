@@ -1,4 +1,4 @@
-"""Chunked bodies, well formed and not, on every route that reads one, over a real socket."""
+"""Well-formed and malformed chunked bodies on every route that reads a body, over a socket."""
 
 import json
 import socket
@@ -23,7 +23,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def post(server, path, body, token, content_type="application/json"):
-    """The answer to a chunked POST and whatever comes behind it until the server closes the connection."""
+    """The answer to a chunked POST and all bytes after it until the server closes the connection."""
     authorization = f"Authorization: Bearer {token}\r\n" if token else ""
     connection = "Connection: close"
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}{connection}\r\nContent-Type: {content_type}\r\n"
@@ -41,12 +41,12 @@ def test_malformed_chunks_are_the_clients_mistake(real_server, path, body):
     status, answer = post(real_server, path, chunked(BODY)[:-5] + body, token)
 
     assert status == 400
-    json.loads(answer)  # One answer, and nothing behind it.
+    json.loads(answer)  # One answer, and nothing after it.
 
 
 @pytest.mark.parametrize(("chunks", "statuses"), [(20_000, {200, 201}), (60_000, {400})])
-def test_a_body_comes_in_a_limited_number_of_chunks(real_server, chunks, statuses):
-    """Of a byte each, these cost a hundred times what they would cost in one."""
+def test_the_number_of_chunks_is_limited(real_server, chunks, statuses):
+    """Chunks of one byte cost a hundred times as much as a single chunk."""
     status, _ = post(real_server, "/data/ed-fi/students", chunked(*[b" "] * chunks, BODY), real_server.token)
 
     assert status in statuses
@@ -97,7 +97,7 @@ def test_a_token_is_introspected_by_a_chunked_form(real_server):
 
 
 def test_a_chunked_token_request_is_read_up_to_a_limit(real_server):
-    """Of 16 kB; nobody reads the megabytes behind."""
+    """The limit is 16 kB; the rest is not read."""
     status, answer = post(real_server, "/oauth/token", chunked(*[b"a" * 1000] * 17), "", FORM)
 
     assert status == 413

@@ -1,4 +1,4 @@
-"""The database refuses, fills up, loses a process or is away: 503 with `Retry-After`, and service again by itself."""
+"""Faults of the database are answered with 503 and `Retry-After`, and service recovers without a restart."""
 
 import json
 import os
@@ -24,7 +24,7 @@ STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"
 _RECOVERY_SECONDS = 10
 _MEGABYTE = 2**20
 _numbers = count(1)
-# The students of all writes that were acknowledged.
+# The students of all acknowledged writes.
 acknowledged: set[str] = set()
 
 Request = Callable[[RealClient], Answer]
@@ -42,12 +42,12 @@ def write(client: RealClient) -> Answer:
     return answer
 
 
-def ask_for_token(server: RealServer) -> Answer:
+def request_token(server: RealServer) -> Answer:
     with closing(RealClient(server.port, token="")) as client:
         return client.send("POST", "/oauth/token", server.credentials)
 
 
-def assert_is_told_to_come_again(answer: Answer) -> None:
+def assert_is_503_with_retry_after(answer: Answer) -> None:
     assert answer.status == 503, answer
     assert answer.headers["Retry-After"] == "5"
     assert answer.headers["Content-Type"] == "application/problem+json"
@@ -55,7 +55,7 @@ def assert_is_told_to_come_again(answer: Answer) -> None:
 
 
 def assert_is_answered_again(server: RealServer, request: Request, status: int) -> None:
-    """By every thread of every worker, within seconds and without anybody's help."""
+    """By every thread of every worker, within seconds, without intervention."""
     with ExitStack() as open_clients:
         clients = [open_clients.enter_context(server.client()) for _ in range(8)]
 
@@ -75,7 +75,7 @@ def administrator(server: RealServer) -> Iterator[psycopg.Connection]:
 
 @contextmanager
 def before_each_insert(server: RealServer, statement: str) -> Iterator[None]:
-    """What PostgreSQL does before it writes a new document."""
+    """Executes the statement by a trigger before each insert of a document."""
     with administrator(server) as connection:
         connection.execute(
             f"CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {statement}; END $$;"
@@ -94,7 +94,7 @@ def client(real_server: RealServer) -> Iterator[RealClient]:
         yield client
 
 
-def test_a_database_without_a_free_connection(real_server: RealServer, client: RealClient) -> None:
+def test_a_database_without_a_free_connection_is_503(real_server: RealServer, client: RealClient) -> None:
     with ExitStack() as connections:
         hogs = [connections.enter_context(psycopg.connect(real_server.database_url, autocommit=True))]
         hogs[0].execute(
@@ -104,24 +104,24 @@ def test_a_database_without_a_free_connection(real_server: RealServer, client: R
             while True:
                 hogs.append(connections.enter_context(psycopg.connect(real_server.database_url)))
 
-        assert_is_told_to_come_again(read(client))
-        assert_is_told_to_come_again(write(client))
-        refused = ask_for_token(real_server)
+        assert_is_503_with_retry_after(read(client))
+        assert_is_503_with_retry_after(write(client))
+        refused = request_token(real_server)
         assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
 
     assert_is_answered_again(real_server, read, 200)
     assert_is_answered_again(real_server, write, 201)
 
 
-def test_a_database_that_only_reads(real_server: RealServer, client: RealClient) -> None:
-    """As after a failover to a standby, or a provider's stop before its disk is full."""
+def test_a_read_only_database_is_503_for_writes(real_server: RealServer, client: RealClient) -> None:
+    """As after a failover to a standby, or when a provider makes an almost full database read-only."""
     with administrator(real_server) as connection:
         connection.execute("ALTER SYSTEM SET default_transaction_read_only = on")
         connection.execute("SELECT pg_reload_conf()")
     try:
-        assert_is_told_to_come_again(_until_refused(write, client))
+        assert_is_503_with_retry_after(_until_refused(write, client))
         assert read(client).status == 200
-        refused = ask_for_token(real_server)
+        refused = request_token(real_server)
         assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
     finally:
         with administrator(real_server) as connection:
@@ -140,30 +140,30 @@ def _until_refused(request: Request, client: RealClient) -> Answer:
     raise AssertionError("never refused")
 
 
-def test_a_lock_held_by_another_session(real_server: RealServer, client: RealClient) -> None:
+def test_a_lock_timeout_is_503(real_server: RealServer, client: RealClient) -> None:
     with administrator(real_server) as connection, connection.transaction():
         connection.execute("LOCK TABLE document IN ACCESS EXCLUSIVE MODE")
 
         start = time.monotonic()
-        assert_is_told_to_come_again(read(client))
-        assert_is_told_to_come_again(write(client))
+        assert_is_503_with_retry_after(read(client))
+        assert_is_503_with_retry_after(write(client))
         assert time.monotonic() - start < 4 * real_server.LOCK_SECONDS
 
     assert_is_answered_again(real_server, read, 200)
     assert_is_answered_again(real_server, write, 201)
 
 
-def test_a_statement_that_takes_too_long(real_server: RealServer, client: RealClient) -> None:
+def test_a_statement_timeout_is_503(real_server: RealServer, client: RealClient) -> None:
     with before_each_insert(real_server, "PERFORM pg_sleep(60)"):
         start = time.monotonic()
-        assert_is_told_to_come_again(write(client))
+        assert_is_503_with_retry_after(write(client))
         assert time.monotonic() - start < 3 * real_server.STATEMENT_SECONDS
 
     assert_is_answered_again(real_server, write, 201)
 
 
-def test_a_process_of_the_database_is_killed(real_server: RealServer, client: RealClient) -> None:
-    """As the system does when memory is short: PostgreSQL then ends all sessions and recovers."""
+def test_a_killed_process_of_the_database_is_survived(real_server: RealServer, client: RealClient) -> None:
+    """As by the OOM killer: PostgreSQL then terminates all sessions and recovers."""
     with administrator(real_server) as connection:
         [pid] = connection.execute(
             "SELECT pid FROM pg_stat_activity WHERE application_name = 'meadowlark' LIMIT 1"
@@ -175,15 +175,15 @@ def test_a_process_of_the_database_is_killed(real_server: RealServer, client: Re
     assert_is_answered_again(real_server, read, 200)
 
 
-def test_a_database_that_runs_out_of_memory(real_server: RealServer, client: RealClient) -> None:
+def test_a_database_out_of_memory_is_503(real_server: RealServer, client: RealClient) -> None:
     with before_each_insert(real_server, "RAISE EXCEPTION USING ERRCODE = 'out_of_memory'"):
-        assert_is_told_to_come_again(write(client))
+        assert_is_503_with_retry_after(write(client))
 
     assert_is_answered_again(real_server, write, 201)
 
 
 class SmallDisk:
-    """A disk of so many megabytes for what PostgreSQL writes."""
+    """A file system of limited size for PostgreSQL's data."""
 
     def __init__(self, folder: Path, megabytes: int) -> None:
         self.folder = folder
@@ -192,7 +192,7 @@ class SmallDisk:
             pytest.skip("only root may mount a small disk")
 
     def fill_but_for(self, free: int) -> Path:
-        """The file that takes the room."""
+        """Creates a file that leaves this space free."""
         space = os.statvfs(self.folder)
         ballast = self.folder / "ballast"
         ballast.write_bytes(bytes(space.f_bavail * space.f_bsize - free))
@@ -204,15 +204,15 @@ class SmallDisk:
 
 @pytest.fixture
 def small_disk() -> Iterator[Callable[[int], SmallDisk]]:
-    """Where the account that runs PostgreSQL may go; pytest's own folders are closed to it."""
+    """Outside pytest's folders, which PostgreSQL's account may not enter."""
     folder = Path(tempfile.mkdtemp())
     yield lambda megabytes: SmallDisk(folder, megabytes)
     subprocess.run(["umount", "--lazy", str(folder)], check=False)
     folder.rmdir()
 
 
-def test_a_full_disk_of_documents(real_server: RealServer, client: RealClient, small_disk) -> None:
-    """What is read needs no room; as soon as there is some, documents are written again."""
+def test_a_full_disk_of_documents_is_503(real_server: RealServer, client: RealClient, small_disk) -> None:
+    """Reads succeed; writes succeed as soon as there is space."""
     disk = small_disk(8)
     disk.give_to_owner_of(real_server.data / "PG_VERSION")
     with administrator(real_server) as connection:
@@ -221,7 +221,7 @@ def test_a_full_disk_of_documents(real_server: RealServer, client: RealClient, s
         ballast = disk.fill_but_for(free=64 * 1024)
         try:
             answers = (write(client) for _ in range(1000))
-            assert_is_told_to_come_again(next(answer for answer in answers if answer.status != 201))
+            assert_is_503_with_retry_after(next(answer for answer in answers if answer.status != 201))
             assert read(client).status == 200
 
             ballast.unlink()
@@ -233,8 +233,10 @@ def test_a_full_disk_of_documents(real_server: RealServer, client: RealClient, s
             connection.execute("DROP TABLESPACE small")
 
 
-def test_a_full_disk_of_the_write_ahead_log(real_server: RealServer, client: RealClient, small_disk) -> None:
-    """PostgreSQL itself ends then. Whoever starts it again when there is room finds all that was acknowledged."""
+def test_a_full_disk_of_the_write_ahead_log_loses_no_acknowledged_write(
+    real_server: RealServer, client: RealClient, small_disk
+) -> None:
+    """PostgreSQL terminates. After a restart with free space all acknowledged writes are stored."""
     disk = small_disk(256)
     _move_log(real_server, disk.folder / "pg_wal")
     try:
@@ -245,10 +247,10 @@ def test_a_full_disk_of_the_write_ahead_log(real_server: RealServer, client: Rea
             while True:
                 connection.execute("SELECT pg_logical_emit_message(false, 'test', repeat('x', 1000000))")
 
-        assert_is_told_to_come_again(write(client))
+        assert_is_503_with_retry_after(write(client))
 
         ballast.unlink()
-        # PostgreSQL 18 does not end when a usual stop meets it while it recovers.
+        # PostgreSQL 18 does not end after a smart or fast shutdown during its recovery.
         real_server.kill_database(signal.SIGQUIT)
         real_server.start_database()
         assert_is_answered_again(real_server, write, 201)
@@ -273,5 +275,5 @@ def _move_log(server: RealServer, place: Path) -> None:
 
 
 def test_the_log_of_the_server_has_no_traceback(real_server: RealServer) -> None:
-    """Runs last: of everything above."""
+    """Runs last, after all tests above."""
     assert "Traceback" not in real_server.log.read_text()

@@ -1,4 +1,4 @@
-"""Headers by which a proxy tells a server what was asked, sent by a client that is none."""
+"""Forwarded headers sent by a client instead of a proxy."""
 
 import http.client
 import json
@@ -7,12 +7,12 @@ import pytest
 
 from meadowlark.serving.lean_handler import LeanHandler
 
-# The tests connect from loopback, the address that gunicorn trusts unless it is told otherwise.
+# The tests connect from loopback, which gunicorn trusts by default.
 SCHEMES = {"X-Forwarded-Proto": "https", "X-Forwarded-Protocol": "ssl", "X-Forwarded-Ssl": "on"}
 
 
 def get(server, path, **headers):
-    """On a connection of its own, so that it meets any thread."""
+    """On a new connection, so that any thread may serve it."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     connection.request("GET", path, headers=headers)
     response = connection.getresponse()
@@ -39,7 +39,7 @@ def test_a_script_name_header_does_not_affect_the_login_of_others(real_server):
 
 
 def test_the_prefix_of_a_request_does_not_outlive_it(rf):
-    """Operators may serve Meadowlark below a prefix, which WSGI servers hand over as SCRIPT_NAME."""
+    """Operators may serve Meadowlark below a prefix, which WSGI servers pass as SCRIPT_NAME."""
     handler, started = LeanHandler(), []
 
     def login(**prefix):

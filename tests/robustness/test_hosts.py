@@ -31,13 +31,13 @@ def test_a_host_outside_allowed_hosts_is_refused(real_server, path, host):
 
 @pytest.mark.parametrize("host", OTHER_HOSTS)
 @pytest.mark.parametrize("path", ["/health", "/health/", "/health/live", "/health/ready", "/Health/Ready"])
-def test_a_probe_is_answered_whatever_host_it_names(real_server, path, host):
+def test_a_health_probe_is_answered_for_any_host(real_server, path, host):
     status, body = get(real_server, path, host)
 
     assert (status, json.loads(body)["Status"]) == (200, "Healthy")
 
 
-def test_a_probe_of_a_server_that_insists_on_https_is_answered(client, settings, db):
+def test_a_health_probe_is_not_redirected_to_https(client, settings, db):
     settings.SECURE_SSL_REDIRECT, settings.ALLOWED_HOSTS = True, ["edfi.example.org"]
     settings.SECURE_REDIRECT_EXEMPT = [r"^(?i:health|metrics)(?:/|$)"]
 

@@ -1,5 +1,5 @@
-"""The engine with a WSGI application of the test, in the process of the tests: what the server adds to the engine, and
-what it relies on in the engine's version."""
+"""The HTTP engine with WSGI applications of the tests, in this process: the server's additions to the engine, and the
+behaviour of the engine's version on which they rely."""
 
 import gc
 import select
@@ -32,7 +32,7 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
 
 @contextmanager
 def serving(application: Application, seconds: float = 60, head_seconds: int = 60) -> Iterator[int]:
-    """The port of an engine of two threads, whose bodies may have 200,000 bytes and take so many seconds."""
+    """The port of an engine with two threads, which accepts bodies of 200,000 bytes within this number of seconds."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         serving_on(listener, application, Event(), seconds, head_seconds),
@@ -70,7 +70,7 @@ def connected(port: int) -> socket.socket:
 
 
 def received(connection: socket.socket) -> HTTPResponse:
-    """The next answer; of an answer behind it nothing is read."""
+    """The next answer, without reading beyond it."""
     answer = HTTPResponse(connection)
     answer.fp.close()
     answer.fp = connection.makefile("rb", buffering=0)
@@ -87,7 +87,7 @@ def echo(variables: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
 
 
 def seen(request: bytes) -> dict[str, Any]:
-    """The variables that an application gets for this request."""
+    """The WSGI environment of this request."""
     found: list[dict[str, Any]] = []
 
     def application(variables: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
@@ -101,7 +101,7 @@ def seen(request: bytes) -> dict[str, Any]:
 
 
 def test_the_version_of_granian_is_the_one_that_was_reviewed() -> None:
-    """With another one, review the private names in `meadowlark/serving/engine.py`, and run `make bench`."""
+    """After an upgrade, review the private names in `meadowlark/serving/engine.py`, and run `make bench`."""
     assert granian.__version__ == "2.8.7"
 
 
@@ -144,8 +144,8 @@ def test_an_application_gets_the_variables_of_wsgi() -> None:
     }
 
 
-def test_a_value_outside_of_ascii_is_not_taken_for_a_missing_header() -> None:
-    """A condition must not be ignored."""
+def test_a_header_with_a_value_outside_of_ascii_is_present() -> None:
+    """Otherwise a precondition would be ignored."""
     assert seen(b"GET / HTTP/1.1\r\n" + HOST + b"If-Match: \xe9\r\n\r\n")["HTTP_IF_MATCH"] == "?"
 
 
@@ -158,7 +158,7 @@ def test_a_value_outside_of_ascii_is_not_taken_for_a_missing_header() -> None:
         (b"GET / HTTP/1.1\r\nConnection: close\r\n" + HOST + b"\r\n", "HTTP/1.1", True),
     ],
 )
-def test_connections_end_as_the_version_says(head: bytes, protocol: str, closes: bool) -> None:
+def test_connections_are_closed_according_to_the_http_version(head: bytes, protocol: str, closes: bool) -> None:
     def application(variables: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
         start("200 OK", [])
         return [variables["SERVER_PROTOCOL"].encode()]
@@ -180,7 +180,7 @@ def test_pipelined_requests_are_answered_in_their_order() -> None:
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_request_with_two_lengths_hides_no_other_request(order: int) -> None:
-    """By RFC 9112, section 6.1: the chunks count, and the connection ends, whatever a proxy has taken for the body."""
+    """RFC 9112, section 6.1: the chunked coding takes precedence, and the connection is closed."""
     lengths = b"".join([b"Content-Length: 6\r\n", b"Transfer-Encoding: chunked\r\n"][::order])
     hidden = b"GET /hidden HTTP/1.1\r\n" + HOST + b"\r\n"
     paths = []
@@ -232,7 +232,7 @@ def test_a_chunked_body_gets_a_length() -> None:
 
 @pytest.mark.parametrize("end", [b"x", b"0\r\nA: b\r\n\r\n", b"1\r\nab\r\n0\r\n\r\n"], ids=["size", "trailer", "chunk"])
 def test_reading_a_malformed_chunked_body_raises(end: bytes) -> None:
-    """Trailers included, which the engine does not tell from errors."""
+    """Including trailers, which the engine does not distinguish from errors."""
     assert reading(CHUNKED + b"1\r\na\r\n" + end) == "OSError"
 
 
@@ -242,7 +242,7 @@ def test_reading_a_body_that_ends_early_raises(head: bytes) -> None:
 
 
 def reading(request: bytes, ends: bool = False) -> str:
-    """What an application gets that reads the body of this request."""
+    """The result of an application that reads the body of this request."""
     outcomes: list[str] = []
 
     def application(variables: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
@@ -269,8 +269,8 @@ def test_a_body_within_the_limit_is_read_in_whole(length: int) -> None:
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])
-def test_of_a_longer_body_the_limit_and_a_byte_are_kept(is_chunked: bool) -> None:
-    """And the rest is read, too, or the client would lose the answer."""
+def test_a_longer_body_is_kept_up_to_the_limit_and_one_byte(is_chunked: bool) -> None:
+    """The rest is read, too; otherwise the client would lose the answer."""
     body, head = b"x" * 3_000_000, b"Content-Length: 3000000"
     if is_chunked:
         body, head = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body), b"Transfer-Encoding: chunked"
@@ -281,7 +281,7 @@ def test_of_a_longer_body_the_limit_and_a_byte_are_kept(is_chunked: bool) -> Non
         assert received(connection).status == 200
 
 
-def test_a_client_that_waits_for_leave_to_send_gets_it() -> None:
+def test_expect_continue_is_answered() -> None:
     with serving(echo) as port, connected(port) as connection:
         connection.sendall(b"POST / HTTP/1.1\r\n" + HOST + b"Expect: 100-continue\r\nContent-Length: 3\r\n\r\n")
         assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -307,7 +307,7 @@ def slow_heads(connections: ExitStack, port: int, head: bytes, number: int) -> l
     ids=["head", "body", "long body", "chunked body"],
 )
 def test_slow_senders_occupy_no_thread(begun: bytes) -> None:
-    """With forty times as many as there are threads, others are answered at once."""
+    """With forty times as many slow senders as threads, others are answered immediately."""
     with serving(echo) as port, ExitStack() as connections:
         slow_heads(connections, port, begun, 40 * THREADS)
         start = time.monotonic()
@@ -319,12 +319,12 @@ def test_slow_senders_occupy_no_thread(begun: bytes) -> None:
 
 
 @pytest.mark.parametrize("length", [b"Content-Length: 900", b"Content-Length: 900000", b"Transfer-Encoding: chunked"])
-def test_a_body_that_drips_is_refused_at_its_deadline(length: bytes) -> None:
+def test_a_slow_body_is_refused_at_its_deadline(length: bytes) -> None:
     with serving(echo, seconds=1) as port, connected(port) as connection:
         connection.sendall(b"POST / HTTP/1.1\r\n" + HOST + length + b"\r\n\r\n")
         answered = Event()
         with ThreadPoolExecutor(1) as pool:
-            dripping = pool.submit(drip, connection, answered, b"1\r\nx\r\n" if b"chunked" in length else b"x")
+            dripping = pool.submit(send_slowly, connection, answered, b"1\r\nx\r\n" if b"chunked" in length else b"x")
             answer = received(connection)
             answered.set()
             dripping.result(30)
@@ -333,12 +333,12 @@ def test_a_body_that_drips_is_refused_at_its_deadline(length: bytes) -> None:
     assert answer.getheader("Content-Type") == "application/problem+json"
 
 
-def drip(connection: socket.socket, end: Event, part: bytes) -> None:
+def send_slowly(connection: socket.socket, end: Event, part: bytes) -> None:
     while not end.wait(0.05):
         connection.sendall(part)
 
 
-def test_large_bodies_that_are_sent_slowly_keep_small_ones_not_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_large_bodies_do_not_block_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("meadowlark.serving.request_bodies._MOST_HELD", 500_000)
     large = b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 200000\r\n\r\n"
     with serving(echo) as port, ExitStack() as connections:
@@ -364,8 +364,8 @@ LENGTHS = {
 
 @pytest.mark.parametrize("is_gone", [False, True], ids=["answered", "gone"])
 @pytest.mark.parametrize("length", LENGTHS.values(), ids=LENGTHS)
-def test_nothing_of_a_request_outlives_it(length: bytes, is_gone: bool) -> None:
-    """The engine's objects take no part in the garbage collection, so that cycles with them would stay."""
+def test_objects_of_a_request_are_freed(length: bytes, is_gone: bool) -> None:
+    """The engine's objects do not support garbage collection, so cycles with them would never be freed."""
     before, calls = bodies_in_memory(), []
 
     def application(variables: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
@@ -398,7 +398,7 @@ BLOCK = b"x" * 65536
 
 
 def large(blocks: int, made: list[int], closed: Event) -> Application:
-    """An application that answers with so many blocks, and reports which it has made."""
+    """An application that answers with this number of blocks, and records those it has produced."""
 
     def application(_: dict[str, Any], start: Callable[..., Any]) -> Any:
         start("200 OK", [("Content-Length", str(blocks * len(BLOCK)))])
@@ -426,7 +426,7 @@ def test_a_large_answer_is_sent_in_whole() -> None:
             closed.clear()
 
 
-def test_clients_that_do_not_read_large_answers_occupy_neither_memory_nor_the_threads_of_others() -> None:
+def test_unread_large_answers_occupy_neither_memory_nor_threads_of_other_requests() -> None:
     made: list[int] = []
     closed = Event()
     sends_large = large(10_000, made, closed)
@@ -445,7 +445,7 @@ def test_clients_that_do_not_read_large_answers_occupy_neither_memory_nor_the_th
     assert len(made) * len(BLOCK) < THREADS * 20 * 2**20
 
 
-def test_a_client_that_leaves_ends_a_large_answer_at_once() -> None:
+def test_a_disconnected_client_ends_a_large_answer_immediately() -> None:
     made: list[int] = []
     closed = Event()
     with serving(large(10_000, made, closed)) as port:
@@ -455,8 +455,8 @@ def test_a_client_that_leaves_ends_a_large_answer_at_once() -> None:
         assert closed.wait(30), "the time limit is a minute"
 
 
-def test_connections_outlive_the_end_of_accepting_until_their_next_answer() -> None:
-    """Those that have been accepted, with or without a request before; further ones are left to another engine."""
+def test_connections_stay_open_after_the_engine_stops_accepting_until_their_next_answer() -> None:
+    """Of accepted connections, with or without an earlier request; new ones are left to another engine."""
     stopping = Event()
     get = b"GET / HTTP/1.1\r\n" + HOST + b"\r\n"
     with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as opened:

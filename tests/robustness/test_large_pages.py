@@ -1,4 +1,4 @@
-"""A page of large documents is one answer, and no server holds it in memory as a whole."""
+"""A page of large documents is one answer, which is never in memory as a whole."""
 
 import http.client
 import json
@@ -15,10 +15,10 @@ from tests.robustness.raw_http import all_threads_answer
 from tests.robustness.real_server import RealServer
 
 DOCUMENTS, BYTES = 500, 200_000
-# Beside what a worker has anyway: the largest reading in several forms, and the answer up to where it goes to disk.
+# The additional memory of a worker: the largest batch in several forms, and the answer up to the spooling threshold.
 MOST_GROWTH = 50 * 2**20
 
-# Larger than the API lets descriptors become.
+# Larger than the API accepts for descriptors.
 _LARGE_DOCUMENTS = """
 INSERT INTO document (document_uuid, resource_type_id, natural_key, body)
 SELECT gen_random_uuid(), resource_type_id, 'Large', body || jsonb_build_object('codeValue', 'Large ' || number,
@@ -88,7 +88,7 @@ def test_memory_does_not_grow_with_the_page(real_server, request, path):
 
 @pytest.mark.parametrize("path", ["page", "relations"])
 def test_head_of_a_large_page_has_its_length(real_server, request, path):
-    """And leaves the connection to the next request."""
+    """The connection can be used for the next request."""
     path = request.getfixturevalue(path).replace(str(DOCUMENTS), "60")
     connection = http.client.HTTPConnection("127.0.0.1", real_server.port)
     connection.auto_open = 0
@@ -105,8 +105,8 @@ def test_head_of_a_large_page_has_its_length(real_server, request, path):
     assert length > 60 * BYTES * 0.99
 
 
-def test_a_page_of_large_relations_can_be_walked_either_way(real_server, relations):
-    """Pages of three readings each, which together are everything once."""
+def test_pages_of_large_relations_work_in_both_directions(real_server, relations):
+    """Pages of three batches each contain every document exactly once."""
     with real_server.client() as client:
         for order, numbers in (("oldest", range(1, DOCUMENTS + 1)), ("newest", range(DOCUMENTS, 0, -1))):
             path = f"{relations.replace(str(DOCUMENTS), '60')}&order={order}"
@@ -120,7 +120,7 @@ def test_a_page_of_large_relations_can_be_walked_either_way(real_server, relatio
 
 @pytest.mark.parametrize("documents", [30, 60], ids=["from memory", "from a file"])
 def test_clients_that_do_not_read_do_not_block_others(real_server, page, documents):
-    """With more of them than there are threads."""
+    """With more such clients than threads."""
     request = (
         f"GET {page.replace(str(DOCUMENTS), str(documents))} HTTP/1.1\r\nAuthorization: Bearer {real_server.token}"
     )
@@ -130,7 +130,7 @@ def test_clients_that_do_not_read_do_not_block_others(real_server, page, documen
             deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             deaf.connect(("127.0.0.1", real_server.port))
             deaf.sendall(f"{request}\r\nHost: localhost\r\n\r\n".encode())
-        time.sleep(1)  # So that all threads are writing: which client of the nine waits is not known.
+        time.sleep(1)  # Until all threads are writing: there is no way to observe which of the nine clients waits.
         assert all_threads_answer(real_server, timeout=60)
 
 
@@ -143,7 +143,7 @@ def test_a_client_that_reads_slowly_gets_all(real_server, page):
     start = time.monotonic()
     while part := answer.read(1_000_000):
         received += len(part)
-        time.sleep(0.3)  # A slow client, slower altogether than a request may be.
+        time.sleep(0.3)  # A slow client, which takes longer in total than the timeout of a request.
 
     assert received == int(answer.headers["Content-Length"])
     assert time.monotonic() - start > real_server.REQUEST_SECONDS

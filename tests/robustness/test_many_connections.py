@@ -1,4 +1,4 @@
-"""Connections that come together and stay open, as those of a proxy or of a pool do: each worker has its share."""
+"""Persistent connections opened at the same time, as by a proxy or a pool, are distributed among the workers."""
 
 import socket
 from contextlib import ExitStack
@@ -10,7 +10,7 @@ CONNECTIONS = 64
 
 
 @pytest.mark.parametrize("_", range(10))
-def test_connections_are_shared_by_the_workers(real_server, _):
+def test_connections_are_distributed_among_the_workers(real_server, _):
     with ExitStack() as held:
         clients = [held.enter_context(socket.socket()) for _ in range(CONNECTIONS)]
         for client in clients:

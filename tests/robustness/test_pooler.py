@@ -20,7 +20,7 @@ from tests.robustness.accounts import ACCOUNT, let_in
 from tests.robustness.real_server import TOP, RealServer
 from tests.robustness.waiting import wait_until
 
-# Fewer connections to PostgreSQL than the server has threads, so that they are really shared.
+# Fewer connections to PostgreSQL than threads of the server, so that they are shared.
 CONFIGURATION = """
 [databases]
 meadowlark = host={socket} dbname=meadowlark user=meadowlark
@@ -36,7 +36,7 @@ STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"
 
 
 class PooledServer(RealServer):
-    """Knows its database through the pooler alone: migrations and commands too."""
+    """Reaches its database only through the pooler, for migrations and commands too."""
 
     def start_database(self) -> None:
         super().start_database()
@@ -61,14 +61,14 @@ def server() -> Iterator[PooledServer]:
     if shutil.which("pgbouncer") is None:
         pytest.skip("needs the program pgbouncer")
     with ExitStack() as stack:
-        # Not below pytest's folder, which PostgreSQL's account may not enter.
+        # Outside pytest's folder, which PostgreSQL's account may not enter.
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="meadowlark-")))
         home.chmod(0o755)
         yield stack.enter_context(PooledServer(home))
 
 
-def test_clients_read_and_write_side_by_side(server: PooledServer) -> None:
-    """Every statement of the everyday, from more threads than there are connections."""
+def test_concurrent_clients_read_and_write(server: PooledServer) -> None:
+    """All common requests, from more threads than there are connections."""
     numbers = count()
 
     def work(_: int) -> list[int]:
@@ -96,7 +96,7 @@ def test_clients_read_and_write_side_by_side(server: PooledServer) -> None:
 
 
 def test_commands_run(server: PooledServer) -> None:
-    """What prepares a database too, which keeps others from doing so meanwhile."""
+    """Including the preparation of a database, which takes a lock against concurrent preparations."""
     prepare = [sys.executable, "-m", "meadowlark.prepare"]
     subprocess.run(prepare, cwd=TOP, env=server._environment(), check=True)
 
@@ -123,8 +123,8 @@ def test_a_server_without_the_pooler_setting_does_not_start(server: PooledServer
     )
 
 
-def test_a_load_leaves_the_sessions_of_others_as_they_were(server: PooledServer) -> None:
-    """Commits that do not wait for the disk are for the load alone, and so are the documents on their way."""
+def test_a_load_does_not_change_other_sessions(server: PooledServer) -> None:
+    """Asynchronous commits and temporary tables apply to the load only."""
     students = server.home / "students.jsonl"
     with students.open("w") as file:
         file.writelines(f"{json.dumps(STUDENT | {'studentUniqueId': f'loaded-{n}'})}\n" for n in range(6_000))

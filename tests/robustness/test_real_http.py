@@ -1,4 +1,4 @@
-"""HTTP as no client library would send it, to the real server over a real socket."""
+"""Unusual and malformed HTTP, sent to a server over a socket."""
 
 import gzip
 import http.client
@@ -45,7 +45,7 @@ def test_a_chunked_body_is_read(real_server):
         ("X-Bad Header: 1", BODY),
     ],
 )
-def test_a_body_that_is_not_as_announced_is_the_clients_mistake(real_server, head, body):
+def test_a_body_that_does_not_match_its_headers_is_a_bad_request(real_server, head, body):
     status, answer = exchange(real_server, head, body, ends=True)
 
     assert status is None or 400 <= status < 500 or status == 501, answer
@@ -58,8 +58,8 @@ def test_a_body_that_ends_early_is_a_problem(real_server):
     assert json.loads(answer)["validationErrors"].keys() == {"$."}
 
 
-def test_a_large_body_that_was_refused_unread_does_not_cost_the_connection(real_server):
-    """As of a client whose token has expired, and which goes on with a new one."""
+def test_the_connection_survives_a_large_body_that_was_refused_unread(real_server):
+    """As sent by a client whose token has expired, and which continues with a new one."""
     connection = http.client.HTTPConnection("127.0.0.1", real_server.port, timeout=30)
     connection.auto_open = 0
     connection.connect()
@@ -73,7 +73,7 @@ def test_a_large_body_that_was_refused_unread_does_not_cost_the_connection(real_
     assert connection.getresponse().status == 200
 
 
-def test_a_request_right_behind_the_body_of_a_refused_one_is_answered(real_server):
+def test_a_request_pipelined_after_a_refused_one_is_answered(real_server):
     path = "/data/ed-fi/students HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer"
     with socket.create_connection(("127.0.0.1", real_server.port), timeout=30) as connection:
         connection.sendall(f"POST {path} expired\r\nContent-Length: 4\r\n\r\nbo".encode())
@@ -98,7 +98,7 @@ POST = (
 
 @pytest.mark.parametrize("part", ["head", "body", "unread body"])
 def test_clients_that_stop_sending_do_not_block_others(real_server, part):
-    """With more clients than there are threads, gone in the middle of a request."""
+    """With more clients than threads, which disconnect in the middle of a request."""
     token = b"expired" if part == "unread body" else real_server.token.encode()
     head = POST % (token, 5000)
     with ExitStack() as connections:
@@ -118,14 +118,14 @@ def test_silent_clients_do_not_block_others(real_server):
 
 @pytest.mark.skipif(not shutil.which("prlimit"), reason="nothing here limits the files of a process")
 @pytest.mark.parametrize("words", [b"", b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"], ids=["silent", "kept alive"])
-def test_idle_connections_do_not_keep_new_ones_out(tmp_path, words):
-    """More than a worker may have files open, too, without which it would die with all its requests."""
+def test_idle_connections_do_not_block_new_ones(tmp_path, words):
+    """Also with more connections than a worker may have open files, which would otherwise end the worker."""
     with constant_view(tmp_path / "home", within=["prlimit", "--nofile=200"]) as (port, _), ExitStack() as idle:
         for _ in range(450):
             idle.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(words)
         for _ in range(5):
             new = idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
-            time.sleep(0.1)  # Nor does who takes a while to begin give way before those who were there first.
+            time.sleep(0.1)  # A new connection that sends its request late is not closed before older idle ones.
             new.sendall(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert whole_answer(new).status == 200
 
@@ -133,7 +133,7 @@ def test_idle_connections_do_not_keep_new_ones_out(tmp_path, words):
 
 
 def test_clients_that_do_not_close_do_not_block_others(real_server):
-    """Each is told the end at once, not when those before it have taken leave."""
+    """Each gets the end of its connection immediately, not after others have closed theirs."""
     start = time.monotonic()
     with ExitStack() as connections:
         quiet = [
@@ -188,7 +188,7 @@ def test_a_charset_in_the_content_type_changes_nothing(real_server, charset):
     ],
 )
 def test_malformed_requests_are_refused_by_the_engine(real_server, request_, status):
-    """By its status alone, before any application is called."""
+    """With a status only, before the application is called."""
     with socket.create_connection(("127.0.0.1", real_server.port), timeout=10) as connection:
         connection.sendall(request_)
         head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
@@ -198,7 +198,7 @@ def test_malformed_requests_are_refused_by_the_engine(real_server, request_, sta
     assert body == b""
 
 
-def test_an_answer_to_head_says_how_long_it_would_be_and_is_not_logged(real_server):
+def test_an_answer_to_head_has_its_content_length_and_is_not_logged(real_server):
     answer = httpx.head(f"http://127.0.0.1:{real_server.port}/health/live")
 
     assert answer.status_code == 200
@@ -207,8 +207,8 @@ def test_an_answer_to_head_says_how_long_it_would_be_and_is_not_logged(real_serv
 
 
 @pytest.mark.parametrize("path", ["/data/ed-fi/students?totalCount=true", "/data/ed-fi/unknowns"])
-def test_head_leaves_the_connection_to_the_next_request(real_server, path):
-    """A body after the headers would be taken for the beginning of the next answer."""
+def test_the_connection_is_usable_after_head(real_server, path):
+    """A body after the headers would be read as the beginning of the next answer."""
     headers = {"Authorization": f"Bearer {real_server.token}"}
     connection = http.client.HTTPConnection("127.0.0.1", real_server.port, timeout=30)
     connection.auto_open = 0

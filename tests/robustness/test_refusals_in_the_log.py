@@ -1,4 +1,4 @@
-"""Log lines of refused requests, also of those that are refused before the application is called."""
+"""Log lines of refused requests, including those refused before the application is called."""
 
 import re
 import socket
@@ -18,16 +18,16 @@ def lines(server, correlation_id):
     return [line for line in server.log.read_text().splitlines() if correlation_id in line]
 
 
-def test_a_refused_request_is_found_by_the_id_in_its_answer(real_server):
+def test_a_refused_request_is_logged_under_the_correlation_id_of_its_answer(real_server):
     url = f"http://127.0.0.1:{real_server.port}/data/ed-fi/students"
     answer = httpx.post(url, json={"lastSurname": "Zebulon"}, headers={"Authorization": f"Bearer {real_server.token}"})
 
     correlation_id, key = answer.headers["correlationid"], real_server.credentials["client_id"]
     [line] = lines(real_server, correlation_id)
     moment, _, logged = line.partition(" INFO ")
-    told, _, milliseconds = logged.rpartition(" milliseconds=")
+    logged_facts, _, milliseconds = logged.rpartition(" milliseconds=")
     assert answer.json()["correlationId"] == correlation_id
-    assert told == (
+    assert logged_facts == (
         f"meadowlark.requests [{correlation_id}] status=400 problem=urn:ed-fi:api:bad-request:data-validation-failed "
         f"method=POST resource=/ed-fi/students client={key}"
     )
@@ -36,7 +36,7 @@ def test_a_refused_request_is_found_by_the_id_in_its_answer(real_server):
 
 
 @pytest.mark.parametrize(("sent", "status"), REFUSED_BY_THE_SERVER.values(), ids=REFUSED_BY_THE_SERVER)
-def test_refusals_of_the_server_itself_leave_one_line_without_their_bytes(real_server, sent, status):
+def test_refusals_before_the_application_are_logged_in_one_line_without_their_bytes(real_server, sent, status):
     with socket.create_connection(("127.0.0.1", real_server.port), timeout=10) as connection:
         connection.sendall(sent)
         answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()

@@ -1,4 +1,4 @@
-"""Collections come from a replica, and no client can tell by what it wrote itself."""
+"""Collections are read from a replica, and every client sees its own writes."""
 
 import json
 import tempfile
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.skipif(not streaming_replica.is_possible(), reason="pg_
 
 # Long enough for a busy machine to send a request in between.
 SECONDS = 6
-# After so long nobody remembers a write: see documents/replica.py.
+# After this time a write is no longer considered recent: see queries/replica.py.
 FORGOTTEN = SECONDS + 1.2
 _numbers = count(1)
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[RealServer]:
-    # Not below pytest's folder, which PostgreSQL's account may not enter.
+    # Outside pytest's folder, which PostgreSQL's account may not enter.
     with tempfile.TemporaryDirectory(prefix="meadowlark-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -47,7 +47,7 @@ def the_replica(server) -> Iterator[StreamingReplica]:
 
 @pytest.fixture
 def replica(the_replica) -> StreamingReplica:
-    """Up to date."""
+    """The replica, up to date."""
     the_replica.catch_up()
     return the_replica
 
@@ -65,13 +65,13 @@ def writer(server) -> Iterator[RealClient]:
 
 @pytest.fixture
 def reader(server, reading_token) -> Iterator[RealClient]:
-    """Another API client, which writes nothing."""
+    """Another API client, which does not write."""
     with closing(RealClient(server.port, reading_token)) as client:
         yield client
 
 
 def post_term(client: RealClient) -> str:
-    """The code value of a new descriptor; it refers to nothing."""
+    """Posts a descriptor and returns its code value."""
     code = f"Term {next(_numbers)}"
     body = {"namespace": "uri://ed-fi.org/TermDescriptor", "codeValue": code, "shortDescription": code}
     answer = client.send("POST", "/data/ed-fi/termDescriptors", body)
@@ -79,7 +79,7 @@ def post_term(client: RealClient) -> str:
     return code
 
 
-def finds(client: RealClient, code: str, more: str = "") -> bool:
+def is_found(client: RealClient, code: str, more: str = "") -> bool:
     path = f"/data/ed-fi/termDescriptors?codeValue={code.replace(' ', '+')}&totalCount=true{more}"
     answer = client.send("GET", path)
     assert answer.status == 200, answer.body
@@ -93,8 +93,8 @@ def test_clients_that_wrote_nothing_are_served_by_the_replica(replica, writer, r
 
     code = post_term(writer)
 
-    assert not finds(reader, code)
-    assert finds(writer, code)
+    assert not is_found(reader, code)
+    assert is_found(writer, code)
 
 
 def test_change_queries_are_served_by_the_primary(replica, writer, reader):
@@ -102,20 +102,20 @@ def test_change_queries_are_served_by_the_primary(replica, writer, reader):
 
     code = post_term(writer)
 
-    assert finds(reader, code, "&minChangeVersion=0")
+    assert is_found(reader, code, "&minChangeVersion=0")
 
 
 def test_a_lagging_replica_is_not_used(replica, writer, reader):
     replica.pause()
     code = post_term(writer)
 
-    time.sleep(FORGOTTEN)  # The clock is that of the server.
+    time.sleep(FORGOTTEN)  # Measured by the clock of the server.
 
-    assert finds(reader, code)
-    assert finds(writer, code)
+    assert is_found(reader, code)
+    assert is_found(writer, code)
 
 
-def test_one_document_comes_from_the_primary(replica, writer, reader):
+def test_single_documents_are_read_from_the_primary(replica, writer, reader):
     replica.pause()
     body = {"namespace": "uri://ed-fi.org/TermDescriptor", "codeValue": "One", "shortDescription": "One"}
 
@@ -125,14 +125,14 @@ def test_one_document_comes_from_the_primary(replica, writer, reader):
     assert reader.send("GET", f"/data/ed-fi/termDescriptors/{id_}").status == 200
 
 
-def test_on_every_connection_a_client_finds_what_it_wrote_on_another(replica, server):
-    """Requests of one client reach two processes with four threads each."""
+def test_a_client_sees_its_writes_on_every_connection(replica, server):
+    """Requests of one client are served by two processes with four threads each."""
     replica.pause()
     with ExitStack() as open_connections:
         one, other, *more = [open_connections.enter_context(server.client()) for _ in range(6)]
 
-        found = [finds(other, post_term(one))]
-        found += [finds(reading, post_term(writing)) for writing in more for reading in (one, *more)]
+        found = [is_found(other, post_term(one))]
+        found += [is_found(reading, post_term(writing)) for writing in more for reading in (one, *more)]
 
     assert all(found)
 
@@ -140,12 +140,12 @@ def test_on_every_connection_a_client_finds_what_it_wrote_on_another(replica, se
 def test_a_delayed_replica_serves_only_clients_that_wrote_nothing(replica, writer, reader):
     replica.execute("ALTER SYSTEM SET recovery_min_apply_delay = '1s'")
     replica.execute("SELECT pg_reload_conf()")
-    time.sleep(0.3)  # The process that replays reads its settings again, which no query shows.
+    time.sleep(0.3)  # Until the startup process has reloaded its settings, which no query shows.
     late, own = [], []
     for _ in range(5):
         code = post_term(writer)
-        late.append(finds(reader, code))
-        own.append(finds(writer, code))
+        late.append(is_found(reader, code))
+        own.append(is_found(writer, code))
     replica.execute("ALTER SYSTEM RESET recovery_min_apply_delay")
     replica.execute("SELECT pg_reload_conf()")
 
@@ -157,19 +157,19 @@ def test_the_primary_serves_when_the_replica_is_down(replica, writer, reader):
     replica.stop()
     code = post_term(writer)
 
-    answers = [finds(reader, code) for _ in range(10)]
+    answers = [is_found(reader, code) for _ in range(10)]
     replica.start()
 
     assert all(answers)
 
 
-def test_a_replica_that_came_back_is_used_again(replica, writer, reader):
-    """After the seconds for which a replica that did not respond is not used."""
+def test_a_recovered_replica_is_used_again(replica, writer, reader):
+    """After the time for which an unresponsive replica is not used."""
     replica.catch_up()
     replica.pause()
     code = post_term(writer)
 
-    wait_until(lambda: not finds(reader, code), seconds=SECONDS)
+    wait_until(lambda: not is_found(reader, code), seconds=SECONDS)
 
 
 def test_a_promoted_replica_is_not_used(replica, writer, reader):
@@ -177,7 +177,7 @@ def test_a_promoted_replica_is_not_used(replica, writer, reader):
 
     code = post_term(writer)
 
-    assert finds(reader, code)
+    assert is_found(reader, code)
     with psycopg.connect(replica.url) as connection:
         assert connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)
 

@@ -1,4 +1,4 @@
-"""All workers of a real server forget a token within the time that is stated for it."""
+"""All workers of a server refuse a revoked token within the documented time."""
 
 import time
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from tests.robustness.waiting import wait_until
 
 _REVOKE = "DELETE FROM oauth2_provider_accesstoken WHERE token_checksum = encode(sha256(%s::bytea), 'hex')"
 _TAKE_THE_RIGHT = "UPDATE security_grant SET actions = '{Create}' WHERE claim_set_id = %s"
-_GIVE_IT_BACK = "UPDATE security_grant SET actions = %s WHERE id = %s"
+_RESTORE_ACTIONS = "UPDATE security_grant SET actions = %s WHERE id = %s"
 _DISABLE = "UPDATE security_apiclient SET is_active = %s"
 
 
 def statuses(server: RealServer, token: str) -> set[int]:
-    """Of requests on so many new connections that every worker gets some."""
+    """Statuses of requests on enough new connections to reach every worker."""
 
     def send(_: int) -> int:
         with closing(RealClient(server.port, token)) as client:
@@ -29,14 +29,14 @@ def statuses(server: RealServer, token: str) -> set[int]:
 
 @contextmanager
 def shut_out(server: RealServer) -> Iterator[psycopg.Connection]:
-    """Somebody else's changes, undone in the end."""
+    """A connection for changes by others, which are reverted at the end."""
     with psycopg.connect(server.database_url, autocommit=True) as connection:
         grants = connection.execute("SELECT actions, id FROM security_grant").fetchall()
         try:
             yield connection
         finally:
             connection.execute(_DISABLE, [True])
-            connection.cursor().executemany(_GIVE_IT_BACK, grants)
+            connection.cursor().executemany(_RESTORE_ACTIONS, grants)
 
 
 def test_no_worker_accepts_a_revoked_client(real_server: RealServer) -> None:
@@ -47,7 +47,7 @@ def test_no_worker_accepts_a_revoked_client(real_server: RealServer) -> None:
         connection.execute(_REVOKE, [revoked.encode()])
         [claim_set] = connection.execute("SELECT id FROM security_claimset WHERE name = 'EdFiSandbox'").fetchone()
         connection.execute(_TAKE_THE_RIGHT, [claim_set])
-        # Revocation takes effect within this time, which is the point of the test: no poll could show it.
+        # Revocation takes effect within this time; polling earlier would not prove it.
         time.sleep(real_server.TOKEN_CACHE_SECONDS)
         assert statuses(real_server, revoked) == {401}
         assert statuses(real_server, kept) == {403}

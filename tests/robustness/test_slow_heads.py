@@ -1,4 +1,4 @@
-"""Requests whose head comes slowly, in pieces or never: nobody else waits for them."""
+"""Requests whose head arrives slowly, in parts or never do not delay others."""
 
 import socket
 import time
@@ -11,13 +11,13 @@ from tests.server_processes import constant_view
 
 GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALF = GET[:25]
-# Of the settings without environment.
+# The default of the settings.
 THREADS, REQUEST_SECONDS = 16, 60
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The port and the process of a server that waits a minute for the rest of a request, as by default."""
+    """The port and the process of a server with the default timeout of a minute for the rest of a request."""
     with constant_view(tmp_path_factory.mktemp("home") / "home") as running:
         yield running
 
@@ -46,7 +46,7 @@ def test_incomplete_request_heads_do_not_block_others(server, before):
 
 
 @pytest.mark.parametrize("pieces", [2, 5, len(GET)])
-def test_a_head_in_pieces_is_answered(server, pieces):
+def test_a_head_in_parts_is_answered(server, pieces):
     port, _ = server
     size = -(-len(GET) // pieces)
     with connected(port) as slow:
@@ -54,11 +54,11 @@ def test_a_head_in_pieces_is_answered(server, pieces):
         for _ in range(2):
             for start in range(0, len(GET), size):
                 slow.sendall(GET[start : start + size])
-                time.sleep(0.01)  # So that each is a packet of its own.
+                time.sleep(0.01)  # So that each part is a separate packet.
             assert whole_answer(slow).status == 200
 
 
-def test_a_request_with_the_half_of_the_next_behind_it_is_answered_and_so_is_that(server):
+def test_a_request_followed_by_half_of_the_next_is_answered_and_so_is_the_next(server):
     port, _ = server
     with connected(port) as slow:
         for _ in range(3):
@@ -68,16 +68,16 @@ def test_a_request_with_the_half_of_the_next_behind_it_is_answered_and_so_is_tha
             assert whole_answer(slow).status == 200
 
 
-def test_bytes_that_are_no_request_head_are_refused_at_once(server):
-    """As of a client that speaks TLS."""
+def test_bytes_that_are_no_request_head_are_refused_immediately(server):
+    """As sent by a TLS client."""
     port, _ = server
     with connected(port) as wrong:
         wrong.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
         assert whole_answer(wrong).status == 400
 
 
-def test_a_long_head_is_not_held_until_it_ends(server):
-    """A thousand connections with almost a megabyte each would be a gigabyte."""
+def test_a_too_long_head_is_refused_before_it_ends(server):
+    """A thousand connections with almost a megabyte each would take a gigabyte."""
     port, _ = server
     with connected(port) as long:
         long.sendall(b"GET /x HTTP/1.1\r\n" + b"A: %b\r\n" % (b"x" * 8000) * 20)
@@ -85,7 +85,7 @@ def test_a_long_head_is_not_held_until_it_ends(server):
 
 
 def test_a_request_head_that_never_ends_is_closed(tmp_path):
-    """However often a little more of it comes."""
+    """Even if parts of it keep arriving."""
     with (
         constant_view(tmp_path / "home", MEADOWLARK_KEEPALIVE_SECONDS="1") as (port, _),
         connected(port) as dripping,
@@ -103,7 +103,7 @@ def test_an_incomplete_request_head_is_answered_during_shutdown(tmp_path):
         idle.sendall(GET)
         assert whole_answer(idle).status == 200
         slow.sendall(HALF)
-        with connected(port) as other:  # Which is answered after the half head was looked at.
+        with connected(port) as other:  # Answered after the incomplete head has been read.
             other.sendall(GET)
             assert whole_answer(other).status == 200
         gunicorn.terminate()

@@ -1,6 +1,6 @@
-"""Everything at once: many writers on few documents, removals, new identities, killed workers, a killed database.
+"""Many writers on few documents, with deletes, identity updates, killed workers and a killed database.
 
-`--stress-seconds N` makes the test longer, with more of all of it.
+`--stress-seconds N` sets the duration of the test.
 """
 
 import random
@@ -24,13 +24,13 @@ from tests.robustness.waiting import wait_until
 
 WRITERS = 16
 PERIODS = [f"P{number}" for number in range(5)]
-# Which only schedules refer to that are removed again, so that they can go, come back and be given other names.
+# Periods referenced only by temporary schedules, so that they can be deleted, created again and renamed.
 PASSING_PERIODS = [f"Q{number}" for number in range(4)]
 PASSING_SCHEDULES = [f"R{number}" for number in range(3)]
 SCHOOL = 4711
 _RECOVERY_SECONDS = 10
 _ROUND_SECONDS = 10
-_PATIENCE = 60
+_TIMEOUT = 60
 _DATA = "/data/ed-fi"
 _STORED = """
 SELECT document_uuid::text, change_version, body FROM document d JOIN resource_type t ON t.id = d.resource_type_id
@@ -40,7 +40,7 @@ SELECT document_uuid::text, change_version, body FROM document d JOIN resource_t
 
 @dataclass
 class Writer:
-    """One client. Remembers what it was promised, and of which requests it does not know the end."""
+    """A client that records acknowledged writes, and requests with an unknown outcome."""
 
     seed: int
     statuses: Counter[int] = field(default_factory=Counter)
@@ -48,10 +48,10 @@ class Writer:
     versions: dict[str, int] = field(default_factory=dict)
     # Change version → the body that was sent for it.
     bodies: dict[int, dict[str, Any]] = field(default_factory=dict)
-    paths: dict[str, str] = field(default_factory=dict)  # name → path, as last heard
+    paths: dict[str, str] = field(default_factory=dict)  # name → path of the last answer
     deleted: set[str] = field(default_factory=set)
     perhaps_deleted: set[str] = field(default_factory=set)
-    # Names of bell schedules that are this writer's own, each written once and never removed.
+    # Names of this writer's own bell schedules, each written once and never deleted.
     kept: set[str] = field(default_factory=set)
     perhaps_kept: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
@@ -65,10 +65,10 @@ class Writer:
     def write_until(self, stop: Event, server: RealServer) -> None:
         actions = [
             self.post_period,
-            self.post_passing_period,
+            self.post_temporary_period,
             self.post_schedule,
-            self.post_passing_schedule,
-            self.rename_passing_period,
+            self.post_temporary_schedule,
+            self.rename_temporary_period,
             self.delete_one,
             self.delete_one,
         ]
@@ -79,10 +79,10 @@ class Writer:
     def post_period(self, client: RealClient) -> None:
         self._write_period(client, "POST", "/classPeriods", {}, self._choices.choice(PERIODS))
 
-    def post_passing_period(self, client: RealClient) -> None:
+    def post_temporary_period(self, client: RealClient) -> None:
         self._write_period(client, "POST", "/classPeriods", {}, self._choices.choice(PASSING_PERIODS))
 
-    def rename_passing_period(self, client: RealClient) -> None:
+    def rename_temporary_period(self, client: RealClient) -> None:
         name, new_name = self._choices.sample(PASSING_PERIODS, 2)
         if path := self.paths.get(name):
             self._write_period(client, "PUT", path, {"id": _id(path)}, new_name)
@@ -90,25 +90,25 @@ class Writer:
 
     def _write_period(self, client: RealClient, method: str, path: str, more: dict[str, Any], name: str) -> None:
         body = _period(name) | {"officialAttendancePeriod": self._choices.choice([True, False])}
-        answer = self._ask(client, method, path, body | more)
+        answer = self._send(client, method, path, body | more)
         if answer and answer.status < 300:
             self._remember(answer, body)
             self.paths[name] = _path(answer)
 
-    def post_passing_schedule(self, client: RealClient) -> None:
+    def post_temporary_schedule(self, client: RealClient) -> None:
         name = self._choices.choice(PASSING_SCHEDULES)
         body = _schedule(name, self._choices.sample(PASSING_PERIODS, 2))
-        answer = self._ask(client, "POST", "/bellSchedules", body)
+        answer = self._send(client, "POST", "/bellSchedules", body)
         if answer and answer.status < 300:
             self._remember(answer, body)
             self.paths[name] = _path(answer)
 
     def delete_one(self, client: RealClient) -> None:
-        """Of those that are kept too, which what refers to them has to prevent."""
+        """Also of permanent periods, whose deletion their referrers have to prevent."""
         path = self._choices.choice([*self.paths.values(), None])
         if path is None:
             return
-        answer = self._ask(client, "DELETE", path)
+        answer = self._send(client, "DELETE", path)
         if answer is None or answer.status == 503:
             self.perhaps_deleted.add(_id(path))
         elif answer.status == 204:
@@ -118,7 +118,7 @@ class Writer:
         name = f"S{self.seed}-{next(self._numbers)}"
         periods = self._choices.sample(PERIODS, self._choices.randint(1, 3))
         body = _schedule(name, periods)
-        answer = self._ask(client, "POST", "/bellSchedules", body)
+        answer = self._send(client, "POST", "/bellSchedules", body)
         if answer is None or answer.status == 503:
             self.perhaps_kept.add(name)
         elif answer.status == 201:
@@ -127,8 +127,8 @@ class Writer:
         else:
             self.refused.add(name)
 
-    def _ask(self, client: RealClient, method: str, path: str, body: dict[str, Any] | None = None) -> Answer | None:
-        """None if the server did not answer."""
+    def _send(self, client: RealClient, method: str, path: str, body: dict[str, Any] | None = None) -> Answer | None:
+        """Returns None if the server did not answer."""
         try:
             answer = client.send(method, _DATA + path, body)
         except (OSError, HTTPException):
@@ -196,23 +196,23 @@ def test_no_acknowledged_write_is_lost_when_workers_and_database_are_killed(scho
         running = [pool.submit(partial(writer.write_until, stop, school)) for writer in writers]
         try:
             for _ in range(rounds):
-                _let_disasters_happen(school, writers, quarter=seconds / rounds / 4)
-            _wait_for_removals_and_new_names(writers)
+                _inject_faults(school, writers, quarter=seconds / rounds / 4)
+            _wait_for_deletes_and_renames(writers)
         finally:
             stop.set()
         for each in running:
             each.result(60)
 
     statuses = sum((writer.statuses for writer in writers), Counter())
-    # 400 instead of 409: the name was taken when a schedule of both periods had to follow, and free a moment later.
+    # 400 instead of 409: the name was taken when a schedule of both periods was updated, and free a moment later.
     assert set(statuses) <= {200, 201, 204, 400, 404, 409, 503}
     assert min(statuses[status] for status in (201, 204, 409)) > 0
     school.manage("verify_integrity")
-    _assert_every_promise_is_kept(school, writers)
+    _assert_acknowledged_writes_are_stored(school, writers)
 
 
-def _let_disasters_happen(server: RealServer, writers: list[Writer], quarter: float) -> None:
-    """Sleeps are the length of the run, which an option sets."""
+def _inject_faults(server: RealServer, writers: list[Writer], quarter: float) -> None:
+    """The sleeps determine the duration of the run, which an option sets."""
     time.sleep(quarter)
     server.workers()[0].kill()
     time.sleep(quarter)
@@ -225,11 +225,11 @@ def _let_disasters_happen(server: RealServer, writers: list[Writer], quarter: fl
     _wait_for_success_after(restarted, writers)
 
 
-def _wait_for_removals_and_new_names(writers: list[Writer]) -> None:
-    """On a busy machine a short run may not have had any."""
+def _wait_for_deletes_and_renames(writers: list[Writer]) -> None:
+    """In a short run on a busy machine there may be none yet."""
     wait_until(
         lambda: min(sum(len(writer.deleted) for writer in writers), sum(writer.renamed for writer in writers)) >= 10,
-        _PATIENCE,
+        _TIMEOUT,
     )
 
 
@@ -241,7 +241,7 @@ def _wait_for_success_after(moment: float, writers: list[Writer]) -> None:
     )
 
 
-def _assert_every_promise_is_kept(server: RealServer, writers: list[Writer]) -> None:
+def _assert_acknowledged_writes_are_stored(server: RealServer, writers: list[Writer]) -> None:
     with psycopg.connect(server.database_url) as connection:
         stored = {id_: (version, body) for id_, version, body in connection.execute(_STORED)}
     schedules = {body["bellScheduleName"] for _, body in stored.values() if "bellScheduleName" in body}
@@ -264,5 +264,5 @@ def _assert_every_promise_is_kept(server: RealServer, writers: list[Writer]) -> 
 
 
 def test_the_log_of_the_server_has_no_traceback(real_server: RealServer) -> None:
-    """Runs last: of everything above."""
+    """Runs last, after all tests above."""
     assert "Traceback" not in real_server.log.read_text()

@@ -1,4 +1,4 @@
-"""What was acknowledged is there: after the death of a worker, and of the database, in the middle of writes."""
+"""Acknowledged writes survive the kill of a worker, and of the database, during writes."""
 
 import json
 import signal
@@ -17,12 +17,12 @@ from tests.robustness.waiting import wait_until
 STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 WRITERS = 6
 _WRITES_EACH = 20
-# A limit for what takes a second or two, on a machine however busy.
-_PATIENCE = 60
+# A generous timeout for operations that usually take a second or two.
+_TIMEOUT = 60
 
 
 class Writer:
-    """Posts new students until told to stop, and keeps count of what it was answered."""
+    """Posts new students until it is stopped, and records the answers."""
 
     def __init__(self, name):
         self.name = name
@@ -50,7 +50,7 @@ class Writer:
 
 @contextmanager
 def writing(server, name):
-    """Several writers, all of them at work before the block and again after it."""
+    """Several writers, each with acknowledged writes before and after the context."""
     stop = Event()
     writers = [Writer(f"{name}-{number}") for number in range(WRITERS)]
     with ThreadPoolExecutor(WRITERS) as pool:
@@ -66,13 +66,13 @@ def writing(server, name):
 
 
 def wait_for_writes_of_each(writers):
-    """Each writer has as many more acknowledged as it takes to be sure that it is served; a few were under way."""
-    wanted = {writer: len(writer.acknowledged) + _WRITES_EACH for writer in writers}
-    wait_until(lambda: all(len(writer.acknowledged) >= wanted[writer] for writer in writers), _PATIENCE)
+    """Waits until each writer has enough further acknowledged writes; a few may have been in progress."""
+    targets = {writer: len(writer.acknowledged) + _WRITES_EACH for writer in writers}
+    wait_until(lambda: all(len(writer.acknowledged) >= targets[writer] for writer in writers), _TIMEOUT)
 
 
 def wait_for_refusals_of_each(writers):
-    wait_until(lambda: all(writer.refusals for writer in writers), _PATIENCE)
+    wait_until(lambda: all(writer.refusals for writer in writers), _TIMEOUT)
 
 
 def statuses_of(writers):
@@ -83,7 +83,7 @@ def acknowledged_by(writers):
     return set.union(*(writer.acknowledged for writer in writers))
 
 
-def test_a_killed_worker_takes_no_acknowledged_write_with_it(real_server):
+def test_a_killed_worker_loses_no_acknowledged_write(real_server):
     victim = real_server.workers()[0]
     with writing(real_server, "worker") as writers:
         victim.kill()
@@ -94,7 +94,7 @@ def test_a_killed_worker_takes_no_acknowledged_write_with_it(real_server):
 
 
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGKILL], ids=lambda number: number.name)
-def test_a_killed_database_takes_no_acknowledged_write_with_it(real_server, number):
+def test_a_killed_database_loses_no_acknowledged_write(real_server, number):
     with writing(real_server, number.name) as writers:
         real_server.kill_database(number)
         wait_for_refusals_of_each(writers)
@@ -125,5 +125,5 @@ def test_a_database_restarted_between_requests_is_not_noticed_by_clients(real_se
 
 
 def test_the_log_of_the_server_has_no_traceback(real_server):
-    """Runs last: of everything above."""
+    """Runs last, after all tests above."""
     assert "Traceback" not in real_server.log.read_text()

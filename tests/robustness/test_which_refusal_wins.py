@@ -1,10 +1,10 @@
-"""A request that is wrong in two ways is answered by the order in
+"""A request with two errors is answered according to
 meadowlark/docs/contract.md#order-of-checks."""
 
 from tests.conftest import ApiTestClient, item_path, new_token
 
 
-def test_a_taken_identity_is_a_conflict_even_where_a_referrer_could_not_follow(api, documents, resource_named):
+def test_a_taken_identity_is_reported_before_a_referrer_that_contradicts(api, documents, resource_named):
     documents.store(resource_named("School"))
     school = {"schoolReference": {"schoolId": 1008}}
     paths = {name: item_path(api.post("/classPeriods", school | {"classPeriodName": name})) for name in ("P1", "P2")}
@@ -43,7 +43,7 @@ def test_an_unknown_descriptor_is_reported_before_a_fixed_identity(api, document
     assert response.json()["validationErrors"].keys() == {"$.localEducationAgencyCategoryDescriptor"}
 
 
-def test_a_descriptor_in_a_key_comes_before_what_the_client_may_not_write(api, documents, resource_named):
+def test_an_unknown_descriptor_in_a_key_is_reported_before_authorization(api, documents, resource_named):
     body = documents.minimal_body(resource_named("StudentProgramAssociation"))
     district = ApiTestClient(new_token("district", "SISVendor", education_organization_ids=[1]))
 

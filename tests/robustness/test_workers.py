@@ -1,4 +1,4 @@
-"""gunicorn supervises the workers: it replaces, adds and removes them, and no request is lost or left waiting."""
+"""gunicorn replaces, adds and removes workers without losing or delaying requests."""
 
 import os
 import signal
@@ -22,39 +22,39 @@ from tests.server_processes import constant_view
 TOP = Path(__file__).parents[2]
 GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CLIENTS = 4
-# Seconds for what takes one or two on a machine that does nothing else.
-PATIENCE = 60
+# A generous timeout in seconds for operations that usually take one or two.
+TIMEOUT = 60
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[tuple[int, psutil.Process]]:
-    """The port and the arbiter, when both workers are there."""
+    """The port and the arbiter, after both workers have started."""
     with constant_view(tmp_path / "home") as (port, arbiter):
-        wait_until(lambda: len(workers(arbiter)) == 2, PATIENCE)
+        wait_until(lambda: len(workers(arbiter)) == 2, TIMEOUT)
         yield port, arbiter
 
 
 def send(port: int) -> int:
     """The status of the answer on a new connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection:
         connection.sendall(GET)
         return whole_answer(connection).status
 
 
 @contextmanager
-def asking(port: int) -> Iterator[list[int]]:
-    """Clients that open a connection for each request, within the block; the answers are yielded."""
+def continuous_requests(port: int) -> Iterator[list[int]]:
+    """Clients that open a connection for each request within the context; yields the statuses."""
     end, statuses = Event(), []
     with ThreadPoolExecutor(CLIENTS) as pool:
         clients = [pool.submit(lambda: [statuses.append(send(port)) for _ in iter(end.is_set, True)]) for _ in "1234"]
         try:
             yield statuses
             more = len(statuses) + 100
-            wait_until(lambda: len(statuses) > more, PATIENCE)
+            wait_until(lambda: len(statuses) > more, TIMEOUT)
         finally:
             end.set()
         for client in clients:
-            client.result(PATIENCE)
+            client.result(TIMEOUT)
 
 
 def workers(gunicorn: psutil.Process) -> set[int]:
@@ -63,76 +63,76 @@ def workers(gunicorn: psutil.Process) -> set[int]:
 
 def test_a_reload_loses_no_request(server):
     port, gunicorn = server
-    with asking(port) as statuses:
+    with continuous_requests(port) as statuses:
         for _ in range(3):
             before = workers(gunicorn)
             gunicorn.send_signal(signal.SIGHUP)
-            wait_until(lambda before=before: len(workers(gunicorn) - before) == 2 == len(workers(gunicorn)), PATIENCE)
+            wait_until(lambda before=before: len(workers(gunicorn) - before) == 2 == len(workers(gunicorn)), TIMEOUT)
 
     assert set(statuses) == {200}
 
 
-def test_added_and_removed_workers_share_the_connections(server):
-    """A socket without a worker would leave its share of them waiting."""
+def test_connections_are_distributed_after_adding_and_removing_workers(server):
+    """Connections of a socket without a worker would wait forever."""
     port, gunicorn = server
     for number, count in [(signal.SIGTTIN, 3), (signal.SIGTTIN, 4), (signal.SIGTTOU, 3), (signal.SIGTTOU, 2)]:
         gunicorn.send_signal(number)
-        wait_until(lambda count=count: len(workers(gunicorn)) == count, PATIENCE)
-        wait_until(lambda count=count: listening(gunicorn, port) == count, PATIENCE)
+        wait_until(lambda count=count: len(workers(gunicorn)) == count, TIMEOUT)
+        wait_until(lambda count=count: listening(gunicorn, port) == count, TIMEOUT)
         with ThreadPoolExecutor(16) as pool:
             assert set(pool.map(send, [port] * 64)) == {200}
 
 
 def listening(gunicorn: psutil.Process, port: int) -> int:
-    """How many sockets accept connections to the port."""
+    """The number of sockets that listen on the port."""
     local = f":{port:04X} "
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
     return sum(row[3] == "0A" and f"{row[1]} ".endswith(local) for row in rows)
 
 
 def test_the_connections_of_a_killed_worker_go_to_its_successor(server):
-    """Those that it has not accepted yet; it is stopped first, so that it accepts none."""
+    """Those in the accept queue: the worker is stopped first, so that it accepts none."""
     port, gunicorn = server
     victim, _ = gunicorn.children()
     victim.suspend()
-    wait_until(lambda: set(states_of_threads(victim)) == {"T"}, PATIENCE)
+    wait_until(lambda: set(states_of_threads(victim)) == {"T"}, TIMEOUT)
     with ExitStack() as opened:
-        clients = [opened.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE)) for _ in range(32)]
+        clients = [opened.enter_context(socket.create_connection(("127.0.0.1", port), TIMEOUT)) for _ in range(32)]
         for client in clients:
             client.sendall(GET)
         victim.kill()
         assert {whole_answer(client).status for client in clients} == {200}
-        wait_until(lambda: len(workers(gunicorn)) == 2, PATIENCE)
+        wait_until(lambda: len(workers(gunicorn)) == 2, TIMEOUT)
     assert victim.pid not in workers(gunicorn)
 
 
 def states_of_threads(process: psutil.Process) -> list[str]:
-    """As in /proc/PID/stat, behind the name in parentheses: T for a stopped one."""
+    """The states in /proc/PID/stat, after the name in parentheses: T for stopped."""
     tasks = Path(f"/proc/{process.pid}/task").glob("*/stat")
     return [task.read_text().rpartition(")")[2].split()[0] for task in tasks]
 
 
-def test_a_worker_is_replaced_after_as_many_requests_as_gunicorn_is_set_to(tmp_path):
+def test_a_worker_is_replaced_after_max_requests(tmp_path):
     with constant_view(tmp_path / "home", GUNICORN_CMD_ARGS="--max-requests=50") as (port, gunicorn):
         first = workers(gunicorn)
-        with asking(port) as statuses:
-            wait_until(lambda: first.isdisjoint(workers(gunicorn)), PATIENCE)
+        with continuous_requests(port) as statuses:
+            wait_until(lambda: first.isdisjoint(workers(gunicorn)), TIMEOUT)
 
     assert set(statuses) == {200}
 
 
 def test_gunicorn_writes_its_access_log(tmp_path):
     with constant_view(tmp_path / "home", GUNICORN_CMD_ARGS="--access-logfile=-") as (port, _):
-        with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+        with socket.create_connection(("127.0.0.1", port), TIMEOUT) as connection:
             connection.sendall(GET.replace(b"/x", b"/x?y=1").replace(b"Host:", b"User-Agent: us\r\nHost:"))
             assert whole_answer(connection).status == 200
         log = tmp_path / "home.constant.log"
-        wait_until(lambda: '"GET /x?y=1 HTTP/1.1" 200 711 "-" "us"' in log.read_text(), PATIENCE, log.read_text())
+        wait_until(lambda: '"GET /x?y=1 HTTP/1.1" 200 711 "-" "us"' in log.read_text(), TIMEOUT, log.read_text())
 
 
 @contextmanager
 def gunicorn(log: Path, *options: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
-    """On the constant view, with these options."""
+    """Runs gunicorn with these options on the constant view."""
     command = [sys.executable, "-m", "gunicorn", "--config", "python:meadowlark.serving.gunicorn_conf", *options]
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -146,24 +146,24 @@ def gunicorn(log: Path, *options: str, **variables: str) -> Iterator[subprocess.
         yield process
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
 
 
-def test_several_addresses_are_served_also_unix_sockets(tmp_path):
+def test_several_addresses_and_unix_sockets_are_served(tmp_path):
     path, port = tmp_path / "socket", free_port()
     binds = ["--bind", f"unix:{path}", "--bind", f"127.0.0.1:{port}"]
     with gunicorn(tmp_path / "log", *binds):
-        wait_until(path.exists, PATIENCE)
+        wait_until(path.exists, TIMEOUT)
         for _ in range(8):
             with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(PATIENCE)
+                connection.settimeout(TIMEOUT)
                 connection.connect(str(path))
                 connection.sendall(GET)
                 assert whole_answer(connection).status == 200
             assert send(port) == 200
 
 
-def test_gunicorn_s_own_worker_serves_when_it_is_set(tmp_path):
+def test_gunicorns_own_worker_can_be_selected(tmp_path):
     with constant_view(tmp_path / "home", MEADOWLARK_WORKER="gthread") as (port, gunicorn):
         assert send(port) == 200
         loaded = [each.path for worker in gunicorn.children() for each in worker.memory_maps()]
@@ -179,9 +179,9 @@ def test_gunicorn_s_own_worker_serves_when_it_is_set(tmp_path):
         (["--certfile", __file__], {}, "TLS is ended by a proxy, or by gunicorn's own worker"),
     ],
 )
-def test_what_cannot_be_served_is_refused_at_the_start(tmp_path, options, variables, message):
+def test_unsupported_options_are_refused_at_the_start(tmp_path, options, variables, message):
     log = tmp_path / "log"
     with gunicorn(log, "--bind", f"127.0.0.1:{free_port()}", *options, **variables) as process:
-        assert process.wait(PATIENCE) != 0
+        assert process.wait(TIMEOUT) != 0
 
     assert message in log.read_text()

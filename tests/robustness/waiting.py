@@ -1,4 +1,4 @@
-"""Waiting for what should come soon, on machines that may stand still for half a minute, as virtual ones do."""
+"""Waiting for conditions on machines that may pause for half a minute, such as virtual ones."""
 
 import time
 from collections.abc import Callable
@@ -7,8 +7,8 @@ _PAUSE = 0.05
 
 
 def wait_until(is_there: Callable[[], object], seconds: float, complaint: object = "") -> None:
-    """Only the time in which we ourselves wait counts, so that a machine that stops fails no test. AssertionError if it
-    does not come."""
+    """Counts only the pauses between checks, so that a pause of the machine fails no test. Raises AssertionError after
+    `seconds`."""
     for _ in range(round(seconds / _PAUSE)):
         if is_there():
             return

@@ -1,4 +1,4 @@
-"""One API client with its credentials, and the two requests that matter: ask for a token, use it."""
+"""An API client with its credentials, and functions that request a token and use it."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from django.test import Client
 from edfi_api.security.clients import Credentials, create_client
 from edfi_api.security.tokens import client_of_token
 
-Ask = Callable[..., HttpResponse]
+Send = Callable[..., HttpResponse]
 
 
 @pytest.fixture(autouse=True)
@@ -32,8 +32,8 @@ def basic_header(credentials: Credentials) -> str:
 
 
 @pytest.fixture
-def ask_for_token(client: Client) -> Ask:
-    """POST a form, by default one that only names the grant, to the token endpoint."""
+def request_token(client: Client) -> Send:
+    """POST a form to the token endpoint, by default only with the grant type."""
 
     def post(authorization: str | None = None, **form: str) -> HttpResponse:
         return client.post(
@@ -47,12 +47,12 @@ def ask_for_token(client: Client) -> Ask:
 
 
 @pytest.fixture
-def token(ask_for_token: Ask, basic_header: str) -> str:
-    return ask_for_token(basic_header).json()["access_token"]
+def token(request_token: Send, basic_header: str) -> str:
+    return request_token(basic_header).json()["access_token"]
 
 
 @pytest.fixture
-def who_am_i(client: Client) -> Ask:
+def get_caller(client: Client) -> Send:
     """GET the protected route."""
 
     def get(authorization: str | None = None) -> HttpResponse:
@@ -62,5 +62,5 @@ def who_am_i(client: Client) -> Ask:
 
 
 def basic(pair: str) -> str:
-    """The header that carries `key:secret`."""
+    """The Basic header of `key:secret`."""
     return "Basic " + b64encode(pair.encode()).decode()

@@ -50,7 +50,7 @@ def test_saving_a_client_keeps_its_secret(operator: Client, credentials: Credent
     assert recognise_client(credentials).name == "Lakeside"
 
 
-def test_an_application_says_what_its_clients_may_do(operator: Client, credentials: Credentials) -> None:
+def test_an_application_shows_its_claim_set_and_organizations(operator: Client, credentials: Credentials) -> None:
     application = Application.objects.get()
     form = {
         "vendor": application.vendor_id,
@@ -70,7 +70,7 @@ def test_an_application_says_what_its_clients_may_do(operator: Client, credentia
 
 
 def shown(response: HttpResponse) -> Credentials:
-    """What a page tells once."""
+    """The credentials that a page shows once."""
     page = response.content.decode()
     assert "no-store" in response.headers["Cache-Control"]
     return Credentials(*(re.search(f'id="{each}">([^<]+)<', page)[1] for each in ("key", "secret")))
@@ -86,7 +86,7 @@ def test_the_secret_of_a_new_client_is_shown_once(operator: Client, credentials:
     assert made.secret not in operator.get(f"{LIST}{client.pk}/change/").content.decode()
 
 
-def test_a_secret_is_rotated_after_a_question(operator: Client, credentials: Credentials) -> None:
+def test_a_secret_is_rotated_after_confirmation(operator: Client, credentials: Credentials) -> None:
     address = f"{LIST}{ApiClient.objects.get().pk}/rotate-secret/"
 
     assert "Rotate secret" in operator.get(address).content.decode()
@@ -130,7 +130,7 @@ def test_a_claim_set_in_use_is_not_deleted(operator: Client, credentials: Creden
     assert ClaimSet.objects.filter(name="SISVendor").exists()
 
 
-def test_a_claim_set_shows_its_grants_and_who_has_it(operator: Client, credentials: Credentials) -> None:
+def test_a_claim_set_shows_its_grants_and_applications(operator: Client, credentials: Credentials) -> None:
     claim_set = ClaimSet.objects.get(name="SISVendor")
 
     page = operator.get(f"/admin/security/claimset/{claim_set.pk}/change/").content.decode()
@@ -140,7 +140,7 @@ def test_a_claim_set_shows_its_grants_and_who_has_it(operator: Client, credentia
 
 
 def override(operator: Client, grant: Grant, action: str, strategies: list[str]) -> HttpResponse:
-    """The answer to a form that grants reading, also of changes, and the action by these strategies."""
+    """Posts a form that grants Read, ReadChanges and the action by these strategies."""
     form = {
         "claim_set": grant.claim_set_id,
         "resource_claim": grant.resource_claim_id,
@@ -173,7 +173,7 @@ def test_strategies_that_cannot_authorize_the_action_are_refused(operator: Clien
     assert not grant.overrides.exists()
 
 
-def test_a_resource_claim_shows_which_defaults_count(operator: Client) -> None:
+def test_a_resource_claim_shows_its_effective_defaults(operator: Client) -> None:
     claim = ResourceClaim.objects.get(name="ed-fi/studentSchoolAssociation")
 
     found = operator.get("/admin/security/resourceclaim/", {"q": "primaryRelationships"}).content.decode()
@@ -183,7 +183,7 @@ def test_a_resource_claim_shows_which_defaults_count(operator: Client) -> None:
     assert "Create: RelationshipsWithEdOrgsOnly (from domains/primaryRelationships)" in page
 
 
-def test_a_circle_of_claims_is_refused_in_words(operator: Client) -> None:
+def test_a_cycle_of_claims_is_refused_with_a_message(operator: Client) -> None:
     top, people = (ResourceClaim.objects.get(name=f"domains/{name}") for name in ("everything", "people"))
     form = {"name": top.name, "parent": people.pk, "defaults-TOTAL_FORMS": 0, "defaults-INITIAL_FORMS": 0}
 
@@ -193,7 +193,7 @@ def test_a_circle_of_claims_is_refused_in_words(operator: Client) -> None:
 
 
 @pytest.mark.parametrize("model", ["vendor", "application", "apiclient", "claimset", "resourceclaim", "grant"])
-def test_all_lists_are_searched(operator: Client, credentials: Credentials, model: str) -> None:
+def test_all_lists_are_searchable(operator: Client, credentials: Credentials, model: str) -> None:
     assert operator.get(f"/admin/security/{model}/", {"q": "255901 'x"}).status_code == 200
     assert operator.get(f"/admin/security/{model}/add/").status_code == 200
 
@@ -213,7 +213,7 @@ def test_unused_fields_are_not_shown(operator: Client) -> None:
     assert operator.get("/admin/oauth2_provider/grant/").status_code == 403
 
 
-def test_a_token_is_looked_at_and_revoked_and_never_made(operator: Client, token: str) -> None:
+def test_a_token_can_be_viewed_and_revoked_but_not_created(operator: Client, token: str) -> None:
     address = "/admin/oauth2_provider/accesstoken/"
     row = get_access_token_model().objects.get().pk
 
@@ -226,7 +226,7 @@ def test_a_token_is_looked_at_and_revoked_and_never_made(operator: Client, token
     assert not get_access_token_model().objects.exists()
 
 
-def test_an_application_links_to_nothing_that_is_not_served(operator: Client, credentials: Credentials) -> None:
+def test_an_application_has_no_view_on_site_link(operator: Client, credentials: Credentials) -> None:
     page = operator.get(f"/admin/security/application/{Application.objects.get().pk}/change/").content.decode()
 
     assert "View on site" not in page

@@ -1,4 +1,4 @@
-"""The audit log: who was denied what, who changed what, and never a secret."""
+"""The audit log: denials and changes, without secrets."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -22,7 +22,7 @@ from edfi_api.storage.requests import DeleteRequest
 from tests.conftest import new_token
 from tests.factories import DocumentFactory
 from tests.logs import Log
-from tests.security.conftest import Ask, basic
+from tests.security.conftest import Send, basic
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +51,7 @@ def test_a_denied_action_is_logged(client: Client, log: Log) -> None:
     assert "Private" not in log.text
 
 
-def test_the_path_of_a_client_is_cut_and_quoted(client: Client, log: Log) -> None:
+def test_the_path_of_a_request_is_truncated_and_quoted(client: Client, log: Log) -> None:
     path = '/data/ed-fi/a b"\x1b[31m status=200 '
 
     client.get(quote(path + "x" * 4000))
@@ -62,7 +62,7 @@ def test_the_path_of_a_client_is_cut_and_quoted(client: Client, log: Log) -> Non
 
 
 def test_an_invalid_token_is_logged_without_its_value(client: Client, log: Log) -> None:
-    client.get("/data/ed-fi/students", headers={"Authorization": "Bearer not-a-token-of-ours"})
+    client.get("/data/ed-fi/students", headers={"Authorization": "Bearer not-a-valid-token"})
 
     assert facts(log.audit[-1], "status", "reason", "client") == {
         "status": 401,
@@ -72,9 +72,9 @@ def test_an_invalid_token_is_logged_without_its_value(client: Client, log: Log) 
     assert "not-a-token" not in log.text
 
 
-def test_a_refused_token_request_is_logged(ask_for_token: Ask, credentials: Credentials, log: Log) -> None:
-    ask_for_token(basic(f"{credentials.key}:wrong-secret"))
-    ask_for_token(basic("a-secret-in-the-wrong-place:key"))
+def test_a_refused_token_request_is_logged(request_token: Send, credentials: Credentials, log: Log) -> None:
+    request_token(basic(f"{credentials.key}:wrong-secret"))
+    request_token(basic("a-secret-in-the-wrong-place:key"))
 
     known, unknown = log.audit[-2:]
     assert facts(known, "status", "reason", "client") == {
@@ -105,7 +105,7 @@ def test_commands_are_logged(log: Log, tmp_path: Path) -> None:
     ]
 
 
-def test_the_claims_of_a_new_database_are_a_short_line(log: Log, surface: Surface) -> None:
+def test_the_claims_of_a_new_database_are_logged_in_a_short_line(log: Log, surface: Surface) -> None:
     ClaimSet.objects.all().delete()
     ResourceClaim.objects.update(parent=None)
     ResourceClaim.objects.all().delete()
@@ -123,7 +123,7 @@ Post = Callable[[str, dict[str, Any]], None]
 
 @pytest.fixture
 def post(client: Client, django_capture_on_commit_callbacks: Any) -> Post:
-    """Sends a form of the admin; what it does is committed."""
+    """Posts a form of the admin and runs on-commit callbacks."""
     client.force_login(get_user_model().objects.create_superuser("operator"))
 
     def send(path: str, form: dict[str, Any]) -> None:
@@ -133,7 +133,7 @@ def post(client: Client, django_capture_on_commit_callbacks: Any) -> Post:
     return send
 
 
-def test_what_is_done_in_the_admin_is_logged(credentials: Credentials, log: Log, post: Post) -> None:
+def test_changes_in_the_admin_are_logged(credentials: Credentials, log: Log, post: Post) -> None:
     api_client, claim_set = ApiClient.objects.get(), ClaimSet.objects.get(name="FullAccess")
     form = {"name": "New", "application": Application.objects.get().pk, "is_active": "on"}
     post("security/apiclient/add/", form)
@@ -168,7 +168,7 @@ def test_a_denied_action_in_the_admin_is_logged(client: Client, credentials: Cre
     assert "Private" not in log.text
 
 
-def test_each_of_several_that_are_removed_at_once_is_logged(log: Log, post: Post) -> None:
+def test_each_object_of_a_bulk_deletion_is_logged(log: Log, post: Post) -> None:
     users = [get_user_model().objects.create_user(name) for name in ("one", "two")]
     selected = {"_selected_action": [user.pk for user in users]}
     post("auth/user/", {"action": "delete_selected", "post": "yes", **selected})
@@ -177,7 +177,7 @@ def test_each_of_several_that_are_removed_at_once_is_logged(log: Log, post: Post
     assert sorted(done) == [("admin deletion", "admin:operator", "one"), ("admin deletion", "admin:operator", "two")]
 
 
-def test_a_removal_that_is_refused_is_not_logged_as_one(log: Log, post: Post, documents: DocumentFactory) -> None:
+def test_a_refused_deletion_is_not_logged_as_a_deletion(log: Log, post: Post, documents: DocumentFactory) -> None:
     documents.store(documents.surface.by_name[ResourceName("Ed-Fi", "Student")])
     stored = Document.objects.get(resource_type__name="Student")
     ResourceType.objects.filter(name="Student").update(name="Pupil")
@@ -187,8 +187,8 @@ def test_a_removal_that_is_refused_is_not_logged_as_one(log: Log, post: Post, do
     assert log.audit[1:] == []
 
 
-def test_a_removed_document_goes_by_its_id(log: Log, post: Post, documents: DocumentFactory) -> None:
-    """Its key would tell of a person."""
+def test_a_deleted_document_is_logged_by_its_id(log: Log, post: Post, documents: DocumentFactory) -> None:
+    """Its natural key could identify a person."""
     for is_one_of_several in (False, True):
         documents.store(documents.surface.by_name[ResourceName("Ed-Fi", "Student")])
         stored = Document.objects.get(resource_type__name="Student")
@@ -233,7 +233,7 @@ def test_restoring_and_purging_are_logged(log: Log, post: Post, documents: Docum
     assert facts(purge, "event", "bodies", "by") == {"event": "changes purged", "bodies": 2, "by": "command"}
 
 
-def test_failed_logins_are_logged_without_what_was_typed(client: Client, log: Log) -> None:
+def test_failed_logins_are_logged_without_the_typed_values(client: Client, log: Log) -> None:
     get_user_model().objects.create_superuser("operator", password="correct horse battery")
     client.post("/admin/login/", {"username": "operator", "password": "hunter2hunter2"})
     client.post("/admin/login/", {"username": "hunter2hunter2", "password": ""})
@@ -243,12 +243,12 @@ def test_failed_logins_are_logged_without_what_was_typed(client: Client, log: Lo
     assert "hunter2" not in log.text
 
 
-def test_no_secret_and_no_token_is_ever_logged(client: Client, ask_for_token: Ask, log: Log) -> None:
-    """Everything at DEBUG: the whole life of a client, right requests and wrong ones."""
+def test_no_secret_and_no_token_is_ever_logged(client: Client, request_token: Send, log: Log) -> None:
+    """With everything logged at DEBUG: creation, use and removal of a client, valid and invalid requests."""
     made = create_client("Demo", "SISVendor")
-    token = ask_for_token(basic(f"{made.key}:{made.secret}")).json()["access_token"]
-    ask_for_token(client_id=made.key, client_secret=made.secret, scope="9")
-    ask_for_token(basic(f"{made.secret}:{made.key}"))
+    token = request_token(basic(f"{made.key}:{made.secret}")).json()["access_token"]
+    request_token(client_id=made.key, client_secret=made.secret, scope="9")
+    request_token(basic(f"{made.secret}:{made.key}"))
     for method, path in (("get", "students"), ("post", "students"), ("delete", "schools/nonsense"), ("put", "x")):
         for header in (f"Bearer {token}", f"Bearer {token}x", f"Basic {token}", token):
             getattr(client, method)(f"/data/ed-fi/{path}", headers={"Authorization": header})

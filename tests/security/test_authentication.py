@@ -1,4 +1,4 @@
-"""Bearer tokens on a protected route: who is let in, why not, and what it costs."""
+"""Bearer tokens on a protected route: acceptance, reasons of refusals, and number of queries."""
 
 from datetime import datetime, timedelta
 from threading import Thread
@@ -14,12 +14,12 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from edfi_api.security.clients import Credentials, rotate_secret
 from edfi_api.security.models import ApiClient
 from edfi_api.security.tokens import client_of_token
-from tests.security.conftest import Ask
+from tests.security.conftest import Send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]
 
 
-def remember_for(settings: Settings, seconds: int) -> None:
+def cache_tokens_for(settings: Settings, seconds: int) -> None:
     settings.EDFI_API = {**settings.EDFI_API, "TOKEN_CACHE_SECONDS": seconds}
 
 
@@ -28,8 +28,8 @@ def let_time_pass(monkeypatch: pytest.MonkeyPatch, **span: float) -> None:
     monkeypatch.setattr(timezone, "now", lambda: later)
 
 
-def test_a_token_identifies_the_caller(who_am_i: Ask, token: str, credentials: Credentials) -> None:
-    response = who_am_i(f"Bearer {token}")
+def test_a_token_identifies_the_caller(get_caller: Send, token: str, credentials: Credentials) -> None:
+    response = get_caller(f"Bearer {token}")
 
     assert response.status_code == 200
     assert response.json() == {
@@ -42,16 +42,16 @@ def test_a_token_identifies_the_caller(who_am_i: Ask, token: str, credentials: C
 
 
 def test_a_token_with_a_scope_is_narrowed_to_that_organization(
-    ask_for_token: Ask, who_am_i: Ask, basic_header: str
+    request_token: Send, get_caller: Send, basic_header: str
 ) -> None:
-    token = ask_for_token(basic_header, scope="255902").json()["access_token"]
+    token = request_token(basic_header, scope="255902").json()["access_token"]
 
-    assert who_am_i(f"Bearer {token}").json()["educationOrganizationIds"] == [255902]
+    assert get_caller(f"Bearer {token}").json()["educationOrganizationIds"] == [255902]
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_the_scheme_is_read_without_case(who_am_i: Ask, token: str, scheme: str) -> None:
-    assert who_am_i(f"{scheme} {token}").status_code == 200
+def test_the_scheme_is_case_insensitive(get_caller: Send, token: str, scheme: str) -> None:
+    assert get_caller(f"{scheme} {token}").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -73,124 +73,124 @@ def test_the_scheme_is_read_without_case(who_am_i: Ask, token: str, scheme: str)
         ("Bearer eyJhbGciOiJub25lIn0.e30.", "Invalid token"),
     ],
 )
-def test_the_reason_for_a_refusal_is_named(who_am_i: Ask, header: str | None, reason: str) -> None:
-    response = who_am_i(header)
+def test_a_refusal_has_its_reason(get_caller: Send, header: str | None, reason: str) -> None:
+    response = get_caller(header)
 
     assert response.status_code == 401
     assert response.json() == {"reason": reason}
 
 
-def test_the_checksum_of_a_token_is_not_a_token(who_am_i: Ask, token: str) -> None:
+def test_the_checksum_of_a_token_is_not_a_token(get_caller: Send, token: str) -> None:
     stored = AccessToken.objects.get()
 
     assert stored.token == ""
-    assert who_am_i(f"Bearer {stored.token_checksum}").status_code == 401
+    assert get_caller(f"Bearer {stored.token_checksum}").status_code == 401
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     header=st.text(st.characters(max_codepoint=255)) | st.text(st.characters(max_codepoint=255)).map("Bearer {}".format)
 )
-def test_no_header_is_too_strange(client: Client, header: str) -> None:
+def test_any_invalid_header_is_401(client: Client, header: str) -> None:
     response = client.get("/who-am-i", headers={"Authorization": header})
 
     assert response.status_code == 401
 
 
-def test_a_token_just_seen_costs_no_query(
-    who_am_i: Ask, token: str, django_assert_num_queries: DjangoAssertNumQueries
+def test_a_cached_token_costs_no_query(
+    get_caller: Send, token: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(1):
-        who_am_i(f"Bearer {token}")
+        get_caller(f"Bearer {token}")
 
     with django_assert_num_queries(0):
-        assert who_am_i(f"Bearer {token}").status_code == 200
+        assert get_caller(f"Bearer {token}").status_code == 200
 
 
 def test_an_unknown_token_costs_a_query_each_time(
-    who_am_i: Ask, django_assert_num_queries: DjangoAssertNumQueries
+    get_caller: Send, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(2):
-        who_am_i("Bearer unknown")
-        who_am_i("Bearer unknown")
+        get_caller("Bearer unknown")
+        get_caller("Bearer unknown")
 
 
-def test_a_malformed_header_costs_no_query(who_am_i: Ask, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_a_malformed_header_costs_no_query(get_caller: Send, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
-        assert who_am_i("Bearer two words").status_code == 401
+        assert get_caller("Bearer two words").status_code == 401
 
 
 def test_a_token_is_looked_up_again_after_the_time_set(
-    who_am_i: Ask,
+    get_caller: Send,
     token: str,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    remember_for(settings, seconds=10)
-    who_am_i(f"Bearer {token}")
+    cache_tokens_for(settings, seconds=10)
+    get_caller(f"Bearer {token}")
 
     let_time_pass(monkeypatch, seconds=9)
     with django_assert_num_queries(0):
-        who_am_i(f"Bearer {token}")
+        get_caller(f"Bearer {token}")
 
     let_time_pass(monkeypatch, seconds=2)
     with django_assert_num_queries(1):
-        who_am_i(f"Bearer {token}")
+        get_caller(f"Bearer {token}")
 
 
 def test_with_zero_seconds_every_request_looks_up(
-    who_am_i: Ask, token: str, settings: Settings, django_assert_num_queries: DjangoAssertNumQueries
+    get_caller: Send, token: str, settings: Settings, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    remember_for(settings, seconds=0)
+    cache_tokens_for(settings, seconds=0)
 
     with django_assert_num_queries(2):
-        assert who_am_i(f"Bearer {token}").status_code == 200
-        assert who_am_i(f"Bearer {token}").status_code == 200
+        assert get_caller(f"Bearer {token}").status_code == 200
+        assert get_caller(f"Bearer {token}").status_code == 200
 
 
-def test_a_remembered_token_still_expires_on_time(
-    who_am_i: Ask, token: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+def test_a_cached_token_expires_on_time(
+    get_caller: Send, token: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remember_for(settings, seconds=1_000_000)
-    assert who_am_i(f"Bearer {token}").status_code == 200
+    cache_tokens_for(settings, seconds=1_000_000)
+    assert get_caller(f"Bearer {token}").status_code == 200
 
     let_time_pass(monkeypatch, seconds=1801)
 
-    assert who_am_i(f"Bearer {token}").json() == {"reason": "Invalid token"}
+    assert get_caller(f"Bearer {token}").json() == {"reason": "Invalid token"}
 
 
-def test_an_expired_token_is_invalid(who_am_i: Ask, token: str) -> None:
+def test_an_expired_token_is_invalid(get_caller: Send, token: str) -> None:
     AccessToken.objects.update(expires=datetime.fromisoformat("2020-01-01T00:00:00Z"))
 
-    assert who_am_i(f"Bearer {token}").json() == {"reason": "Invalid token"}
+    assert get_caller(f"Bearer {token}").json() == {"reason": "Invalid token"}
 
 
 def test_a_revoked_token_stops_working_within_the_time_set(
-    who_am_i: Ask, token: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    get_caller: Send, token: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remember_for(settings, seconds=10)
-    who_am_i(f"Bearer {token}")
+    cache_tokens_for(settings, seconds=10)
+    get_caller(f"Bearer {token}")
     AccessToken.objects.get().revoke()
 
     let_time_pass(monkeypatch, seconds=11)
 
-    assert who_am_i(f"Bearer {token}").json() == {"reason": "Invalid token"}
+    assert get_caller(f"Bearer {token}").json() == {"reason": "Invalid token"}
 
 
-def test_the_token_of_an_inactive_client_is_invalid(who_am_i: Ask, token: str) -> None:
+def test_the_token_of_an_inactive_client_is_invalid(get_caller: Send, token: str) -> None:
     ApiClient.objects.update(is_active=False)
 
-    assert who_am_i(f"Bearer {token}").json() == {"reason": "Invalid token"}
+    assert get_caller(f"Bearer {token}").json() == {"reason": "Invalid token"}
 
 
-def test_a_new_secret_voids_the_tokens_of_the_old_one(who_am_i: Ask, token: str) -> None:
+def test_a_new_secret_voids_the_tokens_of_the_old_one(get_caller: Send, token: str) -> None:
     rotate_secret(ApiClient.objects.get())
 
-    assert who_am_i(f"Bearer {token}").json() == {"reason": "Invalid token"}
+    assert get_caller(f"Bearer {token}").json() == {"reason": "Invalid token"}
 
 
-def test_many_threads_share_one_memory(token: str) -> None:
+def test_threads_share_the_token_cache(token: str) -> None:
     client_of_token(token)
     seen = []
     threads = [Thread(target=lambda: seen.extend(client_of_token(token) for _ in range(200))) for _ in range(8)]

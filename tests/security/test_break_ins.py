@@ -1,4 +1,4 @@
-"""Attempts to get in, or to learn what is none of one's business: all of them fail."""
+"""Attempts to get access or information without authorization fail."""
 
 import gzip
 import json
@@ -51,7 +51,7 @@ ROUTES = [
     ("get", f"/relations/v1/ed-fi/students/{NOWHERE}"),
     ("post", "/oauth/token_info"),
 ]
-# What a table of ours, PostgreSQL or a stack would say if it could be heard.
+# Fragments of table names, PostgreSQL's messages and tracebacks, which no answer may contain.
 LEAKS = ("psycopg", "Traceback", "SELECT ", "syntax error", "security_", "oauth2_provider", "edfi_api/", "/usr/", "pg_")
 
 
@@ -77,14 +77,14 @@ def tampered(token: str) -> list[str]:
     ]
 
 
-def assert_stays_out(response: HttpResponse) -> None:
+def assert_is_refused(response: HttpResponse) -> None:
     assert response.status_code == 401
     assert response["WWW-Authenticate"] == 'Bearer error="invalid_token"'
-    assert_tells_nothing(response)
+    assert_discloses_nothing(response)
 
 
-def assert_tells_nothing(response: HttpResponse, sent: str = "") -> None:
-    """But for what the caller sent, which may be told back."""
+def assert_discloses_nothing(response: HttpResponse, sent: str = "") -> None:
+    """Values that the caller sent may be repeated."""
     text = response.content.decode(errors="replace")
     text = text.replace(sent, "") if sent else text
     assert [leak for leak in LEAKS if leak in text] == []
@@ -93,14 +93,14 @@ def assert_tells_nothing(response: HttpResponse, sent: str = "") -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_no_route_opens_without_a_token_or_with_a_wrong_one(method: str, path: str, token: str) -> None:
-    assert_stays_out(getattr(http(), method)(path))
+def test_no_route_is_accessible_without_a_valid_token(method: str, path: str, token: str) -> None:
+    assert_is_refused(getattr(http(), method)(path))
     for wrong in tampered(token):
-        assert_stays_out(getattr(http(), method)(path, headers={"Authorization": f"Bearer {wrong}"}))
+        assert_is_refused(getattr(http(), method)(path, headers={"Authorization": f"Bearer {wrong}"}))
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_unknown_and_known_addresses_look_alike_from_outside(method: str, path: str) -> None:
+def test_unknown_and_known_paths_are_indistinguishable_without_a_token(method: str, path: str) -> None:
     here, nowhere = (getattr(http(), method)(each) for each in (path, "/data/unknown-project/anything"))
 
     assert here.status_code == nowhere.status_code == 401
@@ -143,15 +143,15 @@ def of_a_client_with_a_new_secret(_: str) -> None:
         of_a_client_with_a_new_secret,
     ],
 )
-def test_a_token_ends_with_what_it_stands_for(end: Any, token: str) -> None:
-    """At once here; a server that has just seen the token may trust it for TOKEN_CACHE_SECONDS."""
+def test_a_token_is_invalid_after_its_client_or_secret(end: Any, token: str) -> None:
+    """Immediately in this test; a server that has cached the token may accept it for TOKEN_CACHE_SECONDS."""
     assert ApiTestClient(token).get("/students").status_code == 200
 
     end(token)
     client_of_token.cache_clear()
 
     for method, path in ROUTES:
-        assert_stays_out(getattr(http(), method)(path, headers={"Authorization": f"Bearer {token}"}))
+        assert_is_refused(getattr(http(), method)(path, headers={"Authorization": f"Bearer {token}"}))
 
 
 def test_a_disabled_or_expired_client_gets_no_token(client: Client) -> None:
@@ -165,7 +165,7 @@ def test_a_disabled_or_expired_client_gets_no_token(client: Client) -> None:
         assert (response.status_code, response.json()) == (401, {"error": "invalid_client"})
 
 
-def test_a_token_is_taken_from_its_header_only(token: str) -> None:
+def test_a_token_is_read_from_the_authorization_header_only(token: str) -> None:
     for response in (
         http().get(f"/data/ed-fi/students?access_token={token}"),
         http().get(f"/data/ed-fi/students?Authorization=Bearer%20{token}"),
@@ -177,16 +177,16 @@ def test_a_token_is_taken_from_its_header_only(token: str) -> None:
         http().get("/data/ed-fi/students", headers={"X-Original-URL": "/health", "X-Rewrite-URL": "/health"}),
         http().post("/data/ed-fi/students", headers={"X-HTTP-Method-Override": "GET"}),
     ):
-        assert_stays_out(response)
+        assert_is_refused(response)
 
 
-def test_a_session_of_the_admin_opens_no_data(admin_client: Client) -> None:
+def test_a_session_of_the_admin_gives_no_access_to_data(admin_client: Client) -> None:
     assert admin_client.get("/admin/").status_code == 200
-    assert_stays_out(admin_client.get("/data/ed-fi/students"))
+    assert_is_refused(admin_client.get("/data/ed-fi/students"))
 
 
-def test_no_header_makes_another_action_of_a_request(documents: DocumentFactory, resource_named: Any) -> None:
-    """The claim set judges what is done, not what a header says."""
+def test_no_header_changes_the_action_of_a_request(documents: DocumentFactory, resource_named: Any) -> None:
+    """Authorization depends on the method of the request, not on headers."""
     api = ApiTestClient(new_token("Roster", "RosterVendor"))
     resource = resource_named("Student")
     body = documents.minimal_body(resource)
@@ -223,9 +223,7 @@ SQL_TRICKS = [
 
 
 @pytest.mark.parametrize("trick", SQL_TRICKS)
-def test_no_parameter_is_more_than_a_value(
-    trick: str, token: str, documents: DocumentFactory, resource_named: Any
-) -> None:
+def test_parameters_are_only_values(trick: str, token: str, documents: DocumentFactory, resource_named: Any) -> None:
     documents.store(resource_named("StudentSchoolAssociation"))
     before = Document.objects.count()
     api = ApiTestClient(token)
@@ -245,19 +243,19 @@ def test_no_parameter_is_more_than_a_value(
         for path in ("/studentSchoolAssociations", "/studentSchoolAssociations/partitions"):
             response = api.request("get", path, QUERY_STRING=urlencode({name: trick}))
             assert response.status_code in (200, 400)
-            assert_tells_nothing(response, trick)
+            assert_discloses_nothing(response, trick)
             if response.status_code == 200 and name in names:
                 assert response.json() in ([], {"pageTokens": []}) or "partitions" in path or trick == "-0"
     for name in ("limit", "offset", "minChangeVersion", "maxChangeVersion", "pageToken", trick):
         for path in ("deletes", "keyChanges"):
             response = api.request("get", f"/studentSchoolAssociations/{path}", QUERY_STRING=urlencode({name: trick}))
             assert response.status_code in (200, 400)
-            assert_tells_nothing(response, trick)
+            assert_discloses_nothing(response, trick)
     assert Document.objects.count() == before
 
 
 @pytest.mark.parametrize("trick", SQL_TRICKS)
-def test_no_member_header_or_path_is_more_than_a_value(
+def test_members_headers_and_paths_are_only_values(
     trick: str, token: str, documents: DocumentFactory, resource_named: Any
 ) -> None:
     api = ApiTestClient(token)
@@ -279,7 +277,7 @@ def test_no_member_header_or_path_is_more_than_a_value(
         http().post("/oauth/token_info", {"token": trick}, headers={"Authorization": f"Bearer {token}"}),
     ):
         assert response.status_code < 500
-        assert_tells_nothing(response, trick)
+        assert_discloses_nothing(response, trick)
     assert ApiClient.objects.count() == clients
     assert {"document", "security_apiclient"} <= set(connection.introspection.table_names())
 
@@ -288,7 +286,7 @@ FORM = {"grant_type": "client_credentials", "client_id": "victim-key", "client_s
 
 
 @pytest.mark.parametrize("trick", SQL_TRICKS)
-def test_no_field_of_the_token_endpoint_is_more_than_a_value(trick: str) -> None:
+def test_fields_of_the_token_endpoint_are_only_values(trick: str) -> None:
     made = create_client("victim", "EdFiSandbox", key="victim-key")
     right = {"client_secret": made.secret}
     for form in (
@@ -304,7 +302,7 @@ def test_no_field_of_the_token_endpoint_is_more_than_a_value(trick: str) -> None
         ):
             response = http().post("/oauth/token", sent, content_type)
             assert response.status_code in (400, 401)
-            assert_tells_nothing(response, trick)
+            assert_discloses_nothing(response, trick)
         header = {"Authorization": basic(f"{form['client_id']}:{form['client_secret']}")}
         response = http().post(
             "/oauth/token", "grant_type=client_credentials", content_type=content_type, headers=header
@@ -314,7 +312,7 @@ def test_no_field_of_the_token_endpoint_is_more_than_a_value(trick: str) -> None
 
 
 @pytest.mark.parametrize("trick", SQL_TRICKS)
-def test_no_parameter_beside_the_data_is_more_than_a_value(
+def test_parameters_outside_the_data_routes_are_only_values(
     trick: str, token: str, documents: DocumentFactory, resource_named: Any
 ) -> None:
     documents.store(resource_named("Student"))
@@ -342,14 +340,14 @@ def test_no_parameter_beside_the_data_is_more_than_a_value(
             response = http().get(path, QUERY_STRING=urlencode(query), headers=headers)
             assert response.status_code < 500, place
             if response.status_code >= 400:
-                assert_tells_nothing(response, trick)
+                assert_discloses_nothing(response, trick)
 
 
 @pytest.mark.parametrize("trick", ["' OR 1=1 --", "9" * 400, "\x00"])
-def test_no_parameter_of_the_admin_is_more_than_a_value(
+def test_parameters_of_the_admin_are_only_values(
     trick: str, admin_client: Client, documents: DocumentFactory, resource_named: Any
 ) -> None:
-    """Who may look at its pages may not look at more through them."""
+    """A user of its pages cannot read more by their parameters."""
     documents.store(resource_named("Student"))
     admin_client.raise_request_exception = False
     before = Document.objects.count()
@@ -361,14 +359,14 @@ def test_no_parameter_of_the_admin_is_more_than_a_value(
         for action in ("delete_selected", *admin.actions):
             answer = admin_client.post(place, {"action": action, "_selected_action": trick})
             assert answer.status_code in (200, 302, 400, 403), (place, action)
-    asked = {"term": trick, "app_label": "security", "model_name": "grant", "field_name": "claim_set"}
-    assert admin_client.get("/admin/autocomplete/", asked).status_code in (200, 400)
+    parameters = {"term": trick, "app_label": "security", "model_name": "grant", "field_name": "claim_set"}
+    assert admin_client.get("/admin/autocomplete/", parameters).status_code in (200, 400)
     for form in ({"username": trick, "password": trick}, {"next": trick}, {}):
         assert Client(raise_request_exception=False).post("/admin/login/", form).status_code == 200
     assert Document.objects.count() == before
 
 
-def test_forms_of_the_admin_that_cannot_be_read_are_refused() -> None:
+def test_malformed_forms_of_the_admin_are_refused() -> None:
     for content_type in ("multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=é"):
         answer = Client(raise_request_exception=False).post("/admin/login/", b"--", content_type=content_type)
         assert answer.status_code == 400
@@ -385,7 +383,7 @@ def test_the_hash_of_a_secret_cannot_be_guessed_by_prefix(admin_client: Client) 
 
 
 def test_a_client_cannot_extend_its_own_permissions(token: str) -> None:
-    """What it may do is said in tables that no route writes."""
+    """Its permissions are in tables that no route writes."""
     vendor = ApiTestClient(new_token("Roster", "RosterVendor"))
     before = (Application.objects.count(), Vendor.objects.count())
 
@@ -410,7 +408,9 @@ def test_no_address_is_built_from_a_host_outside_allowed_hosts(path: str, token:
         assert "evil" not in str(answer.headers)
 
 
-def test_a_written_document_is_at_our_own_address(token: str, documents: DocumentFactory, resource_named: Any) -> None:
+def test_the_location_of_a_document_has_the_host_of_the_server(
+    token: str, documents: DocumentFactory, resource_named: Any
+) -> None:
     api, body = ApiTestClient(token), documents.minimal_body(resource_named("Student"))
     evil = {
         "HTTP_X_FORWARDED_HOST": "evil.example",
@@ -456,7 +456,7 @@ def test_the_admin_refuses_cross_site_requests() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "gzip, gzip"])
-def test_nothing_is_unpacked_that_might_become_too_large(encoding: str, token: str) -> None:
+def test_compressed_bodies_are_refused_without_decompression(encoding: str, token: str) -> None:
     bomb = gzip.compress(b'{"studentUniqueId": "' + b" " * 50_000_000 + b'"}')
     start = time.process_time()
 

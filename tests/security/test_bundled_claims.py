@@ -1,4 +1,4 @@
-"""The claim sets that come along: whom they let do what, as answers of the API, and in all bundled standards."""
+"""The bundled claim sets: the actions that they grant, as answers of the API, for all bundled standards."""
 
 from contextlib import suppress
 from typing import Any
@@ -32,8 +32,14 @@ CLAIM_SETS = (
     "RosterVendor",
     "SISVendor",
 )
-# What of Create, Read, Update, Delete and ReadChanges (X) a claim set grants on a resource.
-LETTERS = {"C": Action.CREATE, "R": Action.READ, "U": Action.UPDATE, "D": Action.DELETE, "X": Action.READ_CHANGES}
+# The actions Create, Read, Update, Delete and ReadChanges (X) that a claim set grants on a resource.
+ACTIONS_BY_CODE = {
+    "C": Action.CREATE,
+    "R": Action.READ,
+    "U": Action.UPDATE,
+    "D": Action.DELETE,
+    "X": Action.READ_CHANGES,
+}
 MATRIX = """
                               SchoolYearType GradeLevelDescriptor PerformanceLevelDescriptor School Student Section Assessment LearningStandard StudentSchoolAssociation
 AssessmentVendor              R              R                    CRUD                       -      R       R       CRUD       CRUD             -
@@ -46,19 +52,19 @@ FullAccess                    CRUDX          CRUDX                CRUDX         
 OwnershipBased                CRUD           CRUD                 CRUD                       CRUD   CRUD    CRUD    CRUD       CRUD             CRUD
 RosterVendor                  -              -                    -                          R      R       R       -          -                R
 SISVendor                     R              R                    CRUD                       R      CRUD    CRUD    CRUD       CRUD             CRUD
-"""  # noqa: E501  A table is read as one.
+"""  # noqa: E501  A table.
 
 
 def cells() -> list[tuple[str, str, str]]:
     heading, *rows = MATRIX.strip("\n").splitlines()
     return [
-        (claim_set, resource, "" if letters == "-" else letters)
+        (claim_set, resource, "" if codes == "-" else codes)
         for claim_set, *of_claim_set in map(str.split, rows)
-        for resource, letters in zip(heading.split(), of_claim_set, strict=True)
+        for resource, codes in zip(heading.split(), of_claim_set, strict=True)
     ]
 
 
-def asked(api: ApiTestClient, action: Action, resource: Resource, body: dict[str, Any]) -> list[HttpResponse]:
+def responses(api: ApiTestClient, action: Action, resource: Resource, body: dict[str, Any]) -> list[HttpResponse]:
     """The answers to all requests that need the action."""
     path = f"/{resource.endpoint}"
     match action:
@@ -75,26 +81,26 @@ def asked(api: ApiTestClient, action: Action, resource: Resource, body: dict[str
     raise AssertionError(action)
 
 
-@pytest.mark.parametrize(("claim_set", "resource_name", "letters"), cells())
+@pytest.mark.parametrize(("claim_set", "resource_name", "codes"), cells())
 def test_actions_granted_by_claim_set(
-    claim_set: str, resource_name: str, letters: str, documents: DocumentFactory, resource_named: Any
+    claim_set: str, resource_name: str, codes: str, documents: DocumentFactory, resource_named: Any
 ) -> None:
     resource = resource_named(resource_name)
     claims = {"education_organization_ids": [1001], "namespace_prefixes": ["uri://ed-fi.org"]}
     api = ApiTestClient(new_token("matrix", claim_set, **claims))
     body = documents.minimal_body(resource)
 
-    for letter, action in LETTERS.items():
-        for response in asked(api, action, resource, body):
-            if letter in letters:
+    for code, action in ACTIONS_BY_CODE.items():
+        for response in responses(api, action, resource, body):
+            if code in codes:
                 assert not is_denied(response), (action, response.content)
             else:
                 assert response.status_code == 403
-                assert problem(response) == denial(claim_set, resource_name, action if letters else None)
+                assert problem(response) == denial(claim_set, resource_name, action if codes else None)
 
 
 def is_denied(response: HttpResponse) -> bool:
-    """By the claim set; who is let in may still be refused for a document, or find nothing."""
+    """Whether the claim set denies the action; otherwise the request may still be refused for a document."""
     return response.status_code >= 500 or "access-denied:action" in response.content.decode()
 
 
@@ -123,7 +129,7 @@ def standard_served(request: pytest.FixtureRequest) -> Served:
 
 
 def test_no_bundled_claim_set_causes_a_configuration_error(standard_served: Served) -> None:
-    """Whatever is granted has strategies, which exist and find their elements, also where there are none to find."""
+    """Every grant has strategies that exist and apply to the resource."""
     load(bundled_claims(standard_served.surface), by="tests")
     with standard_served.instead():
         for claim_set in ClaimSet.objects.all():
@@ -141,7 +147,7 @@ def test_the_list_of_claim_sets_is_complete() -> None:
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
-        ("post", "/surveys", "{", 400),  # the body comes before the claim set
+        ("post", "/surveys", "{", 400),  # the body is checked before the claim set
         ("post", "/surveys", "{}", 400),
         ("put", f"/surveys/{NOWHERE}", "{}", 400),
         ("get", "/surveys?limit=-1", None, 400),
@@ -152,7 +158,7 @@ def test_the_list_of_claim_sets_is_complete() -> None:
         ("delete", "/surveys/nonsense", None, 400),
         ("delete", "/surveys", None, 405),
         ("get", "/unknowns", None, 404),
-        ("get", "/surveys", None, 403),  # the claim set comes before what is stored
+        ("get", "/surveys", None, 403),  # the claim set is checked before the stored document
         ("get", f"/surveys/{NOWHERE}", None, 403),
         ("delete", f"/surveys/{NOWHERE}", None, 403),
     ],

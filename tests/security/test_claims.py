@@ -35,7 +35,7 @@ TREE = {
 }
 
 
-def client_with(*grants: dict[str, object], claim_set: str = "Ours") -> AuthenticatedClient:
+def client_with(*grants: dict[str, object], claim_set: str = "Test") -> AuthenticatedClient:
     """A client whose claim set has these grants, over the tree above."""
     file = {"resourceClaims": [TREE], "claimSets": [{"name": claim_set, "grants": list(grants)}]}
     load(read_claims(orjson.dumps(file)), by="tests")
@@ -47,7 +47,7 @@ def grant(claim: str, *actions: str, strategies: object = ()) -> dict[str, objec
 
 
 @pytest.fixture
-def ask(resource_named):
+def find_strategies(resource_named):
     def strategies_of(client: AuthenticatedClient, resource: str, action: Action) -> tuple[str, ...]:
         return strategies(client, resource_named(resource), action)
 
@@ -55,106 +55,106 @@ def ask(resource_named):
 
 
 @pytest.mark.parametrize("on", ["domains/top", "domains/middle", "ed-fi/student"])
-def test_a_grant_anywhere_on_the_lineage_is_enough(ask, on: str) -> None:
+def test_a_grant_anywhere_on_the_lineage_is_enough(find_strategies, on: str) -> None:
     client = client_with(grant(on, "Read"))
 
-    assert ask(client, "Student", Action.READ) == ("Middle",)
+    assert find_strategies(client, "Student", Action.READ) == ("Middle",)
 
 
-def test_defaults_are_inherited_action_by_action(ask) -> None:
+def test_defaults_are_inherited_action_by_action(find_strategies) -> None:
     client = client_with(grant("domains/top", "Create", "Read", "Delete"))
 
-    assert ask(client, "Student", Action.CREATE) == ("Top",)
-    assert ask(client, "Student", Action.READ) == ("Middle",)
-    assert ask(client, "Student", Action.DELETE) == ("Leaf",)
-    assert ask(client, "School", Action.READ) == ("Top",)
+    assert find_strategies(client, "Student", Action.CREATE) == ("Top",)
+    assert find_strategies(client, "Student", Action.READ) == ("Middle",)
+    assert find_strategies(client, "Student", Action.DELETE) == ("Leaf",)
+    assert find_strategies(client, "School", Action.READ) == ("Top",)
 
 
-def test_an_override_counts_where_the_nearest_grant_has_it(ask) -> None:
+def test_an_override_applies_if_the_nearest_grant_has_it(find_strategies) -> None:
     client = client_with(
         grant("domains/top", "Read", strategies=["Far"]),
         grant("domains/middle", "Read", "Create", strategies={"Read": ["Near", "Nearer"]}),
     )
 
-    assert ask(client, "Student", Action.READ) == ("Near", "Nearer")
-    assert ask(client, "School", Action.READ) == ("Far",)
+    assert find_strategies(client, "Student", Action.READ) == ("Near", "Nearer")
+    assert find_strategies(client, "School", Action.READ) == ("Far",)
 
 
-def test_a_nearer_grant_without_override_goes_back_to_the_defaults(ask) -> None:
+def test_a_nearer_grant_without_override_restores_the_defaults(find_strategies) -> None:
     client = client_with(grant("domains/top", "Read", strategies=["Far"]), grant("ed-fi/student", "Read"))
 
-    assert ask(client, "Student", Action.READ) == ("Middle",)
+    assert find_strategies(client, "Student", Action.READ) == ("Middle",)
 
 
-def test_a_resource_that_nothing_concerns_is_denied(ask) -> None:
+def test_a_resource_without_a_grant_is_denied(find_strategies) -> None:
     client = client_with(grant("domains/middle", "Read"))
 
     with pytest.raises(ResourceAccessDenied):
-        ask(client, "School", Action.READ)
+        find_strategies(client, "School", Action.READ)
 
 
-def test_an_action_that_is_not_granted_is_denied(ask) -> None:
+def test_an_action_that_is_not_granted_is_denied(find_strategies) -> None:
     client = client_with(grant("domains/middle", "Read"))
 
     with pytest.raises(ActionAccessDenied) as denied:
-        ask(client, "Student", Action.DELETE)
+        find_strategies(client, "Student", Action.DELETE)
     assert denied.value == ActionAccessDenied("Ours", "Student", "Delete")
 
 
-def test_a_grant_without_strategies_is_a_fault_of_the_configuration(ask) -> None:
+def test_a_grant_without_strategies_is_a_configuration_error(find_strategies) -> None:
     client = client_with(grant("domains/top", "ReadChanges"))
 
     with pytest.raises(StrategiesNotDefined) as fault:
-        ask(client, "Student", Action.READ_CHANGES)
+        find_strategies(client, "Student", Action.READ_CHANGES)
     beginning = "http://ed-fi.org/identity/claims/"
     assert fault.value == StrategiesNotDefined("ReadChanges", f"{beginning}ed-fi/student", f"{beginning}domains/top")
 
 
-def test_a_resource_without_a_claim_is_denied_to_everyone(ask) -> None:
+def test_a_resource_without_a_claim_is_denied_to_everyone(find_strategies) -> None:
     client = client_of_token(new_token())
     ResourceClaim.objects.get(name="ed-fi/grade").delete()
 
     with pytest.raises(ResourceAccessDenied):
-        ask(client, "Grade", Action.READ)
+        find_strategies(client, "Grade", Action.READ)
 
 
-def test_a_claim_set_may_vanish_while_its_tokens_live(ask) -> None:
+def test_a_deleted_claim_set_denies_its_valid_tokens(find_strategies) -> None:
     client = client_with(grant("domains/top", "Read"))
     Application.objects.update(claim_set=ClaimSet.objects.get(name="SISVendor"))
     ClaimSet.objects.get(name="Ours").delete()
 
     with pytest.raises(ClaimSetVanished):
-        ask(client, "Student", Action.READ)
+        find_strategies(client, "Student", Action.READ)
 
 
-def test_a_compiled_claim_set_costs_no_query(ask, django_assert_num_queries) -> None:
+def test_a_compiled_claim_set_costs_no_query(find_strategies, django_assert_num_queries) -> None:
     client = client_with(grant("domains/top", "Read"))
-    ask(client, "Student", Action.READ)
+    find_strategies(client, "Student", Action.READ)
 
     with django_assert_num_queries(0):
-        ask(client, "School", Action.READ)
+        find_strategies(client, "School", Action.READ)
 
 
-def test_a_change_is_noticed_when_the_token_is_looked_up_again(ask) -> None:
+def test_a_change_applies_when_the_token_is_looked_up_again(find_strategies) -> None:
     client_with(grant("domains/top", "Read"))
     token = new_token("another", "Ours")
-    assert ask(client_of_token(token), "Student", Action.READ) == ("Middle",)
+    assert find_strategies(client_of_token(token), "Student", Action.READ) == ("Middle",)
 
     Grant.objects.filter(claim_set__name="Ours").update(actions=["Create"])
     client_of_token.cache_clear()
 
     with pytest.raises(ActionAccessDenied):
-        ask(client_of_token(token), "Student", Action.READ)
+        find_strategies(client_of_token(token), "Student", Action.READ)
 
 
-def test_the_database_refuses_a_circle(ask) -> None:
+def test_the_database_refuses_a_cycle(find_strategies) -> None:
     client_with()
 
     with pytest.raises(IntegrityError, match="would lie in itself"):
         ResourceClaim.objects.filter(name="domains/top").update(parent=ResourceClaim.objects.get(name="domains/middle"))
 
 
-def test_every_resource_is_open_to_the_sandbox_and_to_full_access(surface: Surface) -> None:
+def test_sandbox_and_full_access_grant_every_resource(surface: Surface) -> None:
     for claim_set in ("EdFiSandbox", "FullAccess"):
         client = client_of_token(new_token(claim_set, claim_set))
         for resource in surface.resources:

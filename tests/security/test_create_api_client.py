@@ -1,4 +1,4 @@
-"""The command that makes API clients."""
+"""`manage.py create_api_client` and the other commands for API clients."""
 
 import json
 from io import StringIO
@@ -42,7 +42,7 @@ def test_the_printed_key_and_secret_belong_to_the_new_client() -> None:
     assert client.application.vendor.namespace_prefixes == ["uri://ed-fi.org", "uri://lakeside.example"]
 
 
-def test_the_text_shows_key_and_secret_on_lines_of_their_own() -> None:
+def test_key_and_secret_are_printed_on_separate_lines() -> None:
     lines = run("Demo", "--claim-set=EdFiSandbox", "--key=demo-key").splitlines()
 
     secret = lines[2].removeprefix("secret").strip()
@@ -58,7 +58,7 @@ def test_a_name_that_is_taken_is_refused_with_the_key_of_its_client() -> None:
     assert ApiClient.objects.get().application.claim_set.name == "EdFiSandbox"
 
 
-def test_keep_leaves_an_existing_client_as_it_is() -> None:
+def test_keep_does_not_change_an_existing_client() -> None:
     first = run_for_json("Demo", "--claim-set=EdFiSandbox")
 
     second = run_for_json("Demo", "--claim-set=SISVendor", "--if-exists=keep")
@@ -77,7 +77,7 @@ def test_new_secret_replaces_the_secret_of_an_existing_client() -> None:
     assert recognise_client(Credentials(second["key"], second["secret"])).name == "Demo"
 
 
-def test_everything_wrong_is_named_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     with pytest.raises(CommandError) as refusal:
         run(
             "x" * 256,
@@ -87,12 +87,12 @@ def test_everything_wrong_is_named_at_once() -> None:
             "--namespace-prefix=",
         )
 
-    said = str(refusal.value)
-    assert "name: Ensure this value has at most 255 characters" in said
-    assert "claim set: This field cannot be blank." in said
-    assert "key: A key consists of letters, digits, dots, underscores, tildes and hyphens." in said
-    assert "education organization ids: Item 1 in the array did not validate" in said
-    assert "namespace prefixes: Item 1 in the array did not validate" in said
+    output = str(refusal.value)
+    assert "name: Ensure this value has at most 255 characters" in output
+    assert "claim set: This field cannot be blank." in output
+    assert "key: A key consists of letters, digits, dots, underscores, tildes and hyphens." in output
+    assert "education organization ids: Item 1 in the array did not validate" in output
+    assert "namespace prefixes: Item 1 in the array did not validate" in output
     assert not ApiClient.objects.exists()
 
 
@@ -113,14 +113,14 @@ def test_a_key_that_is_taken_is_refused() -> None:
         run("Other", "--claim-set=EdFiSandbox", "--key=demo-key")
 
 
-def test_create_client_names_the_invalid_fields() -> None:
+def test_create_client_reports_the_invalid_fields() -> None:
     with pytest.raises(ValidationError) as refusal:
         create_client("", "")
 
     assert set(refusal.value.message_dict) == {"name", "claim_set"}
 
 
-def test_an_unknown_claim_set_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_claim_set_is_refused_with_a_list_of_existing_ones() -> None:
     with pytest.raises(CommandError, match=r'claim set: There is no claim set "Sandbox"; there are: .*EdFiSandbox, '):
         run("Demo", "--claim-set=Sandbox")
     assert not Vendor.objects.exists()
@@ -143,7 +143,7 @@ def test_a_client_may_join_an_application() -> None:
 
     client = recognise_client(Credentials(second["key"], second["secret"]))
     assert client.application == Application.objects.get(name="One")
-    with pytest.raises(CommandError, match="What the client of an --application may do is said there"):
+    with pytest.raises(CommandError, match="What the client of an --application may do is output there"):
         run("Third", "--application=One", "--claim-set=SISVendor")
     with pytest.raises(CommandError, match='There is no application "Nowhere"'):
         run("Third", "--application=Nowhere")

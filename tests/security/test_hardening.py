@@ -1,4 +1,4 @@
-"""The door itself: production settings, cookies, headers, and an admin that can be elsewhere or nowhere."""
+"""Production settings, cookies, security headers, and the path of the admin."""
 
 import json
 import os
@@ -18,8 +18,8 @@ PRODUCTION = {
     "MEADOWLARK_SECRET_KEY": "",
     "MEADOWLARK_DEBUG": "",
 }
-# Requests to a process of its own, since settings are read once.
-ASK = """
+# Sends requests in a subprocess, since settings are read once.
+PROGRAM = """
 import json, sys
 import django
 django.setup()
@@ -40,8 +40,8 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def ask(*requests: tuple[str, dict[str, str]], **variables: str) -> list[dict]:
-    done = run("-c", ASK, json.dumps(requests), **variables)
+def responses_of(*requests: tuple[str, dict[str, str]], **variables: str) -> list[dict]:
+    done = run("-c", PROGRAM, json.dumps(requests), **variables)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -56,8 +56,8 @@ def test_the_production_settings_pass_djangos_deployment_checks() -> None:
     assert "no issues" in done.stdout
 
 
-def test_https_is_kept_to_and_the_admin_may_be_elsewhere() -> None:
-    plain, health, login, old = ask(
+def test_https_is_enforced_and_the_admin_can_be_moved() -> None:
+    plain, health, login, old = responses_of(
         ("/data/ed-fi/students", {}),
         ("/health/live", {}),
         ("/office/login/", HTTPS),
@@ -74,8 +74,8 @@ def test_https_is_kept_to_and_the_admin_may_be_elsewhere() -> None:
     assert old["status"] == 404
 
 
-def test_there_may_be_no_admin_at_all() -> None:
-    admin, root, home = ask(
+def test_the_admin_can_be_removed() -> None:
+    admin, root, home = responses_of(
         ("/admin/", HTTPS), ("/admin/login/", HTTPS), ("/", HTTPS | {"Accept": "text/html"}), MEADOWLARK_ADMIN_PATH=""
     )
 
@@ -85,7 +85,7 @@ def test_there_may_be_no_admin_at_all() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/", "/docs", "/admin/", "/admin/login/", "/admin/security/claimset/"])
-def test_pages_run_nothing_but_the_servers_own_files(client: Client, path: str) -> None:
+def test_pages_load_only_the_servers_own_files(client: Client, path: str) -> None:
     client.force_login(get_user_model().objects.create_superuser("operator"))
 
     answer = client.get(path, headers={"Accept": "text/html"})

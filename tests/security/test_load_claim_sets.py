@@ -1,4 +1,4 @@
-"""Claims from files, those that come along, and those of resources that nobody thought of."""
+"""Claims from files, bundled claims, and claims of resources of extensions."""
 
 import json
 from io import StringIO
@@ -26,7 +26,7 @@ def load(tmp_path: Path):
     return run
 
 
-OURS = {
+CLAIMS = {
     "resourceClaims": [
         {
             "name": "domains/people",
@@ -52,7 +52,7 @@ OURS = {
 
 
 def test_every_change_is_reported_and_a_second_load_changes_nothing(load) -> None:
-    lines = load(OURS)
+    lines = load(CLAIMS)
 
     assert "+ claim set Ours" in lines
     assert "+ Ours: domains/people: Read by the defaults" in lines
@@ -60,20 +60,20 @@ def test_every_change_is_reported_and_a_second_load_changes_nothing(load) -> Non
     assert "~ resource claim ed-fi/person: moved from domains/relationshipBasedData to domains/people" in lines
     assert "- default of domains/people: Update by RelationshipsWithEdOrgsAndPeople" in lines
     assert "Left out, as there are no such resources: ed-fi/notThere" in lines
-    assert load(OURS)[-1] == "0 changes."
+    assert load(CLAIMS)[-1] == "0 changes."
 
 
 def test_a_dry_run_reports_the_same_and_changes_nothing(load) -> None:
-    rehearsed = load(OURS, "--dry-run")
+    rehearsed = load(CLAIMS, "--dry-run")
 
     assert not ClaimSet.objects.filter(name="Ours").exists()
-    assert rehearsed[:-1] == load(OURS)[:-1]
+    assert rehearsed[:-1] == load(CLAIMS)[:-1]
 
 
-def test_what_the_file_does_not_mention_stays(load) -> None:
+def test_claims_outside_the_file_stay_unchanged(load) -> None:
     before = Grant.objects.filter(claim_set__name="SISVendor").count()
 
-    load(OURS)
+    load(CLAIMS)
 
     assert Grant.objects.filter(claim_set__name="SISVendor").count() == before
 
@@ -131,15 +131,15 @@ def test_what_the_file_does_not_mention_stays(load) -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(load, content: object, reason: str) -> None:
+def test_an_invalid_file_is_reported(load, content: object, reason: str) -> None:
     with pytest.raises(CommandError) as refusal:
         load(content)
 
     assert reason in str(refusal.value)
 
 
-def test_what_a_custom_view_needs_is_said(load) -> None:
-    """A strategy of this form is a view; others are only names."""
+def test_an_unusable_custom_view_is_reported(load) -> None:
+    """A name of this form denotes a view; other names need not be registered."""
     with pytest.raises(CommandError) as refusal:
         load({"resourceClaims": [{"name": "x/y", "defaults": {"Read": ["StudentWithPets", "Petting"]}}]})
 
@@ -149,14 +149,14 @@ def test_what_a_custom_view_needs_is_said(load) -> None:
     )
 
 
-def test_a_file_that_is_not_there_is_said() -> None:
+def test_a_missing_file_is_reported() -> None:
     with pytest.raises(CommandError, match=r"nowhere\.json: No such file"):
         call_command("load_claim_sets", "nowhere.json")
     with pytest.raises(CommandError, match="Name a file, or say --bundled"):
         call_command("load_claim_sets")
 
 
-def test_a_new_database_has_what_comes_along() -> None:
+def test_a_new_database_has_the_bundled_claims() -> None:
     out = StringIO()
 
     call_command("load_claim_sets", "--bundled", stdout=out)
@@ -190,7 +190,7 @@ def test_a_resource_without_a_claim_is_reported_and_gets_one_at_the_next_start(s
     assert ResourceClaim.objects.get(name="ed-fi/grade").parent.name == RELATIONSHIPS
 
 
-def test_what_has_a_namespace_only_lies_in_the_domain_for_it(standard: str) -> None:
+def test_resources_with_only_a_namespace_are_in_the_namespace_domain(standard: str) -> None:
     expected = RELATIONSHIPS if standard == "3.3.1-b" else NAMESPACES
 
     assert ResourceClaim.objects.get(name="ed-fi/gradebookEntry").parent.name == expected
@@ -207,7 +207,7 @@ def test_resources_without_default_grants_are_reported() -> None:
 
 
 def test_unknown_strategies_are_reported() -> None:
-    """As by a claim set of an older server, or one that was written past the command and the admin."""
+    """As in a claim set of an older server, or one written directly to the database."""
     OverridingStrategies.objects.create(
         grant=Grant.objects.get(claim_set__name="RosterVendor", resource_claim__name="ed-fi/staff"),
         action="Read",

@@ -1,4 +1,4 @@
-"""The migrations of the security app, which those of the toolkit stand on."""
+"""The migrations of the security app, on which those of django-oauth-toolkit depend."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def tables() -> set[str]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_all_applied_in_the_end")
-def test_migrations_go_back_to_nothing_and_forth_again() -> None:
+def test_migrations_can_be_reverted_and_applied_again() -> None:
     call_command("migrate", "security", "zero", verbosity=0)
     assert tables() == set()
 
@@ -49,7 +49,7 @@ def test_the_database_refuses_a_client_with_another_grant() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_all_applied_in_the_end")
-def test_blank_namespace_prefixes_go_and_all_others_stay() -> None:
+def test_blank_namespace_prefixes_are_removed() -> None:
     call_command("migrate", "security", "0004", verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -66,7 +66,7 @@ def test_blank_namespace_prefixes_go_and_all_others_stay() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_all_applied_in_the_end")
 class TestSandboxDefaults:
-    def test_it_comes_to_a_database_that_has_claims_as_to_a_new_one(self) -> None:
+    def test_it_is_added_to_an_existing_database_as_to_a_new_one(self) -> None:
         new = stored_claims().claim_sets.pop(SANDBOX_DEFAULTS)
         call_command("migrate", "security", "0005", verbosity=0)
         ClaimSet.objects.filter(name__in=[SANDBOX_DEFAULTS, "RosterVendor"]).delete()
@@ -79,7 +79,7 @@ class TestSandboxDefaults:
         assert migrated.claim_sets.pop(SANDBOX_DEFAULTS) == new
         assert migrated == edited
 
-    def test_one_of_the_operators_own_stays(self) -> None:
+    def test_a_claim_set_of_the_operator_is_kept(self) -> None:
         call_command("migrate", "security", "0005", verbosity=0)
         Grant.objects.filter(claim_set__name=SANDBOX_DEFAULTS).delete()
         edited = stored_claims()

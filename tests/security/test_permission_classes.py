@@ -1,4 +1,4 @@
-"""Permission classes of Django REST framework's settings apply beside claim sets, and cannot replace them."""
+"""Permission classes in the settings of Django REST framework apply in addition to claim sets."""
 
 import pytest
 from rest_framework.permissions import BasePermission

@@ -1,4 +1,4 @@
-"""How often a token may be asked for, and a password tried."""
+"""Rate limits of token requests and logins."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -12,7 +12,7 @@ from pytest_django import Settings
 from edfi_api.security import rate_limits
 from edfi_api.security.clients import Credentials, create_client
 from edfi_api.security.rate_limits import seconds_to_wait
-from tests.security.conftest import Ask, basic
+from tests.security.conftest import Send, basic
 
 pytestmark = pytest.mark.django_db
 
@@ -25,11 +25,11 @@ def limits(settings: Settings):
     return set_to
 
 
-def test_a_client_gets_so_many_tokens_a_minute(ask_for_token: Ask, basic_header: str, limits) -> None:
+def test_tokens_of_a_client_are_limited(request_token: Send, basic_header: str, limits) -> None:
     limits(TOKENS_PER_MINUTE=3)
-    assert [ask_for_token(basic_header).status_code for _ in range(3)] == [200, 200, 200]
+    assert [request_token(basic_header).status_code for _ in range(3)] == [200, 200, 200]
 
-    refused = ask_for_token(basic_header)
+    refused = request_token(basic_header)
 
     problem = refused.json()
     assert refused.status_code == 429
@@ -46,30 +46,30 @@ def test_a_client_gets_so_many_tokens_a_minute(ask_for_token: Ask, basic_header:
     }
 
 
-def test_other_clients_are_not_held_up(ask_for_token: Ask, basic_header: str, limits) -> None:
+def test_other_clients_are_not_limited(request_token: Send, basic_header: str, limits) -> None:
     limits(TOKENS_PER_MINUTE=1)
     other = create_client("Other", "SISVendor")
-    ask_for_token(basic_header)
+    request_token(basic_header)
 
-    assert ask_for_token(basic_header).status_code == 429
-    assert ask_for_token(basic(f"{other.key}:{other.secret}")).status_code == 200
+    assert request_token(basic_header).status_code == 429
+    assert request_token(basic(f"{other.key}:{other.secret}")).status_code == 200
 
 
-def test_wrong_secrets_use_up_nothing_of_the_clients(
-    ask_for_token: Ask, basic_header: str, credentials: Credentials, limits
+def test_wrong_secrets_do_not_count_for_the_client(
+    request_token: Send, basic_header: str, credentials: Credentials, limits
 ) -> None:
     limits(TOKENS_PER_MINUTE=1)
     for _ in range(5):
-        assert ask_for_token(basic(f"{credentials.key}:wrong")).status_code == 401
+        assert request_token(basic(f"{credentials.key}:wrong")).status_code == 401
 
-    assert ask_for_token(basic_header).status_code == 200
+    assert request_token(basic_header).status_code == 200
 
 
-def test_token_requests_are_limited_by_address(ask_for_token: Ask, basic_header: str, limits) -> None:
+def test_token_requests_are_limited_by_address(request_token: Send, basic_header: str, limits) -> None:
     limits(TOKEN_REQUESTS_PER_MINUTE=3)
-    assert [ask_for_token("Basic nonsense").status_code for _ in range(3)] == [400, 400, 400]
+    assert [request_token("Basic nonsense").status_code for _ in range(3)] == [400, 400, 400]
 
-    assert ask_for_token(basic_header).status_code == 429
+    assert request_token(basic_header).status_code == 429
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_address_of_a_client_behind_proxies(
     assert [answer.status_code for answer in answers] in (statuses, [400 if s == 401 else s for s in statuses])
 
 
-def test_a_bucket_fills_up_again() -> None:
+def test_a_bucket_is_refilled() -> None:
     assert [seconds_to_wait("one", 60) for _ in range(61)] == [0] * 60 + [1]
     with connection.cursor() as cursor:
         cursor.execute("UPDATE rate_limit SET full_at = full_at - %s", [timedelta(seconds=2)])
@@ -100,7 +100,7 @@ def test_a_bucket_fills_up_again() -> None:
     assert [seconds_to_wait("one", 60) for _ in range(3)] == [0, 0, 1]
 
 
-def test_full_buckets_are_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_buckets_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "_HAPPENINGS_PER_CLEANING", 1)
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO rate_limit VALUES ('old', now() - interval '1 minute')")
@@ -112,15 +112,15 @@ def test_full_buckets_are_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("transactional_db")
-def test_threads_with_connections_of_their_own_count_together() -> None:
-    def ask(_: int) -> int:
+def test_threads_with_separate_connections_share_a_limit() -> None:
+    def take(_: int) -> int:
         try:
             return seconds_to_wait("together", 10)
         finally:
             connection.close()
 
     with ThreadPoolExecutor(8) as threads:
-        waits = list(threads.map(ask, range(40)))
+        waits = list(threads.map(take, range(40)))
 
     assert waits.count(0) == 10
 
@@ -139,7 +139,7 @@ def test_password_attempts_in_the_admin_are_limited(client: Client, limits) -> N
     assert client.post("/admin/login/", right).status_code == 302
 
 
-def test_password_attempts_are_limited_by_name_too(client: Client, limits) -> None:
+def test_password_attempts_are_limited_by_user_name(client: Client, limits) -> None:
     limits(LOGINS_PER_USER_AND_MINUTE=2, BEHIND_PROXY=True)
     form = {"username": "Operator", "password": "wrong"}
     addresses = ["198.51.100.1", "198.51.100.2", "198.51.100.3"]

@@ -1,4 +1,4 @@
-"""What operators are told of claim sets that give more than it looks: by the command and in the admin."""
+"""Warnings of the command and the admin about claim sets that grant more than it looks."""
 
 from io import StringIO
 
@@ -23,7 +23,7 @@ OVERWRITING = (
 )
 
 
-def told(claim_set: str, *options: str) -> list[str]:
+def remarks_of(claim_set: str, *options: str) -> list[str]:
     out, err = StringIO(), StringIO()
     call_command("create_api_client", "Demo", f"--claim-set={claim_set}", *options, stdout=out, stderr=err)
     assert "Note" not in out.getvalue()
@@ -31,23 +31,23 @@ def told(claim_set: str, *options: str) -> list[str]:
 
 
 def test_a_claim_set_without_filters_is_reported_if_there_are_organizations() -> None:
-    assert told("EdFiSandbox", "--education-organization-id=255901") == [f"Note: {UNFILTERED}"]
+    assert remarks_of("EdFiSandbox", "--education-organization-id=255901") == [f"Note: {UNFILTERED}"]
 
 
 @pytest.mark.parametrize("claim_set", ["EdFiSandbox", "FullAccess"])
-def test_without_organizations_nothing_is_expected_to_be_filtered(claim_set: str) -> None:
-    assert told(claim_set) == []
+def test_a_client_without_organizations_gets_no_remark(claim_set: str) -> None:
+    assert remarks_of(claim_set) == []
 
 
 def test_strategies_that_ignore_organizations_are_reported() -> None:
-    assert told("OwnershipBased", "--education-organization-id=255901") == [
+    assert remarks_of("OwnershipBased", "--education-organization-id=255901") == [
         "Note: No strategy of the claim set OwnershipBased looks at education organizations: those of the application "
         "restrict nothing."
     ]
 
 
 def test_claim_sets_that_overwrite_people_are_reported_unless_update_is_required(settings) -> None:
-    assert told("SISVendor", "--education-organization-id=255901") == [f"Note: {OVERWRITING}"]
+    assert remarks_of("SISVendor", "--education-organization-id=255901") == [f"Note: {OVERWRITING}"]
     settings.EDFI_API = {**settings.EDFI_API, "UPSERT_ASKS_UPDATE": True}
 
     create_client("Other", "SISVendor")
@@ -60,7 +60,7 @@ def test_claim_sets_that_overwrite_people_are_reported_unless_update_is_required
 
 
 def test_the_default_sandbox_claim_set_is_reported_like_sis_vendor() -> None:
-    (line,) = told("EdFiSandboxDefaults", "--education-organization-id=255901")
+    (line,) = remarks_of("EdFiSandboxDefaults", "--education-organization-id=255901")
 
     assert "may overwrite every document of ed-fi/contact, ed-fi/parent, ed-fi/staff, ed-fi/student, since" in line
 

@@ -1,4 +1,4 @@
-"""POST /oauth/token: what is understood, what is answered, what is refused."""
+"""POST /oauth/token: accepted forms of requests, answers and errors."""
 
 import json
 from base64 import b64encode
@@ -17,7 +17,7 @@ from oauth2_provider.models import AccessToken
 from edfi_api.security.clients import Credentials
 from edfi_api.security.models import ApiClient
 from edfi_api.security.tokens import client_of_token
-from tests.security.conftest import Ask, basic
+from tests.security.conftest import Send, basic
 
 pytestmark = [
     pytest.mark.django_db,
@@ -35,8 +35,8 @@ def _without_limits(settings: Any) -> None:
     settings.EDFI_API = {**settings.EDFI_API, "TOKENS_PER_MINUTE": 0, "TOKEN_REQUESTS_PER_MINUTE": 0}
 
 
-def test_a_basic_header_gets_a_token(ask_for_token: Ask, basic_header: str) -> None:
-    response = ask_for_token(basic_header)
+def test_a_basic_header_gets_a_token(request_token: Send, basic_header: str) -> None:
+    response = request_token(basic_header)
 
     answer = response.json()
     assert response.status_code == 200
@@ -48,8 +48,8 @@ def test_a_basic_header_gets_a_token(ask_for_token: Ask, basic_header: str) -> N
     assert response.headers["Content-Type"] == "application/json"
 
 
-def test_credentials_in_the_form_get_a_token(ask_for_token: Ask, credentials: Credentials) -> None:
-    response = ask_for_token(client_id=credentials.key, client_secret=credentials.secret)
+def test_credentials_in_the_form_get_a_token(request_token: Send, credentials: Credentials) -> None:
+    response = request_token(client_id=credentials.key, client_secret=credentials.secret)
 
     assert response.status_code == 200
     assert response.json()["token_type"] == "bearer"
@@ -81,7 +81,7 @@ def test_a_basic_header_goes_with_a_json_body(client: Client, basic_header: str)
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/token/", "/OAuth/Token", "/oauth/token?from=somewhere"])
-def test_the_address_is_taken_as_clients_write_it(client: Client, basic_header: str, path: str) -> None:
+def test_paths_are_accepted_as_clients_write_them(client: Client, basic_header: str, path: str) -> None:
     response = client.post(
         path, "grant_type=client_credentials", content_type=FORM, headers={"Authorization": basic_header}
     )
@@ -89,22 +89,22 @@ def test_the_address_is_taken_as_clients_write_it(client: Client, basic_header: 
     assert response.status_code == 200
 
 
-def test_components_of_the_basic_header_may_be_url_encoded(ask_for_token: Ask, credentials: Credentials) -> None:
+def test_components_of_the_basic_header_may_be_url_encoded(request_token: Send, credentials: Credentials) -> None:
     ApiClient.objects.update(client_id="district.sis-1")
 
-    response = ask_for_token(basic(f"district%2Esis%2D1:{credentials.secret}"))
+    response = request_token(basic(f"district%2Esis%2D1:{credentials.secret}"))
 
     assert response.status_code == 200
 
 
-def test_the_name_of_the_scheme_is_read_without_case(ask_for_token: Ask, basic_header: str) -> None:
-    assert ask_for_token(basic_header.replace("Basic", "bASIC")).status_code == 200
+def test_the_name_of_the_scheme_is_case_insensitive(request_token: Send, basic_header: str) -> None:
+    assert request_token(basic_header.replace("Basic", "bASIC")).status_code == 200
 
 
 def test_the_body_may_repeat_the_key_of_the_header(
-    ask_for_token: Ask, basic_header: str, credentials: Credentials
+    request_token: Send, basic_header: str, credentials: Credentials
 ) -> None:
-    assert ask_for_token(basic_header, client_id=credentials.key).status_code == 200
+    assert request_token(basic_header, client_id=credentials.key).status_code == 200
 
 
 def test_a_body_without_content_type_is_read_as_a_form(client: Client, basic_header: str) -> None:
@@ -115,14 +115,14 @@ def test_a_body_without_content_type_is_read_as_a_form(client: Client, basic_hea
     assert response.status_code == 200
 
 
-def test_each_request_gets_its_own_token(ask_for_token: Ask, basic_header: str) -> None:
-    first, second = (ask_for_token(basic_header).json()["access_token"] for _ in range(2))
+def test_each_request_gets_its_own_token(request_token: Send, basic_header: str) -> None:
+    first, second = (request_token(basic_header).json()["access_token"] for _ in range(2))
 
     assert first != second
 
 
-def test_a_scope_of_the_clients_own_organization_is_echoed(ask_for_token: Ask, basic_header: str) -> None:
-    response = ask_for_token(basic_header, scope="255902")
+def test_a_scope_of_the_clients_own_organization_is_echoed(request_token: Send, basic_header: str) -> None:
+    response = request_token(basic_header, scope="255902")
 
     assert response.status_code == 200
     assert response.json()["scope"] == "255902"
@@ -140,8 +140,8 @@ def test_a_scope_may_be_a_number_in_json(client: Client, basic_header: str) -> N
 
 
 @pytest.mark.parametrize("scope", ["read", "255901 255902", "-255901", "255901.0", "²", "9" * 30])
-def test_a_scope_that_is_no_number_is_refused(ask_for_token: Ask, basic_header: str, scope: str) -> None:
-    response = ask_for_token(basic_header, scope=scope)
+def test_a_scope_that_is_no_number_is_refused(request_token: Send, basic_header: str, scope: str) -> None:
+    response = request_token(basic_header, scope=scope)
 
     assert response.status_code == 400
     assert response.json() == {
@@ -151,8 +151,8 @@ def test_a_scope_that_is_no_number_is_refused(ask_for_token: Ask, basic_header: 
     }
 
 
-def test_a_scope_of_another_organization_is_refused(ask_for_token: Ask, basic_header: str) -> None:
-    response = ask_for_token(basic_header, scope="255903")
+def test_a_scope_of_another_organization_is_refused(request_token: Send, basic_header: str) -> None:
+    response = request_token(basic_header, scope="255903")
 
     assert response.status_code == 400
     assert response.json() == {
@@ -175,16 +175,16 @@ def test_a_scope_of_another_organization_is_refused(ask_for_token: Ask, basic_he
         "Basic ü",
     ],
 )
-def test_a_header_that_cannot_be_read_is_an_invalid_request(ask_for_token: Ask, header: str) -> None:
-    response = ask_for_token(header)
+def test_a_malformed_header_is_an_invalid_request(request_token: Send, header: str) -> None:
+    response = request_token(header)
 
     assert response.status_code == 400
     assert response.json()["error"] == "invalid_request"
 
 
 @pytest.mark.parametrize("header", ["Bearer abc", "Digest username=x", "nonsense"])
-def test_another_scheme_is_an_invalid_client(ask_for_token: Ask, header: str) -> None:
-    response = ask_for_token(header)
+def test_another_scheme_is_an_invalid_client(request_token: Send, header: str) -> None:
+    response = request_token(header)
 
     assert response.status_code == 401
     assert response.json()["error"] == "invalid_client"
@@ -194,50 +194,50 @@ def test_another_scheme_is_an_invalid_client(ask_for_token: Ask, header: str) ->
 @pytest.mark.parametrize(
     "form", [{}, {"client_id": "key"}, {"client_secret": "secret"}, {"client_id": "", "client_secret": "secret"}]
 )
-def test_missing_credentials_are_an_invalid_request_with_401(ask_for_token: Ask, form: dict[str, str]) -> None:
-    response = ask_for_token(**form)
+def test_missing_credentials_are_an_invalid_request_with_401(request_token: Send, form: dict[str, str]) -> None:
+    response = request_token(**form)
 
     assert response.status_code == 401
     assert response.json()["error"] == "invalid_request"
 
 
 def test_credentials_in_header_and_body_are_an_invalid_client(
-    ask_for_token: Ask, basic_header: str, credentials: Credentials
+    request_token: Send, basic_header: str, credentials: Credentials
 ) -> None:
-    response = ask_for_token(basic_header, client_id=credentials.key, client_secret=credentials.secret)
+    response = request_token(basic_header, client_id=credentials.key, client_secret=credentials.secret)
 
     assert response.status_code == 401
     assert response.json()["error"] == "invalid_client"
 
 
-def test_another_key_in_the_body_is_an_invalid_client(ask_for_token: Ask, basic_header: str) -> None:
-    response = ask_for_token(basic_header, client_id="someone-else")
+def test_another_key_in_the_body_is_an_invalid_client(request_token: Send, basic_header: str) -> None:
+    response = request_token(basic_header, client_id="someone-else")
 
     assert response.status_code == 401
     assert response.json()["error"] == "invalid_client"
 
 
 @pytest.mark.parametrize("pair", ["{key}:wrong", "{key}:", "unknown:{secret}", "{key}%00:{secret}", ":"])
-def test_wrong_credentials_are_an_invalid_client(ask_for_token: Ask, credentials: Credentials, pair: str) -> None:
-    response = ask_for_token(basic(pair.format(key=credentials.key, secret=credentials.secret)))
+def test_wrong_credentials_are_an_invalid_client(request_token: Send, credentials: Credentials, pair: str) -> None:
+    response = request_token(basic(pair.format(key=credentials.key, secret=credentials.secret)))
 
     assert response.status_code == 401
     assert response.json() == {"error": "invalid_client"}
     assert not AccessToken.objects.exists()
 
 
-def test_the_stored_hash_does_not_work_as_a_secret(ask_for_token: Ask, credentials: Credentials) -> None:
+def test_the_stored_hash_does_not_work_as_a_secret(request_token: Send, credentials: Credentials) -> None:
     stored = ApiClient.objects.get().client_secret
 
-    response = ask_for_token(client_id=credentials.key, client_secret=stored)
+    response = request_token(client_id=credentials.key, client_secret=stored)
 
     assert response.status_code == 401
 
 
-def test_an_inactive_client_gets_no_token(ask_for_token: Ask, basic_header: str) -> None:
+def test_an_inactive_client_gets_no_token(request_token: Send, basic_header: str) -> None:
     ApiClient.objects.update(is_active=False)
 
-    response = ask_for_token(basic_header)
+    response = request_token(basic_header)
 
     assert response.status_code == 401
     assert response.json() == {"error": "invalid_client"}
@@ -247,8 +247,8 @@ def test_an_inactive_client_gets_no_token(ask_for_token: Ask, basic_header: str)
     "grant_type",
     ["", "password", "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
 )
-def test_another_grant_is_unsupported(ask_for_token: Ask, basic_header: str, grant_type: str) -> None:
-    response = ask_for_token(basic_header, grant_type=grant_type)
+def test_another_grant_is_unsupported(request_token: Send, basic_header: str, grant_type: str) -> None:
+    response = request_token(basic_header, grant_type=grant_type)
 
     assert response.status_code == 400
     assert response.json()["error"] == "unsupported_grant_type"
@@ -272,7 +272,7 @@ def test_another_grant_is_unsupported(ask_for_token: Ask, basic_header: str, gra
         ("application/octet-stream", b"\x00"),
     ],
 )
-def test_a_body_that_cannot_be_read_is_an_invalid_request(
+def test_a_malformed_body_is_an_invalid_request(
     client: Client, basic_header: str, content_type: str, body: bytes
 ) -> None:
     response = client.post("/oauth/token", body, content_type=content_type, headers={"Authorization": basic_header})
@@ -282,7 +282,7 @@ def test_a_body_that_cannot_be_read_is_an_invalid_request(
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_a_body_far_too_long_is_refused_with_413(client: Client, basic_header: str) -> None:
+def test_a_too_long_body_is_refused_with_413(client: Client, basic_header: str) -> None:
     body = b"grant_type=client_credentials&padding=" + b"x" * 20_000_000
 
     response = client.post("/oauth/token", body, content_type=FORM, headers={"Authorization": basic_header})
@@ -300,12 +300,12 @@ def test_other_methods_are_not_allowed(client: Client, method: str) -> None:
     assert response.headers["Content-Type"] == "application/json"
 
 
-def test_an_unreachable_database_is_temporarily_unavailable(ask_for_token: Ask, basic_header: str) -> None:
+def test_an_unreachable_database_is_temporarily_unavailable(request_token: Send, basic_header: str) -> None:
     def refuse(*_: object) -> None:
         raise OperationalError("connection refused")
 
     with connection.execute_wrapper(refuse):
-        response = ask_for_token(basic_header)
+        response = request_token(basic_header)
 
     assert response.status_code == 503
     assert response.json()["error"] == "temporarily_unavailable"
@@ -322,10 +322,10 @@ def test_neither_token_nor_secret_is_stored(token: str, credentials: Credentials
     assert credentials.secret not in stored_client
 
 
-def test_cleartokens_removes_what_has_expired(ask_for_token: Ask, basic_header: str) -> None:
-    ask_for_token(basic_header)
+def test_cleartokens_removes_expired_tokens(request_token: Send, basic_header: str) -> None:
+    request_token(basic_header)
     AccessToken.objects.update(expires=timezone.now())
-    valid = ask_for_token(basic_header).json()["access_token"]
+    valid = request_token(basic_header).json()["access_token"]
     warnings = StringIO()
 
     call_command("cleartokens", stderr=warnings)
@@ -345,7 +345,7 @@ def test_the_hash_of_a_secret_is_cheap_and_salted(credentials: Credentials) -> N
 @pytest.mark.parametrize("content_type", [FORM, "application/json", ""])
 @in_any_way
 @given(body=st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode(errors="surrogatepass")))
-def test_no_body_is_too_strange(client: Client, basic_header: str, content_type: str, body: bytes) -> None:
+def test_any_body_is_answered(client: Client, basic_header: str, content_type: str, body: bytes) -> None:
     response = client.generic("POST", "/oauth/token", body, content_type, headers={"Authorization": basic_header})
 
     assert response.status_code in (400, 401)
@@ -366,7 +366,7 @@ any_json = st.recursive(
         optional={"client_id": any_json, "client_secret": any_json, "scope": any_json},
     )
 )
-def test_no_json_member_is_too_strange(client: Client, credentials: Credentials, body: dict[str, object]) -> None:
+def test_any_json_member_is_answered(client: Client, credentials: Credentials, body: dict[str, object]) -> None:
     response = client.post("/oauth/token", json.dumps(body), content_type="application/json")
 
     assert response.status_code in (400, 401)
@@ -375,7 +375,7 @@ def test_no_json_member_is_too_strange(client: Client, credentials: Credentials,
 
 @in_any_way
 @given(pair=st.binary(max_size=60))
-def test_no_basic_header_is_too_strange(client: Client, credentials: Credentials, pair: bytes) -> None:
+def test_any_basic_header_is_answered(client: Client, credentials: Credentials, pair: bytes) -> None:
     header = "Basic " + b64encode(pair).decode()
 
     response = client.post(

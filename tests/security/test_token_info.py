@@ -1,4 +1,4 @@
-"""What a token stands for, told to its own bearer. See
+"""Introspection of a token by its bearer. See
 meadowlark/docs/authorization.md#token-introspection."""
 
 import time
@@ -31,12 +31,12 @@ def token(db: None) -> str:
     return Client().post("/oauth/token", form, content_type="application/json").json()["access_token"]
 
 
-def ask(token: str, body: str, content_type: str = FORM):
+def introspect(token: str, body: str, content_type: str = FORM):
     return Client().post(ADDRESS, body, content_type=content_type, headers={"Authorization": f"Bearer {token}"})
 
 
 def test_introspection_describes_the_token_to_its_bearer(token: str) -> None:
-    response = ask(token, f"token={token}")
+    response = introspect(token, f"token={token}")
 
     assert response.status_code == 200
     assert response["Cache-Control"] == "no-cache"
@@ -71,8 +71,8 @@ def lakeside(documents, resource_named) -> None:
         )
 
 
-def test_organizations_are_listed_with_all_below_and_named_after_those_above(token: str, lakeside: None) -> None:
-    assert ask(token, f"token={token}").json()["education_organizations"] == [
+def test_organizations_are_listed_with_all_lower_ones_and_the_ids_of_higher_ones(token: str, lakeside: None) -> None:
+    assert introspect(token, f"token={token}").json()["education_organizations"] == [
         {"education_organization_id": 7},
         {
             "education_organization_id": 441,
@@ -92,8 +92,8 @@ def test_organizations_are_listed_with_all_below_and_named_after_those_above(tok
     ]
 
 
-def test_resources_are_listed_with_what_may_be_done(token: str) -> None:
-    listed = ask(token, f"token={token}").json()["resources"]
+def test_resources_are_listed_with_their_operations(token: str) -> None:
+    listed = introspect(token, f"token={token}").json()["resources"]
 
     operations = {each["resource"]: each["operations"] for each in listed}
     assert list(operations) == sorted(operations)
@@ -107,7 +107,7 @@ def test_resources_are_listed_with_what_may_be_done(token: str) -> None:
 def test_services_are_listed_by_their_names(db: None) -> None:
     sandbox = new_token()
 
-    assert ask(sandbox, f"token={sandbox}").json()["services"] == [
+    assert introspect(sandbox, f"token={sandbox}").json()["services"] == [
         {"service": "identity", "operations": ["Create", "Read", "Update"]}
     ]
 
@@ -117,7 +117,7 @@ def test_a_token_of_a_client_without_its_claim_set_is_401(token: str) -> None:
     Application.objects.update(claim_set=ClaimSet.objects.get(name="EdFiSandbox"))
     ClaimSet.objects.get(name="SISVendor").delete()
 
-    response = ask(token, f"token={token}")
+    response = introspect(token, f"token={token}")
 
     problem = response.json()
     assert response.status_code == 401
@@ -132,15 +132,15 @@ def test_a_token_of_a_client_without_its_claim_set_is_401(token: str) -> None:
 
 
 @pytest.mark.parametrize("member", ["token", "Token", "TOKEN"])
-def test_json_is_as_good_and_the_member_has_any_case(token: str, member: str) -> None:
-    response = ask(token, f'{{"{member}": "{token}"}}', "application/json")
+def test_json_is_accepted_with_the_member_in_any_case(token: str, member: str) -> None:
+    response = introspect(token, f'{{"{member}": "{token}"}}', "application/json")
 
     assert response.json()["active"] is True
 
 
 @pytest.mark.parametrize("body", ["", "token=", "other=1", "{}", '{"token": 1}', '{"token"', "[1]", "\xff\xfe"])
 def test_a_body_without_a_token_is_refused(token: str, body: str) -> None:
-    response = ask(token, body)
+    response = introspect(token, body)
 
     assert response.status_code == 400
     assert response.json()["detail"] == "An invalid token was provided"
@@ -148,12 +148,12 @@ def test_a_body_without_a_token_is_refused(token: str, body: str) -> None:
 
 
 def test_the_token_of_another_client_cannot_be_introspected(token: str) -> None:
-    response = ask(token, "token=of-another")
+    response = introspect(token, "token=of-another")
 
     assert response.status_code == 400
     assert response.json()["errors"] == ["The Authorization header token does not match the token in the request body."]
 
 
 def test_introspection_requires_a_valid_token(db: None) -> None:
-    assert ask("unknown", "token=unknown").status_code == 401
+    assert introspect("unknown", "token=unknown").status_code == 401
     assert Client().post(ADDRESS).status_code == 401

@@ -1,4 +1,4 @@
-"""POST on a document that exists: authorized as Create, or, if the operator wants it so, as Update."""
+"""POST on a document that exists is authorized as Create or, by a setting, as Update."""
 
 from typing import Any
 
@@ -25,14 +25,14 @@ def scenario(api, documents):
 
 
 @pytest.fixture
-def _update_is_asked(settings):
+def _upserts_require_update(settings):
     settings.EDFI_API = {**settings.EDFI_API, "UPSERT_ASKS_UPDATE": True}
     yield
     api_settings.reload()
 
 
 def client(scenario: Scenario, *organizations: int, **strategies: list[str]) -> ApiTestClient:
-    """Of a claim set that grants these actions on everything, by these strategies."""
+    """A client whose claim set grants these actions on all resources by these strategies."""
     grant = {"claims": ["domains/everything"], "actions": list(strategies), "strategies": strategies}
     name = " ".join(f"{action} by {names}" for action, names in strategies.items())
     load(read_claims(orjson.dumps({"claimSets": [{"name": name, "grants": [grant]}]})), by="tests")
@@ -53,8 +53,8 @@ def test_create_permission_for_people_allows_overwriting_them(scenario):
     assert first_name(scenario, path) == "Other"
 
 
-@pytest.mark.usefixtures("_update_is_asked")
-class TestWhereUpdateIsAsked:
+@pytest.mark.usefixtures("_upserts_require_update")
+class TestUpsertsThatRequireUpdate:
     def test_people_of_others_cannot_be_overwritten(self, scenario):
         path = scenario.student("S")
         before = first_name(scenario, path)
@@ -69,10 +69,10 @@ class TestWhereUpdateIsAsked:
             "resource item's 'StudentUniqueId' value."
         ]
         assert first_name(scenario, path) == before
-        # Not even to find out what they are like.
+        # Nor compared with the stored body.
         assert vendor.post("/students", scenario.body("Student", studentUniqueId="S")).status_code == 403
 
-    def test_the_own_are_created_and_replaced(self, scenario):
+    def test_own_people_can_be_created_and_replaced(self, scenario):
         vendor = scenario.client("SISVendor", 1)
         body = scenario.body("Student", studentUniqueId="S")
 
@@ -82,7 +82,7 @@ class TestWhereUpdateIsAsked:
         assert vendor.post("/students", body | {"firstName": "May"}).status_code == 200
 
     def test_proposed_values_are_authorized_by_the_actual_action(self, scenario):
-        """A calendar moves nowhere by a POST; so it is its stored and its proposed school, which are the same."""
+        """A POST cannot change the key of a calendar, so stored and proposed school are the same."""
         updates_own = client(scenario, 1, Create=[NFA], Update=[EO])
         creates_own = client(scenario, 1, Create=[EO], Update=[NFA])
         stored = scenario.body("Calendar", calendarCode="C", schoolReference={"schoolId": 21})
@@ -94,7 +94,7 @@ class TestWhereUpdateIsAsked:
         assert creates_own.post("/calendars", stored).status_code == 200
         assert creates_own.post("/calendars", stored | {"calendarCode": "E"}).status_code == 403
 
-    def test_an_action_that_is_not_granted_is_refused_where_it_is_the_one(self, scenario):
+    def test_the_actual_action_must_be_granted(self, scenario):
         creates, updates = client(scenario, Create=[NFA]), client(scenario, Update=[NFA])
         reads = client(scenario, Read=[NFA])
         scenario.student("S")
@@ -106,7 +106,7 @@ class TestWhereUpdateIsAsked:
         assert denied_action(updates.post("/students", new | {"studentUniqueId": "M"})) == "Create"
         assert denied_action(reads.post("/students", stored)) == denied_action(reads.post("/students", new)) == "Create"
 
-    def test_the_refusal_comes_before_what_else_is_wrong(self, scenario):
+    def test_the_denial_is_reported_before_other_errors(self, scenario):
         creates = client(scenario, 1, Create=[NFA], Update=[EOP])
         scenario.student("S")
         stored = scenario.body("Student", studentUniqueId="S")
@@ -115,7 +115,7 @@ class TestWhereUpdateIsAsked:
 
         assert stale.status_code == 403
 
-    def test_loads_write_everything(self, scenario, tmp_path):
+    def test_loads_are_not_authorized(self, scenario, tmp_path):
         scenario.student("S")
         file = tmp_path / "students.jsonl"
         file.write_bytes(orjson.dumps(scenario.body("Student", studentUniqueId="S", firstName="Loaded")))

@@ -1,4 +1,4 @@
-"""The token endpoint, the admin, and one protected route that tells the caller who it is."""
+"""The token endpoint, the admin, and a protected route that returns the identity of the caller."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -12,7 +12,7 @@ from edfi_api.security.exceptions import AuthenticationFailed
 from edfi_api.security.permissions import IsApiClient
 
 
-class WhoAmI(APIView):
+class CallerView(APIView):
     authentication_classes = [BearerTokenAuthentication]
     permission_classes = [IsApiClient]
     renderer_classes = [JSONRenderer]
@@ -39,6 +39,6 @@ def _show_reason(error: Exception, context: dict) -> Response | None:
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("who-am-i", WhoAmI.as_view()),
+    path("who-am-i", CallerView.as_view()),
     path("", include("edfi_api.security.urls")),
 ]

@@ -1,4 +1,4 @@
-"""Surfaces of small models."""
+"""Surfaces compiled from small texts."""
 
 from itertools import count
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Small models as text: what no rule of the surface depends on is left out in the tests and filled in here."""
+"""Small models as text: completes clauses that the surface does not depend on and the tests leave out."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from edfi_api.model.surface.resource import JsonPath, Resource, Surface
 
 DOCUMENTATION = ' documentation "About it."'
-# The clauses that documentation stands before.
+# The clauses that follow documentation.
 _AFTER_DOCUMENTATION = re.compile(
     r" (is (part of identity|required|optional|queryable)|renames|role name|allow|min |max |total |merge )|$"
 )
@@ -21,8 +21,8 @@ SurfaceOf = Callable[..., Surface]
 
 
 def complete(text: str) -> str:
-    """The text with documentation on every line that declares something and has none, and limits where the language
-    wants some."""
+    """The text with documentation after every declaration without one, and with limits where the language requires
+    them."""
     lines = []
     is_in_domain = False
     for line in text.splitlines():
@@ -62,5 +62,5 @@ def named(surface: Surface, resource: str, project: str = "Ed-Fi") -> Resource:
 
 
 def texts(paths: Iterable[JsonPath]) -> list[str]:
-    """Paths as the tests write them."""
+    """Paths as text."""
     return [str(path) for path in paths]

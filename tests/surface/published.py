@@ -1,9 +1,9 @@
-"""The facts about the published surfaces (origin: Ed-Fi Alliance, Apache License 2.0), laid out so that a diff shows
+"""The facts about the published surfaces (origin: Ed-Fi Alliance, Apache License 2.0), formatted so that a diff shows
 which path of which resource differs.
 
     python -m tests.surface.published 5.2 < facts.json
 
-writes the facts of one standard again, from JSON in any layout: sorted, with a line for each path.
+formats the facts of one standard, from JSON in any format: sorted, with a line for each path.
 """
 
 import json
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).with_name("expected")
 
 
 def published(standard: str) -> dict[str, Any]:
-    """Every endpoint, path, length, key and query parameter, and the pairs of values that must be equal."""
+    """All endpoints, paths, lengths, keys and query parameters, and the pairs of values that must be equal."""
     return json.loads(_file(standard).read_text(encoding="utf-8"))
 
 
@@ -27,7 +27,7 @@ def text_of(facts: dict[str, Any]) -> str:
 
 
 def _lines(value: Any, start: str = "", end: str = "", depth: int = 0) -> Iterator[str]:
-    """An object or a list on a line of its own if it holds no other objects, else member by member."""
+    """An object or a list on one line if it contains no other objects, else a line for each member."""
     indent = " " * depth
     if isinstance(value, dict) and any(isinstance(each, (dict, list)) for each in value.values()):
         yield f"{indent}{start}{{"

@@ -1,6 +1,6 @@
-"""What must hold for the surface of any model: random entities that refer to each other, with roles and merges.
+"""Invariants of the surface of any model: random entities that refer to each other, with roles and merges.
 
-Apple is a person, known by a unique id; each of the others has a school year in its identity.
+Apple is a person with a unique id; each of the others has a school year in its identity.
 """
 
 import re
@@ -61,21 +61,21 @@ class Reference:
 Entities = dict[str, list[Reference]]
 
 
-def ways(name: str, entities: Entities) -> Iterator[tuple[tuple[Reference, ...], str]]:
+def chains(name: str, entities: Entities) -> Iterator[tuple[tuple[Reference, ...], str]]:
     """The references that lead from an entity into its identity, with the entity at their end."""
     yield (), name
     for reference in entities[name]:
         if reference.is_identity:
-            yield from (((reference, *further), end) for further, end in ways(reference.target, entities))
+            yield from (((reference, *further), end) for further, end in chains(reference.target, entities))
 
 
 def paths_to_entities(name: str, entities: Entities) -> Iterator[tuple[Steps, str]]:
-    """Merge paths from an entity, each with what it ends at: here an entity."""
-    yield from ((tuple(step.full_name for step in way), end) for way, end in ways(name, entities))
+    """Merge paths from an entity, each with the entity at its end."""
+    yield from ((tuple(step.full_name for step in chain), end) for chain, end in chains(name, entities))
 
 
 def paths_to_values(name: str, entities: Entities) -> Iterator[tuple[Steps, str]]:
-    """The same for the values that no merge takes away from the query fields."""
+    """The same for values that no merge removes from the query fields."""
     for steps, end in paths_to_entities(name, entities):
         yield (*steps, value_of(end)), value_of(end)
 
@@ -86,7 +86,7 @@ def value_of(entity: str) -> str:
 
 @st.composite
 def entities(draw: st.DrawFn, paths: Callable[[str, Entities], Iterator[tuple[Steps, str]]]) -> Entities:
-    """Each entity refers to earlier ones, so there is no circle; merges join paths that end alike."""
+    """Each entity refers to earlier ones, so there is no cycle; merges join paths with the same end."""
     made: Entities = {}
     for name in draw(st.sampled_from([["Apple", "Banana", "Cherry"], ["Apple", "Banana", "Cherry", "Date", "Elder"]])):
         made[name] = []
@@ -111,7 +111,7 @@ def merged(
     made: Entities,
     paths: Callable[[str, Entities], Iterator[tuple[Steps, str]]],
 ) -> Reference:
-    """The reference with a merge into one of the earlier ones, where one is possible."""
+    """The reference with a merge into one of the earlier ones, if possible."""
     possible = [
         f"merge {'.'.join((reference.full_name, *source))} with {'.'.join((other.full_name, *target))}"
         for other in earlier
@@ -135,7 +135,7 @@ def surface_of(made: Entities) -> Surface:
 
 
 def proposed_merges(made: Entities) -> list[tuple[str, str]]:
-    """The merges that warnings about ambiguous paths propose, each behind the entity that needs it."""
+    """The merges that warnings about ambiguous paths propose, each with the entity that needs it."""
     with TemporaryDirectory() as folder:
         project = project_of(made, folder)
         lines = (project / "Model.metaed").read_text().splitlines()
@@ -168,22 +168,22 @@ def test_every_path_exists_and_every_reference_can_be_followed(made: Entities) -
 
 @given(entities(paths_to_values))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_merge_of_a_school_year_or_unique_id_takes_it_from_the_query_fields(made: Entities) -> None:
+def test_merged_school_years_and_unique_ids_stay_query_fields(made: Entities) -> None:
     surface = surface_of(made)
 
     for name in made:
         expected = {
-            lower_camel(joined_without_overlap((*(step.role for step in (reference, *way)), value_of(end))))
+            lower_camel(joined_without_overlap((*(step.role for step in (reference, *chain)), value_of(end))))
             for reference in made[name]
             if not reference.is_collection
-            for way, end in ways(reference.target, made)
+            for chain, end in chains(reference.target, made)
         }
         assert expected <= {field.name for field in named(surface, name).query_fields}
 
 
 @given(entities(paths_to_values))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_a_proposed_merge_is_right_and_makes_its_paths_unambiguous(made: Entities) -> None:
+def test_a_proposed_merge_is_valid_and_resolves_the_ambiguity(made: Entities) -> None:
     while proposals := proposed_merges(made):
         name, merge = proposals[0]
         carrier = merge.split()[1].partition(".")[0]

@@ -1,4 +1,4 @@
-"""What tells the items of an array apart."""
+"""Uniqueness constraints of the items of arrays."""
 
 from edfi_api.model.surface.resource import Resource
 from tests.surface.models import SurfaceOf, named, texts
@@ -20,7 +20,7 @@ def test_identity_of_a_common_makes_items_unique_and_nested_arrays_within_an_ite
     }
 
 
-def test_a_reference_that_is_part_of_an_items_key_counts_with_all_its_values(surface_of: SurfaceOf) -> None:
+def test_a_reference_in_the_key_of_an_item_includes_all_its_values(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         SCHOOL_LIFE
         + """
@@ -67,7 +67,7 @@ Domain Entity Thing
     }
 
 
-def test_arrays_below_one_choice_are_constrained_each_by_itself(surface_of: SurfaceOf) -> None:
+def test_arrays_below_one_choice_have_separate_constraints(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Thing
   string ThingCode is part of identity
@@ -81,7 +81,7 @@ Descriptor Color
     assert item_keys(named(surface, "Thing")) == {"$.aliases": ["$.alias"], "$.colors": ["$.colorDescriptor"]}
 
 
-def test_a_single_common_inside_of_an_item_is_no_part_of_its_key(surface_of: SurfaceOf) -> None:
+def test_a_single_common_inside_an_item_is_not_part_of_its_key(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Thing
   string ThingCode is part of identity

@@ -1,4 +1,4 @@
-"""Shared types of the bundled standards that the extensions of states refer to."""
+"""Shared types of the bundled standards that extensions of states use."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What must hold for every resource of every bundled standard."""
+"""Invariants of every resource of every bundled standard."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def surface(request: pytest.FixtureRequest) -> Surface:
 
 
 def paths_of(resource: Resource) -> Iterator[JsonPath]:
-    """Every path that the resource says its bodies have."""
+    """All paths in the facts about the resource."""
     yield from resource.identity
     for reference in resource.references:
         yield reference.path
@@ -83,7 +83,7 @@ def test_every_schema_is_a_valid_one(surface: Surface) -> None:
         jsonschema_rs.Draft202012Validator(resource.json_schema, validate_formats=True)
 
 
-def test_targets_stand_before_referrers_unless_the_reference_is_optional(surface: Surface) -> None:
+def test_targets_come_before_referrers_unless_the_reference_is_optional(surface: Surface) -> None:
     position = {resource.name: index for index, resource in enumerate(surface.resources)}
 
     early = [
@@ -98,7 +98,7 @@ def test_targets_stand_before_referrers_unless_the_reference_is_optional(surface
     assert early == []
 
 
-def test_endpoints_are_found_whatever_their_case(surface: Surface) -> None:
+def test_endpoints_are_case_insensitive(surface: Surface) -> None:
     assert surface.by_endpoint["ed-fi", "studentschoolassociations"].endpoint == "studentSchoolAssociations"
     assert len(surface.by_endpoint) == len(surface.resources)
     for path in ("ed-fi/studentSchoolAssociations", "/Ed-Fi/studentschoolassociations/"):

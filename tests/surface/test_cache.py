@@ -1,4 +1,4 @@
-"""A compiled surface on disk: used when it is right, built anew when it is not."""
+"""The cached surface on disk: used if it is valid, else rebuilt."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ def cache_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Surface]:
-    """Every surface that is really built during the test."""
+    """All surfaces built during the test."""
     built: list[Surface] = []
     really_build = build_surface
 
@@ -96,7 +96,7 @@ def test_a_damaged_cache_is_rebuilt(project: Path, cache_dir: Path, compilations
     assert len(compilations) == 2
 
 
-def test_a_single_changed_byte_is_noticed(project: Path, cache_dir: Path, compilations: list[Surface]) -> None:
+def test_a_single_changed_byte_is_detected(project: Path, cache_dir: Path, compilations: list[Surface]) -> None:
     first = load_or_build([project], cache_dir)
     (file,) = cache_dir.iterdir()
     file.write_bytes(file.read_bytes().replace(b"schoolId", b"schoolIx"))
@@ -106,10 +106,10 @@ def test_a_single_changed_byte_is_noticed(project: Path, cache_dir: Path, compil
 
 
 def test_a_cache_that_cannot_be_written_does_not_stop_the_start(project: Path, tmp_path: Path) -> None:
-    in_the_way = tmp_path / "file"
-    in_the_way.write_text("not a folder")
+    obstacle = tmp_path / "file"
+    obstacle.write_text("not a folder")
 
-    assert load_or_build([project], in_the_way).by_endpoint.keys() == {("ed-fi", "schools")}
+    assert load_or_build([project], obstacle).by_endpoint.keys() == {("ed-fi", "schools")}
 
 
 def test_without_a_folder_every_start_compiles(project: Path, compilations: list[Surface]) -> None:
@@ -119,7 +119,7 @@ def test_without_a_folder_every_start_compiles(project: Path, compilations: list
     assert len(compilations) == 2
 
 
-def test_nothing_unfinished_is_left_behind(project: Path, cache_dir: Path) -> None:
+def test_no_temporary_file_is_left(project: Path, cache_dir: Path) -> None:
     load_or_build([project], cache_dir)
 
     assert [file.suffix for file in cache_dir.iterdir()] == [".msgpack"]

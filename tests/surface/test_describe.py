@@ -33,7 +33,7 @@ def small_surface(surface_of: SurfaceOf) -> Surface:
     return surface_of(CORE)
 
 
-def test_every_path_is_described_with_what_is_known_about_it(small_surface: Surface) -> None:
+def test_every_path_is_described_with_its_facts(small_surface: Surface) -> None:
     plan = next(resource for resource in describe(small_surface)["resources"] if resource["endpoint"] == "plans")
 
     assert plan == {
@@ -79,7 +79,7 @@ Domain Entity Course
     assert course["paths"]["$.educationOrganizationReference"]["referenceTo"] == "EducationOrganization"
 
 
-def test_the_table_has_a_line_for_each_resource_and_a_sum(small_surface: Surface) -> None:
+def test_the_table_has_a_line_for_each_resource_and_a_total(small_surface: Surface) -> None:
     assert list(table(small_surface)) == [
         "/ed-fi/programTypeDescriptors  ProgramTypeDescriptor  namespace, codeValue",
         "/ed-fi/schools                 School                 schoolId",

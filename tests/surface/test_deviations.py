@@ -1,4 +1,4 @@
-"""Published deviations: the rules' surface with the few places where the published one differs."""
+"""Published deviations: the few paths at which the published surface differs from the rules."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ def deviating(model: Model, **deviation: object) -> Model:
     return replace(model, projects=(replace(core, published_deviations=(published,)),))
 
 
-def test_a_published_name_stands_everywhere(model: Model) -> None:
+def test_a_published_name_is_used_everywhere(model: Model) -> None:
     path = "$.entries[*].gradeReference.gradeNumber"
 
     card = named(build_surface(deviating(model, path=path, published_name="number")), "Card")
@@ -52,7 +52,7 @@ def test_a_published_name_stands_everywhere(model: Model) -> None:
     assert texts(card.value_paths.numbers) == ["$.entries[*].gradeReference.number"]
 
 
-def test_a_renamed_array_takes_its_items_along(model: Model) -> None:
+def test_paths_of_items_follow_a_renamed_array(model: Model) -> None:
     card = named(build_surface(deviating(model, path="$.entries", published_name="lines")), "Card")
 
     assert "lines" in card.json_schema["properties"]
@@ -88,6 +88,6 @@ def test_a_member_may_be_published_as_optional(model: Model) -> None:
         ("$.cardCode", "is part of the identity"),
     ],
 )
-def test_a_deviation_that_fits_nothing_is_refused(model: Model, path: str, message: str) -> None:
+def test_a_deviation_that_does_not_apply_is_refused(model: Model, path: str, message: str) -> None:
     with pytest.raises(ModelErrors, match=message):
         build_surface(deviating(model, path=path, published_name="other"))

@@ -1,4 +1,4 @@
-"""Which domains show a resource."""
+"""The domains of a resource."""
 
 from tests.surface.models import SurfaceOf, named
 
@@ -18,7 +18,7 @@ Domain Buildings
 """
 
 
-def test_a_resource_names_its_domains_then_its_subdomains(surface_of: SurfaceOf) -> None:
+def test_a_resource_lists_its_domains_then_its_subdomains(surface_of: SurfaceOf) -> None:
     surface = surface_of(CORE)
 
     assert named(surface, "School").domains == ("Teaching", "Buildings", "Classes")

@@ -1,4 +1,4 @@
-"""Values that must be equal: because of a merge, or because they would share a column."""
+"""Equality constraints, by a merge or by a shared column."""
 
 from edfi_api.model.surface.resource import Resource
 from tests.surface.models import SurfaceOf, named
@@ -6,11 +6,11 @@ from tests.surface.test_reference_objects import SCHOOL_LIFE
 
 
 def equal_paths(resource: Resource) -> set[frozenset[str]]:
-    """Direction means nothing."""
+    """As sets, since the direction is irrelevant."""
     return {frozenset((str(pair.source), str(pair.target))) for pair in resource.equality_constraints}
 
 
-def test_a_merge_demands_equal_values(surface_of: SurfaceOf) -> None:
+def test_a_merge_requires_equal_values(surface_of: SurfaceOf) -> None:
     surface = surface_of(SCHOOL_LIFE)
 
     assert equal_paths(named(surface, "CourseOffering")) == {
@@ -18,7 +18,7 @@ def test_a_merge_demands_equal_values(surface_of: SurfaceOf) -> None:
     }
 
 
-def test_a_merged_reference_demands_all_its_values_and_a_covered_one_stands_elsewhere(surface_of: SurfaceOf) -> None:
+def test_a_merged_reference_requires_equality_of_all_its_values(surface_of: SurfaceOf) -> None:
     grade = "$.grades[*].gradeReference"
 
     card = named(surface_of(SCHOOL_LIFE), "ReportCard")
@@ -62,7 +62,7 @@ Domain Entity Foo
     assert equal_paths(named(surface, "Foo")) == set()
 
 
-def test_a_value_of_the_document_itself_shares_a_column_too(surface_of: SurfaceOf) -> None:
+def test_a_value_of_the_document_itself_may_share_a_column(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         SCHOOL_LIFE
         + """
@@ -90,7 +90,7 @@ Domain Entity Foo
     assert equal_paths(named(surface, "Foo")) == set()
 
 
-def test_an_item_that_is_known_by_more_than_the_shared_value_is_free(surface_of: SurfaceOf) -> None:
+def test_an_item_with_further_key_values_has_no_constraint(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity School
   integer SchoolId is part of identity
@@ -112,7 +112,7 @@ Common Bound
     }
 
 
-def test_nested_tables_hold_the_keys_around_them(surface_of: SurfaceOf) -> None:
+def test_nested_tables_contain_the_keys_of_their_parents(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity School
   integer SchoolId is part of identity

@@ -1,4 +1,4 @@
-"""What extension projects add: resources of their own, members of core documents, members of commons."""
+"""Additions of extension projects: resources, members of core documents, members of commons."""
 
 from edfi_api.model.surface.resource import ResourceName
 from tests.surface.models import SurfaceOf, named, texts
@@ -59,7 +59,7 @@ Descriptor Mood
     ]
 
 
-def test_entities_of_one_name_in_two_projects_stay_apart(surface_of: SurfaceOf) -> None:
+def test_entities_of_one_name_in_two_projects_are_separate(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         CORE,
         Transit="""
@@ -79,7 +79,7 @@ Domain Entity Ride
     }
 
 
-def test_additions_stand_below_ext_and_the_lowered_project_name(surface_of: SurfaceOf) -> None:
+def test_additions_are_below_ext_and_the_lowered_project_name(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         CORE,
         GrandBend="""
@@ -138,7 +138,7 @@ Association EdFi.StudentSectionAssociation additions
     assert extended.securable_elements == plain.securable_elements
 
 
-def test_additions_of_several_projects_stand_side_by_side(surface_of: SurfaceOf) -> None:
+def test_additions_of_several_projects_are_combined(surface_of: SurfaceOf) -> None:
     addition = """
 Domain Entity EdFi.Student additions
   bool Left is optional
@@ -170,7 +170,7 @@ Association EdFi.StudentSectionAssociation additions
     }
 
 
-def test_a_merge_in_additions_reaches_into_the_core_document(surface_of: SurfaceOf) -> None:
+def test_a_merge_in_additions_may_refer_to_the_core_document(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         CORE,
         Xyz="""

@@ -1,4 +1,4 @@
-"""Descriptors and school years: the same documents in every model."""
+"""Descriptors and school years, which are the same in every model."""
 
 import pytest
 
@@ -13,7 +13,7 @@ Enumeration SchoolYear
 """
 
 
-def test_a_descriptor_is_known_by_namespace_and_code(surface_of: SurfaceOf) -> None:
+def test_a_descriptor_is_identified_by_namespace_and_code(surface_of: SurfaceOf) -> None:
     resource = named(surface_of(CORE), "GradeLevelDescriptor")
 
     assert resource.kind is ResourceKind.DESCRIPTOR
@@ -49,7 +49,7 @@ def test_a_complete_descriptor_is_valid(surface_of: SurfaceOf) -> None:
     "change",
     [{"codeValue": "x" * 51}, {"codeValue": " x"}, {"codeValue": "x "}, {"namespace": ""}, {"priorDescriptorId": 1}],
 )
-def test_a_descriptor_with_one_thing_wrong_is_invalid(surface_of: SurfaceOf, change: dict) -> None:
+def test_a_descriptor_with_one_error_is_invalid(surface_of: SurfaceOf, change: dict) -> None:
     schema = named(surface_of(CORE), "GradeLevelDescriptor").json_schema
     body = {"namespace": "uri://ed-fi.org/GradeLevelDescriptor", "codeValue": "9", "shortDescription": "9"}
 
@@ -73,7 +73,7 @@ def test_school_years_are_a_resource_if_the_core_declares_them(surface_of: Surfa
     ]
 
 
-def test_a_collection_of_school_years_is_one_of_references(surface_of: SurfaceOf) -> None:
+def test_a_collection_of_school_years_has_references(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         CORE
         + """

@@ -1,4 +1,4 @@
-"""The JSON schema of a body: types, limits, required members, and that a validator takes it."""
+"""The JSON schema of a body: types, limits, required members, and validation."""
 
 import re
 
@@ -43,7 +43,7 @@ def bus_route_body() -> dict:
 
 
 def validator(schema: dict) -> jsonschema_rs.Draft202012Validator:
-    """Ed-Fi times have no zone, unlike those of JSON Schema."""
+    """Accepts Ed-Fi times, which have no zone, unlike those of JSON Schema."""
     formats = {"time": lambda text: re.fullmatch(r"\d\d:\d\d:\d\d", text) is not None}
     return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, formats=formats)
 
@@ -69,7 +69,7 @@ def test_a_full_body_is_valid(surface_of: SurfaceOf) -> None:
         {"stops": [{**bus_route_body()["stops"][0], "windows": [{"beginTime": "half past"}]}]},
     ],
 )
-def test_a_body_with_one_thing_wrong_is_invalid(surface_of: SurfaceOf, change: dict) -> None:
+def test_a_body_with_one_error_is_invalid(surface_of: SurfaceOf, change: dict) -> None:
     route = named(surface_of(BUS_ROUTE), "BusRoute")
 
     assert not validator(route.json_schema).is_valid({**bus_route_body(), **change})
@@ -131,7 +131,7 @@ Descriptor Color
     }
 
 
-def test_the_root_says_what_it_describes(surface_of: SurfaceOf) -> None:
+def test_the_root_has_title_and_description(surface_of: SurfaceOf) -> None:
     schema = named(surface_of(BUS_ROUTE), "BusRoute").json_schema
 
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
@@ -169,7 +169,7 @@ Descriptor Color
     assert schema["required"] == ["colors", "parts", "thingCode"]
 
 
-def test_a_reference_in_a_choice_is_whole_when_it_is_there(surface_of: SurfaceOf) -> None:
+def test_a_reference_in_a_choice_is_optional_but_complete(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Thing
   string ThingCode is part of identity
@@ -199,7 +199,7 @@ Domain Entity Thing
     assert "deprecated" not in properties["new"]
 
 
-def test_resources_share_nothing_that_could_change(surface_of: SurfaceOf) -> None:
+def test_resources_share_no_mutable_values(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity One
   string OneCode is part of identity

@@ -1,4 +1,4 @@
-"""Descriptors inside reference objects, as part of the key of what is referred to."""
+"""Descriptors inside reference objects, as part of the key of the target."""
 
 from edfi_api.model.surface.resource import JsonPath, ResourceName
 
@@ -7,20 +7,20 @@ def key_descriptors(resource):
     return {str(entry.path): entry.target.resource for entry in resource.key_descriptors}
 
 
-def test_a_descriptor_in_the_targets_key_is_known_in_the_reference(resource_named):
+def test_a_descriptor_in_the_key_of_the_target_is_found_in_the_reference(resource_named):
     assert key_descriptors(resource_named("StudentProgramAssociation")) == {
         "$.programReference.programTypeDescriptor": "ProgramTypeDescriptor"
     }
 
 
-def test_it_is_followed_through_the_targets_own_references(resource_named):
+def test_descriptors_are_found_through_references_of_the_target(resource_named):
     found = key_descriptors(resource_named("ReportCard"))
 
     assert found["$.grades[*].gradeReference.gradingPeriodDescriptor"] == "GradingPeriodDescriptor"
     assert found["$.grades[*].gradeReference.gradeTypeDescriptor"] == "GradeTypeDescriptor"
 
 
-def test_it_is_no_reference_of_the_document_itself(resource_named):
+def test_a_key_descriptor_is_no_reference_of_the_document(resource_named):
     resource = resource_named("StudentProgramAssociation")
     path = JsonPath.parse("$.programReference.programTypeDescriptor")
 

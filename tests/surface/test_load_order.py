@@ -1,4 +1,4 @@
-"""What must be loaded before what."""
+"""The order in which resources are loaded."""
 
 from edfi_api.model.surface.load_order import load_batches
 from edfi_api.model.surface.resource import Surface
@@ -12,7 +12,7 @@ def batches(surface: Surface) -> list[list[str]]:
     ]
 
 
-def test_targets_stand_before_referrers(surface_of: SurfaceOf) -> None:
+def test_targets_come_before_referrers(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Section
   string SectionIdentifier is part of identity
@@ -32,7 +32,7 @@ Descriptor Color
     assert [resource.endpoint for resource in surface.resources] == ["colorDescriptors", "rooms", "schools", "sections"]
 
 
-def test_a_reference_to_a_superclass_waits_for_all_subclasses(surface_of: SurfaceOf) -> None:
+def test_a_reference_to_a_superclass_comes_after_all_subclasses(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         """
 Abstract Entity EducationOrganization
@@ -52,7 +52,7 @@ Domain Entity Academy based on EdFi.EducationOrganization
     assert batches(surface) == [["agencies", "academies"], ["courses"]]
 
 
-def test_a_reference_to_itself_does_not_hold_a_resource_back(surface_of: SurfaceOf) -> None:
+def test_a_reference_of_a_resource_to_itself_is_ignored(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Agency
   integer AgencyId is part of identity
@@ -62,7 +62,7 @@ Domain Entity Agency
     assert batches(surface) == [["agencies"]]
 
 
-def test_optional_references_give_way_where_there_is_a_circle(surface_of: SurfaceOf) -> None:
+def test_optional_references_are_ignored_in_a_cycle(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Apple
   string AppleCode is part of identity
@@ -78,7 +78,7 @@ Domain Entity Cherry
     assert batches(surface) == [["bananas", "cherries"], ["apples"]]
 
 
-def test_a_circle_of_required_references_is_broken_too(surface_of: SurfaceOf) -> None:
+def test_a_cycle_of_required_references_is_broken(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Abstract Entity EducationOrganization
   integer EducationOrganizationId is part of identity

@@ -1,4 +1,4 @@
-"""What members of a document are called, by kind of property, role and declaring entity."""
+"""Names of members of a document, by kind of property, role and declaring entity."""
 
 from edfi_api.model.surface.resource import Resource
 from tests.surface.models import SurfaceOf, named
@@ -97,7 +97,7 @@ def test_items_of_common_collections_are_not_wrapped(surface_of: SurfaceOf) -> N
     assert members(holder, "erStuffs") == {"stuffCode"}
 
 
-def test_a_single_descriptor_repeats_a_role_that_its_name_begins_with(surface_of: SurfaceOf) -> None:
+def test_a_single_descriptor_repeats_a_role_that_is_a_prefix_of_its_name(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Holder
   string HolderCode is part of identity
@@ -110,7 +110,7 @@ Descriptor GradeLevel
     assert members(named(surface, "Holder")) == {"holderCode", "gradeGradeTypeDescriptor", "gradeLevels"}
 
 
-def test_collections_and_commons_lose_what_repeats_the_parent(surface_of: SurfaceOf) -> None:
+def test_collections_and_commons_lose_the_prefix_of_the_parent(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity BusRoute
   string BusRouteNumber is part of identity
@@ -185,7 +185,7 @@ Descriptor LiquidFuel
     assert schema["required"] == ["gpaValue", "holderCode"]
 
 
-def test_the_prefix_of_an_inline_common_reaches_into_commons_but_not_into_reference_collections(
+def test_the_prefix_of_an_inline_common_applies_to_commons_but_not_to_reference_collections(
     surface_of: SurfaceOf,
 ) -> None:
     surface = surface_of("""

@@ -1,4 +1,4 @@
-"""Names of one word or one property at a time."""
+"""Conversion of single names."""
 
 import pytest
 
@@ -165,5 +165,5 @@ def test_query_names_drop_any_overlap(parts: tuple[str, ...], expected: str) -> 
         ("descriptor", False),
     ],
 )
-def test_descriptors_and_members_that_hold_one_are_known_by_their_suffix(name: str, expected: bool) -> None:
+def test_descriptors_and_members_with_one_are_recognised_by_their_suffix(name: str, expected: bool) -> None:
     assert is_descriptor_name(name) is expected

@@ -1,7 +1,7 @@
-"""The compiled surfaces of the bundled standards against the published ones: no difference without a reason.
+"""The compiled surfaces of the bundled standards, compared with the published ones: each difference has a reason.
 
-The facts are in `expected/`, as `published` reads and writes them. Their `provenance` says what each was taken
-from, and so what it does not contain.
+The facts are in `expected/`, in the format of `published`. Their `provenance` names the source of each, and so what it
+does not contain.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,12 +25,12 @@ ABSENT = None
 
 @dataclass(frozen=True)
 class Difference:
-    """One fact about one path (or about the endpoint, when `path` is empty) that is not as published."""
+    """A fact about a path, or about the endpoint if `path` is empty, that differs from the published one."""
 
     endpoint: str
     path: str
     fact: str
-    ours: Any
+    actual: Any
     published: Any
 
     @property
@@ -44,7 +44,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why some differences are right."""
+    """The reason for a group of differences."""
 
     text: str
     explains: Callable[[Difference], bool]
@@ -68,11 +68,11 @@ REASONS = {
         ),
         Reason(
             "OpenAPI documents of 3.3 give times no format.",
-            lambda d: d.fact == "format" and d.ours == "time" and d.published is ABSENT,
+            lambda d: d.fact == "format" and d.actual == "time" and d.published is ABSENT,
         ),
         Reason(
             "OpenAPI documents of 3.3 leave out that subclasses can be searched by inherited members.",
-            lambda d: d.fact == "queryParameters" and d.ours - d.published in INHERITED and d.published <= d.ours,
+            lambda d: d.fact == "queryParameters" and d.actual - d.published in INHERITED and d.published <= d.actual,
         ),
     ],
     "5.2": [
@@ -92,7 +92,7 @@ REASONS = {
         ),
         Reason(
             "The document schemas limit decimals by their digits only; ranges are those of the XSD.",
-            lambda d: d.fact in ("minimum", "maximum") and d.ours is ABSENT,
+            lambda d: d.fact in ("minimum", "maximum") and d.actual is ABSENT,
         ),
         Reason(
             "The published facts of 5.2 do not know of deprecation; the model of both neighbouring versions does.",
@@ -120,26 +120,26 @@ def compiled(standard: str) -> Surface:
 
 @pytest.fixture(scope="module")
 def differences(standard: str, compiled: Surface) -> list[Difference]:
-    ours = {resource["endpoint"]: resource for resource in describe(compiled)["resources"]}
+    actual = {resource["endpoint"]: resource for resource in describe(compiled)["resources"]}
     theirs = {resource["endpoint"]: resource for resource in published(standard)["resources"]}
-    assert ours.keys() == theirs.keys()
-    return [difference for name in theirs for difference in compare(name, ours[name], theirs[name])]
+    assert actual.keys() == theirs.keys()
+    return [difference for name in theirs for difference in compare(name, actual[name], theirs[name])]
 
 
-def compare(endpoint: str, ours: dict[str, Any], published: dict[str, Any]) -> Iterator[Difference]:
+def compare(endpoint: str, actual: dict[str, Any], published: dict[str, Any]) -> Iterator[Difference]:
     for fact in ("resourceName", "isDescriptor", "deprecated", "identityPaths", "queryParameters"):
-        mine, theirs = endpoint_fact(ours, fact), endpoint_fact(published, fact)
+        mine, theirs = endpoint_fact(actual, fact), endpoint_fact(published, fact)
         if mine != theirs:
             yield Difference(endpoint, "", fact, mine, theirs)
-    for path in sorted(ours["paths"].keys() | published["paths"].keys()):
-        mine, theirs = ours["paths"].get(path, {}), published["paths"].get(path, {})
+    for path in sorted(actual["paths"].keys() | published["paths"].keys()):
+        mine, theirs = actual["paths"].get(path, {}), published["paths"].get(path, {})
         for fact in sorted(mine.keys() | theirs.keys()):
             if as_set(mine.get(fact)) != as_set(theirs.get(fact)):
                 yield Difference(endpoint, path, fact, mine.get(fact, ABSENT), theirs.get(fact, ABSENT))
 
 
 def endpoint_fact(resource: dict[str, Any], fact: str) -> Any:
-    """Lists have no order here; inherited query parameters are published apart in some versions."""
+    """Lists as sets; some versions publish inherited query parameters separately."""
     if fact == "queryParameters":
         return {*resource.get("queryParameters", ()), *resource.get("queryParametersInherited", ())}
     return as_set(resource.get(fact, False))
@@ -149,35 +149,35 @@ def as_set(value: Any) -> Any:
     return set(value) if isinstance(value, list) else value
 
 
-def test_no_difference_is_without_a_reason(standard: str, differences: list[Difference]) -> None:
+def test_every_difference_has_a_reason(standard: str, differences: list[Difference]) -> None:
     unexplained = [d for d in differences if not any(reason.explains(d) for reason in REASONS[standard])]
 
     assert unexplained == []
 
 
-def test_no_reason_is_without_a_difference(standard: str, differences: list[Difference]) -> None:
+def test_every_reason_has_a_difference(standard: str, differences: list[Difference]) -> None:
     needless = [r.text for r in REASONS[standard] if not any(r.explains(d) for d in differences)]
 
     assert needless == []
 
 
-def test_the_comparison_is_of_all_published_paths(standard: str, compiled: Surface) -> None:
+def test_all_published_paths_are_compared(standard: str, compiled: Surface) -> None:
     paths = sum(len(resource["paths"]) for resource in describe(compiled)["resources"])
 
     assert (len(compiled.resources), paths) == {"3.3.1-b": (297, 3863), "5.2": (349, 4296)}[standard]
 
 
-def test_the_values_that_must_be_equal_are_the_published_ones(standard: str, compiled: Surface) -> None:
+def test_equality_constraints_are_the_published_ones(standard: str, compiled: Surface) -> None:
     theirs = {name: {frozenset(pair) for pair in pairs} for name, pairs in published(standard)["equalities"].items()}
 
-    ours = {
+    actual = {
         resource.name.resource: equal_paths(resource)
         for resource in compiled.resources
         if resource.equality_constraints
     }
 
-    assert ours == theirs
+    assert actual == theirs
 
 
-def test_the_facts_are_laid_out_for_diffs(standard: str) -> None:
+def test_the_facts_are_formatted_for_diffs(standard: str) -> None:
     assert text_of(published(standard)) == (FOLDER / f"{standard}.json").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What may be asked for, under which name, and where it is looked up."""
+"""Query fields: their names and paths."""
 
 from edfi_api.model.surface.resource import QueryType, Resource
 from tests.surface.models import SurfaceOf, named, texts
@@ -31,7 +31,7 @@ def test_a_merged_away_value_has_no_field(surface_of: SurfaceOf) -> None:
     assert "gradingPeriodSchoolId" not in grade
 
 
-def test_names_keep_all_roles_of_the_way_without_overlap(surface_of: SurfaceOf) -> None:
+def test_names_have_all_roles_of_the_path_without_overlap(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         SCHOOL_LIFE
         + ROLES
@@ -105,7 +105,7 @@ Shared String UniqueId max length 32
     assert fields(named(surface, "Lesson"))["teacherStaffUniqueId"] == ["$.teacherStaffReference.staffUniqueId"]
 
 
-def test_of_two_references_with_one_column_the_first_is_searched(surface_of: SurfaceOf) -> None:
+def test_the_first_of_two_references_with_one_column_is_queried(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         SCHOOL_LIFE
         + """
@@ -119,7 +119,7 @@ Domain Entity Foo
     assert fields(named(surface, "Foo"))["schoolId"] == ["$.sessionReference.schoolId"]
 
 
-def test_commons_and_collections_cannot_be_searched(surface_of: SurfaceOf) -> None:
+def test_commons_and_collections_are_not_queryable(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Thing
   string ThingCode is part of identity
@@ -132,7 +132,7 @@ Common Part
     assert fields(named(surface, "Thing")) == {"id": ["$.id"], "thingCode": ["$.thingCode"]}
 
 
-def test_a_subclass_is_searched_by_inherited_members_too(surface_of: SurfaceOf) -> None:
+def test_inherited_members_of_a_subclass_are_query_fields(surface_of: SurfaceOf) -> None:
     assert fields(named(surface_of(ORGANIZATIONS), "School")) == {
         "id": ["$.id"],
         "schoolId": ["$.schoolId"],
@@ -148,7 +148,7 @@ def test_a_subclass_is_searched_by_inherited_members_too(surface_of: SurfaceOf) 
     }
 
 
-def test_members_of_a_reference_to_an_association_subclass_cannot_be_searched(surface_of: SurfaceOf) -> None:
+def test_members_of_a_reference_to_an_association_subclass_are_not_queryable(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         PROGRAMS
         + """
@@ -161,7 +161,7 @@ Domain Entity Award
     assert fields(named(surface, "Award")) == {"id": ["$.id"], "awardCode": ["$.awardCode"]}
 
 
-def test_every_type_is_read_its_own_way(surface_of: SurfaceOf) -> None:
+def test_every_type_has_its_parser(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Thing
   string ThingCode is part of identity
@@ -194,7 +194,7 @@ Enumeration SchoolYear
     }
 
 
-def test_a_merge_takes_no_school_year_away(surface_of: SurfaceOf) -> None:
+def test_a_merged_school_year_stays_a_query_field(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         SCHOOL_LIFE
         + """
@@ -220,7 +220,7 @@ Domain Entity Mark
     }
 
 
-def test_a_merge_takes_no_unique_id_away(surface_of: SurfaceOf) -> None:
+def test_a_merged_unique_id_stays_a_query_field(surface_of: SurfaceOf) -> None:
     surface = surface_of(
         SCHOOL_LIFE
         + """
@@ -242,8 +242,8 @@ Domain Entity Transfer
     }
 
 
-def test_a_merged_reference_is_taken_away_with_all_its_values(surface_of: SurfaceOf) -> None:
-    """The session of a course offering has a merge of its own, which does not put the outer one out of force."""
+def test_a_merged_reference_is_removed_with_all_its_values(surface_of: SurfaceOf) -> None:
+    """The session of a course offering has its own merge, which does not disable the outer one."""
     surface = surface_of(
         SCHOOL_LIFE
         + """

@@ -1,4 +1,4 @@
-"""What stands in a reference object: the target's identity, flat, with the names that roles give it."""
+"""Members of reference objects: the flattened identity of the target, with names according to roles."""
 
 from edfi_api.model.surface.resource import Surface
 from tests.surface.models import SurfaceOf, named
@@ -73,7 +73,7 @@ def reference(surface: Surface, resource: str, name: str, array: str | None = No
     return set(members[name]["properties"])
 
 
-def test_references_in_the_identity_are_taken_apart(surface_of: SurfaceOf) -> None:
+def test_references_in_the_identity_are_flattened(surface_of: SurfaceOf) -> None:
     surface = surface_of(SCHOOL_LIFE)
 
     assert reference(surface, "StudentSectionAssociation", "sectionReference") == {
@@ -112,14 +112,14 @@ def test_merged_away_values_are_absent_and_others_keep_their_prefix(surface_of: 
     }
 
 
-def test_nothing_is_merged_away_in_the_document_that_carries_the_merge(surface_of: SurfaceOf) -> None:
+def test_nothing_is_merged_away_in_the_document_that_declares_the_merge(surface_of: SurfaceOf) -> None:
     surface = surface_of(SCHOOL_LIFE)
 
     assert reference(surface, "CourseOffering", "schoolReference") == {"schoolId"}
     assert reference(surface, "CourseOffering", "sessionReference") == {"schoolId", "schoolYear", "sessionName"}
 
 
-def test_the_role_next_to_the_value_counts(surface_of: SurfaceOf) -> None:
+def test_the_innermost_role_is_the_prefix(surface_of: SurfaceOf) -> None:
     surface = surface_of(SCHOOL_LIFE + ROLES)
 
     assert reference(surface, "User", "rideReference") == {"primaryBusId"}
@@ -141,7 +141,7 @@ def test_the_role_next_to_the_value_counts(surface_of: SurfaceOf) -> None:
     }
 
 
-def test_roles_called_like_their_property_count_on_the_whole_way(surface_of: SurfaceOf) -> None:
+def test_roles_equal_to_their_property_are_kept_on_the_whole_path(surface_of: SurfaceOf) -> None:
     surface = surface_of(SCHOOL_LIFE + ROLES)
 
     assert reference(surface, "User", "cardReference") == {
@@ -151,7 +151,7 @@ def test_roles_called_like_their_property_count_on_the_whole_way(surface_of: Sur
     }
 
 
-def test_a_role_called_like_its_property_stands_before_an_inner_role(surface_of: SurfaceOf) -> None:
+def test_a_role_equal_to_its_property_precedes_an_inner_role(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Contact
   shared string UniqueId is part of identity role name Contact
@@ -173,7 +173,7 @@ Shared String UniqueId max length 32
     }
 
 
-def test_two_roles_called_like_their_properties_stand_in_their_order(surface_of: SurfaceOf) -> None:
+def test_two_roles_equal_to_their_properties_keep_their_order(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Bus
   string PlateNumber is part of identity

@@ -1,4 +1,4 @@
-"""Identity paths, and how a reference gives the whole identity of its target."""
+"""Identity paths, and the pairing of references with the identity of their targets."""
 
 from edfi_api.model.surface.resource import JsonPath, ReferencePath, Resource, ResourceName
 from tests.surface.models import SurfaceOf, named, texts
@@ -14,7 +14,7 @@ def pairs(reference: ReferencePath) -> list[tuple[str, str]]:
     return [(str(pair.here), str(pair.there)) for pair in reference.identity]
 
 
-def test_identity_holds_both_places_of_a_merged_value(surface_of: SurfaceOf) -> None:
+def test_identity_has_both_paths_of_a_merged_value(surface_of: SurfaceOf) -> None:
     surface = surface_of(SCHOOL_LIFE)
 
     assert texts(named(surface, "CourseOffering").identity) == [
@@ -26,7 +26,7 @@ def test_identity_holds_both_places_of_a_merged_value(surface_of: SurfaceOf) -> 
     ]
 
 
-def test_one_value_of_a_reference_may_serve_several_of_the_target(surface_of: SurfaceOf) -> None:
+def test_one_value_of_a_reference_may_be_paired_with_several_of_the_target(surface_of: SurfaceOf) -> None:
     section = named(surface_of(SCHOOL_LIFE), "Section")
 
     reference = reference_at(section, "$.courseOfferingReference")
@@ -116,7 +116,7 @@ Descriptor Language
     ]
 
 
-def test_required_means_that_no_document_can_be_without(surface_of: SurfaceOf) -> None:
+def test_a_reference_is_required_only_if_every_document_has_it(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Holder
   string HolderCode is part of identity
@@ -143,8 +143,8 @@ Domain Entity Program
     assert not any(r.is_identity for r in named(surface, "Holder").references)
 
 
-def test_values_that_are_merged_in_a_circle_stay(surface_of: SurfaceOf) -> None:
-    """Else nobody could refer to the entity that declares both merges."""
+def test_values_of_cyclic_merges_are_kept(surface_of: SurfaceOf) -> None:
+    """Otherwise the entity that declares both merges could not be referenced."""
     surface = surface_of("""
 Domain Entity School
   integer SchoolId is part of identity
@@ -172,7 +172,7 @@ Domain Entity Fire
     }
 
 
-def test_a_value_merged_with_one_outside_of_the_identity_stays(surface_of: SurfaceOf) -> None:
+def test_a_value_merged_with_one_outside_the_identity_is_kept(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity School
   integer SchoolId is part of identity

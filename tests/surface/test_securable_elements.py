@@ -1,4 +1,4 @@
-"""Where authorization looks, and how organizations hang together."""
+"""Securable elements, and the hierarchy of organizations."""
 
 from edfi_api.model.surface.resource import Resource
 from tests.surface.models import SurfaceOf, named, texts
@@ -65,7 +65,7 @@ def test_people_and_organizations_of_the_identity_are_securable(surface_of: Surf
     assert organizations(association) == [("SchoolId", "$.schoolReference.schoolId")]
 
 
-def test_an_organization_with_a_role_on_its_way_is_not(surface_of: SurfaceOf) -> None:
+def test_an_organization_with_a_role_on_its_path_is_not_securable(surface_of: SurfaceOf) -> None:
     association = named(surface_of(CORE), "StudentProgramAssociation")
 
     assert organizations(association) == [
@@ -92,7 +92,7 @@ def test_parents_of_older_standards_are_contacts(surface_of: SurfaceOf) -> None:
     assert texts(parent.securable_elements.contact) == ["$.parentUniqueId"]
 
 
-def test_a_mandatory_namespace_is_securable_wherever_it_stands(surface_of: SurfaceOf) -> None:
+def test_a_mandatory_namespace_is_securable_at_any_path(surface_of: SurfaceOf) -> None:
     surface = surface_of(CORE)
 
     assert texts(named(surface, "Survey").securable_elements.namespace) == ["$.namespace"]
@@ -110,7 +110,7 @@ def test_exemptions_name_another_reference_from_standard_4_on(surface_of: Surfac
     ]
 
 
-def test_exemptions_do_not_hold_in_older_standards(surface_of: SurfaceOf) -> None:
+def test_exemptions_do_not_apply_to_older_standards(surface_of: SurfaceOf) -> None:
     surface = surface_of(CORE, version="3.3.1-b")
 
     assert organizations(named(surface, "DisciplineAction")) == []
@@ -119,7 +119,7 @@ def test_exemptions_do_not_hold_in_older_standards(surface_of: SurfaceOf) -> Non
     ]
 
 
-def test_some_associations_open_pathways(surface_of: SurfaceOf) -> None:
+def test_some_associations_are_authorization_paths(surface_of: SurfaceOf) -> None:
     surface = surface_of(CORE)
 
     assert named(surface, "StudentSchoolAssociation").authorization_pathways == (
@@ -129,7 +129,7 @@ def test_some_associations_open_pathways(surface_of: SurfaceOf) -> None:
     assert named(surface, "StudentProgramAssociation").authorization_pathways == ()
 
 
-def test_organizations_name_those_above_them(surface_of: SurfaceOf) -> None:
+def test_organizations_list_their_parents(surface_of: SurfaceOf) -> None:
     hierarchy = surface_of(CORE).organizations
 
     assert [name.resource for name in hierarchy.types] == [

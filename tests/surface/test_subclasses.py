@@ -104,7 +104,7 @@ Domain Entity Trip
     assert named(surface, "Bus").superclass.name == ResourceName("Ed-Fi", "Vehicle")
 
 
-def test_only_the_declaration_says_whether_the_identity_may_change(surface_of: SurfaceOf) -> None:
+def test_only_the_declaration_determines_whether_the_identity_may_change(surface_of: SurfaceOf) -> None:
     surface = surface_of("""
 Domain Entity Vehicle
   allow primary key updates

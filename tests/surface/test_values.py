@@ -1,4 +1,4 @@
-"""Where numbers, dates and decimals stand."""
+"""Paths of numbers, dates and decimals."""
 
 from tests.surface.models import SurfaceOf, named, texts
 
@@ -24,7 +24,7 @@ Enumeration SchoolYear
 """
 
 
-def test_values_that_may_be_written_in_several_ways_are_listed(surface_of: SurfaceOf) -> None:
+def test_values_with_several_notations_are_listed(surface_of: SurfaceOf) -> None:
     paths = named(surface_of(THING), "Thing").value_paths
 
     assert texts(paths.booleans) == ["$.flag"]

@@ -1,4 +1,4 @@
-"""Schemas of small models."""
+"""XML schemas of small models."""
 
 from itertools import count
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.xsd.models import SHARED_STRINGS, Schemas, SchemasOf, loaded, parsed,
 
 @pytest.fixture
 def model_of(tmp_path: Path):
-    """Compiles the text of a core, which gets the shared strings that its schema needs, and of extensions by name."""
+    """Compiles the text of a core, with the shared strings that its schema requires, and of extensions by name."""
     numbers = count()
 
     def compiled(core: str = "", *, version: str = "5.2.0", tag: str = "EXTENSION", **extensions: str) -> Model:
@@ -29,7 +29,7 @@ def model_of(tmp_path: Path):
 
 @pytest.fixture
 def schemas_of(model_of, tmp_path: Path) -> SchemasOf:
-    """The files of the last extension, or of the core if there is none. All of them are valid schemas."""
+    """The files of the last extension, or of the core without one. Asserts that all are valid schemas."""
     numbers = count()
 
     def schemas(core: str = "", *, version: str = "5.2.0", tag: str = "EXTENSION", **extensions: str) -> Schemas:

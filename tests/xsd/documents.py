@@ -1,7 +1,7 @@
-"""Bodies of documents → interchange XML, with the elements in the order that the schemas say.
+"""Bodies of documents → interchange XML, with the elements in the order of the schemas.
 
-The other way round is what the reader of interchange files does; here the words are the schemas', so that a test sees
-whether both speak of the same.
+The inverse of the reader of interchange files. It takes the names of elements from the schemas, so that tests can
+compare both.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ Node = Any
 
 @dataclass(frozen=True)
 class Place:
-    """Where documents of an entity are written: the file, its root element, and the type of the document."""
+    """The file of an entity's documents, its root element, and the type of the document."""
 
     file: str
     root: str
@@ -36,7 +36,7 @@ class Place:
 
 @dataclass
 class Writer:
-    """Writes documents of a surface by the files of a project, those of the core and of the extension together."""
+    """Writes documents of a surface by the schemas of a project, of core and extension."""
 
     schemas: Schemas
     surface: Surface
@@ -48,7 +48,7 @@ class Writer:
             node.get("name"): node for root in self.schemas.values() for node in root.iterfind(f"{XS}complexType")
         }
         self.places = {}
-        for file, root in self.schemas.items():  # Those of the extension come last, and replace the core's.
+        for file, root in self.schemas.items():  # Files of the extension come last and replace those of the core.
             for interchange in root.iterfind(f"{XS}element"):
                 for item in interchange.iter(f"{XS}element"):
                     if item is not interchange:
@@ -56,7 +56,7 @@ class Writer:
         self._elements = {entity.name: entity.elements for entity in self.surface.interchange}
 
     def interchange(self, name: ResourceName, body: dict[str, Any]) -> Node:
-        """A file with this document alone."""
+        """A file with only this document."""
         place = self.places[name.resource]
         namespace = self.schemas[place.file].get("targetNamespace")
         root = etree.Element(f"{{{namespace}}}{place.root}", nsmap={None: namespace})
@@ -69,7 +69,7 @@ class Writer:
             self._write(node, particle, by_name, body)
 
     def _particles(self, type_name: str) -> Iterator[Node]:
-        """Elements and choices, those of the base first."""
+        """Elements and choices, starting with those of the base."""
         type_ = self.types[type_name]
         extension = type_.find(f"{XS}complexContent/{XS}extension")
         if extension is not None:
@@ -107,13 +107,13 @@ class Writer:
                     self._fill_reference(child, type_name, element, value)
                 case InterchangeKind.SCHOOL_YEAR:
                     child.text = f"{value - 1}-{value}"
-                case _ if type_name == "TimeInterval":  # The API takes any text for it.
+                case _ if type_name == "TimeInterval":  # The API accepts any text for it.
                     child.text = "P1DT2H"
                 case _:
                     child.text = str(value).lower() if isinstance(value, bool) else str(value)
 
     def _first_value(self, type_name: str) -> str:
-        """Of an enumeration, which a descriptor of an old standard may have to be mapped to."""
+        """The first value of an enumeration, to which descriptors of an old standard may be mapped."""
         types = (node for root in self.schemas.values() for node in root.iterfind(f"{XS}simpleType"))
         (type_,) = (node for node in types if node.get("name") == type_name)
         return type_.find(f"{XS}restriction/{XS}enumeration").get("value")
@@ -147,7 +147,7 @@ def _values(body: Any, steps: tuple[str, ...]) -> Iterator[Any]:
 
 
 def _target(identity: Iterable[KeyPair], reference: dict[str, Any]) -> dict[str, Any]:
-    """As much of the document that a reference means as the reference tells."""
+    """The part of the target document that is known from the reference."""
     body: dict[str, Any] = {}
     for pair in identity:
         (value,) = _values(reference, pair.here.steps)

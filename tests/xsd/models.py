@@ -1,4 +1,4 @@
-"""XML schemas of models: of the bundled standards, and of small texts."""
+"""XML schemas of the bundled standards and of small texts."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -15,7 +15,7 @@ STANDARDS = ("3.3.1-b", "5.2")
 CORE, ANNOTATION = "Ed-Fi-Core.xsd", "SchemaAnnotation.xsd"
 EXTENDED_CORE = "EXTENSION-Ed-Fi-Extended-Core.xsd"
 
-# What the schema of any core needs: the base type of descriptors refers to them.
+# Required by the schema of any core: the base type of descriptors refers to them.
 SHARED_STRINGS = """
 Shared String ShortDescription max length 75
 Shared String Description max length 1024
@@ -37,7 +37,7 @@ def bundled(standard: str) -> SchemaFiles:
 
 
 def saved(files: Iterable[SchemaFile], folder: Path) -> Path:
-    """The folder, with the files in it as a client that downloads them has them."""
+    """Writes the files to the folder, as a client that downloads them."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in files:
         (folder / file.name).write_bytes(file.content)
@@ -45,5 +45,5 @@ def saved(files: Iterable[SchemaFile], folder: Path) -> Path:
 
 
 def loaded(folder: Path) -> dict[str, etree.XMLSchema]:
-    """All files of a folder as schemas, by name; XMLSchemaParseError if one is none."""
+    """All files of a folder as schemas, by name. Raises XMLSchemaParseError."""
     return {path.name: etree.XMLSchema(etree.parse(path)) for path in sorted(folder.glob("*.xsd"))}

@@ -1,4 +1,4 @@
-"""Schemas as short text that a diff shows: a line for each type, element and value, without documentation.
+"""Schemas as short text for diffs: a line for each type, element and value, without documentation.
 
 complex EXTENSION-Bus extends ComplexObjectType (Domain Entity)
   HomeSchoolReference: SchoolReferenceType
@@ -29,7 +29,7 @@ def outline(schema: Node) -> list[str]:
 
 
 def outline_of(schema: Node, name: str) -> list[str]:
-    """The lines of one type, or of the root element of an interchange; of all of this name if there are several."""
+    """The lines of the type or of the root element of an interchange with this name; of all if there are several."""
     return [line for node in schema if node.get("name") == name for line in _lines(node)]
 
 
@@ -65,7 +65,7 @@ def _complex_type(node: Node) -> Iterator[str]:
 
 
 def _content(holder: Node, depth: int) -> Iterator[str]:
-    """What is inside of a type, a sequence or a choice. A sequence goes without saying."""
+    """The content of a type, a sequence or a choice. A sequence has no line."""
     indent = "  " * depth
     for node in holder:
         match etree.QName(node).localname:
@@ -92,5 +92,5 @@ def _simple_type(node: Node) -> Iterator[str]:
 
 
 def _for_tools(node: Node) -> str:
-    told = node.find(f"{XS}annotation/{XS}appinfo")
-    return f" ({''.join(told.itertext()).strip()})" if told is not None else ""
+    appinfo = node.find(f"{XS}annotation/{XS}appinfo")
+    return f" ({''.join(appinfo.itertext()).strip()})" if appinfo is not None else ""

@@ -1,9 +1,9 @@
-"""All files of the bundled standards and of an extension as reviewed text, so that the diff shows what a change of the
-code or of a model does to them.
+"""All files of the bundled standards and of an extension as reviewed text, so that the diff shows the effect of a
+change of the code or of a model.
 
     python -m tests.xsd.reviewed
 
-writes the text again; read the diff before you commit it.
+regenerates the text; review the diff before the commit.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ NAMES = (*STANDARDS, LAKE)
 
 
 def text_of(name: str) -> str:
-    """The text that the code makes now. That of the extension has its own files only."""
+    """The current text. That of the extension contains its own files only."""
     return "\n".join(_lines(name)) + "\n"
 
 
@@ -42,7 +42,7 @@ def _lines(name: str) -> Iterator[str]:
 
 
 def _lake_county():
-    """Its own files over 5.2, of which an entity that is called as one of the core would leave none."""
+    """Its own files on 5.2, without the entity that has the name of one of the core."""
     with TemporaryDirectory() as folder:
         project = without_homograph(Path(folder) / "lake_county")
         files = schema_files(compile_projects([BUNDLED_STANDARDS / "5.2", project]))
@@ -51,7 +51,7 @@ def _lake_county():
 
 
 def without_homograph(folder: Path) -> Path:
-    """A copy of the extension in which the part of a deck is not called `Section`, as an entity of the core is."""
+    """A copy of the extension in which the part of a deck is not called `Section`, like an entity of the core."""
     for file in (path for path in LAKE_COUNTY.rglob("*") if path.is_file()):
         copy = folder / file.relative_to(LAKE_COUNTY)
         copy.parent.mkdir(parents=True, exist_ok=True)

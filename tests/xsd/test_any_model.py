@@ -1,4 +1,4 @@
-"""What must hold for the schemas of any model: they are valid, every type exists, and no name occurs twice."""
+"""Invariants of the schemas of any model: they are valid, every type exists, and names are unique."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +12,7 @@ from tests.surface.models import write_project
 from tests.xsd.models import SHARED_STRINGS, Schemas, loaded, parsed, saved
 from tests.xsd.outline import XS
 
-# What the texts refer to, so that all of them compile.
+# Targets of the texts, so that all of them compile.
 FIXED = """
 Domain Entity School
   integer SchoolId is part of identity
@@ -35,7 +35,7 @@ Enumeration SchoolYear
   item "2025-2026"
 Shared Integer Number min value 1
 """
-# `p` is the namespace before names of the core, `n` makes a name its own.
+# `p` is the namespace prefix of names of the core, `n` makes a name unique.
 TYPES = [
     "bool A{n}",
     "string B{n}",
@@ -57,7 +57,7 @@ entities = st.lists(properties, min_size=1, max_size=3)
 
 
 def clauses(members: list[tuple[str, str]], prefix: str) -> str:
-    """Of choices at most one, since their members would stand there twice; inline commons are no collections."""
+    """At most one choice, since their members would occur twice; inline commons are no collections."""
     lines = []
     for number, (type_, cardinality) in enumerate(members):
         name, _, role = type_.format(n=number, p=prefix).partition(" role name ")
@@ -99,7 +99,7 @@ def files_of(core: str, extension: str) -> SchemaFiles:
 
 
 def types_of(schemas: Schemas) -> list[str]:
-    """All types of all files but the annotations, which have a namespace of their own."""
+    """All types of all files except the annotations, which have a separate namespace."""
     roots = [root for name, root in schemas.items() if name != "SchemaAnnotation.xsd"]
     return [node.get("name") for root in roots for node in root if node.tag in (f"{XS}complexType", f"{XS}simpleType")]
 

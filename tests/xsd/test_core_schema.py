@@ -1,4 +1,4 @@
-"""Which types follow from which declarations, from the text of small models."""
+"""The types that follow from declarations, for small models."""
 
 import pytest
 
@@ -63,7 +63,7 @@ def test_the_root_of_an_interchange_needs_no_annotations_for_tools(schemas_of: S
     ],
 )
 def test_the_namespace_names_the_version_of_the_core(schemas_of: SchemasOf, version: str, namespace: str) -> None:
-    """An extension has a version of its own, which its files do not show."""
+    """An extension has its own version, which its files do not contain."""
     files = schemas_of(SCHOOL, version=version, Transit="Descriptor Paint")
 
     assert {name: root.get("targetNamespace") for name, root in files.items()} == {
@@ -74,7 +74,7 @@ def test_the_namespace_names_the_version_of_the_core(schemas_of: SchemasOf, vers
     }
 
 
-def test_the_sections_of_the_core_stand_in_this_order_even_when_empty(schemas_of: SchemasOf) -> None:
+def test_the_sections_of_the_core_have_this_order_even_if_empty(schemas_of: SchemasOf) -> None:
     assert headings(schemas_of()[CORE]) == [
         "# Ed-Fi-Core Version 5.2.0",
         "# Domain Entities",
@@ -109,7 +109,7 @@ def test_an_extended_core_has_no_base_types(schemas_of: SchemasOf) -> None:
     assert "ann" in extended.nsmap
 
 
-def test_the_types_of_a_section_are_sorted_by_name_without_regard_to_case(schemas_of: SchemasOf) -> None:
+def test_the_types_of_a_section_are_sorted_case_insensitively(schemas_of: SchemasOf) -> None:
     core = schemas_of("""
 Domain Entity AssessmentItem
   integer A is part of identity
@@ -224,8 +224,8 @@ Choice Nested
     assert " / ".join(line.strip() for line in lines[2:]) == element
 
 
-def test_elements_stand_in_order_of_declaration(schemas_of: SchemasOf) -> None:
-    """Identity and required ones are not moved; the ends of an association are declared first."""
+def test_elements_are_in_order_of_declaration(schemas_of: SchemasOf) -> None:
+    """Identity and required properties are not reordered; the ends of an association are declared first."""
     core = schemas_of("""
 Association PierPier
   domain entity Pier
@@ -269,7 +269,7 @@ Shared String Motto documentation "Words above a door." max length 9
 # --- complex types ---
 
 
-def test_an_abstract_entity_leaves_its_identity_to_its_subclasses(schemas_of: SchemasOf) -> None:
+def test_the_identity_of_an_abstract_entity_is_declared_by_its_subclasses(schemas_of: SchemasOf) -> None:
     core = schemas_of("""
 Abstract Entity Organization
   string Name is required
@@ -318,7 +318,7 @@ Domain Entity Program
 
 
 def test_commons_have_no_base_and_a_subclass_has_the_elements_of_its_base_behind_its_own(schemas_of: SchemasOf) -> None:
-    """Documents with the elements of the base, which the API serves, must be valid."""
+    """Documents with the elements of the base, which are part of the API, must be valid."""
     core = schemas_of("""
 Common Pass
   string PassCode is required
@@ -423,7 +423,7 @@ Domain Entity School based on Organization
     ]
 
 
-def test_merges_take_nothing_out_of_an_identity(schemas_of: SchemasOf) -> None:
+def test_merges_do_not_change_an_identity(schemas_of: SchemasOf) -> None:
     core = schemas_of("""
 Domain Entity School
   integer SchoolId is part of identity
@@ -590,8 +590,8 @@ def test_a_plain_property_has_a_simple_type_for_its_limits(schemas_of: SchemasOf
     assert outline_of(schemas_of(f"{SCHOOL}  {prop}")[CORE], "T") == lines
 
 
-def test_of_several_plain_properties_of_one_name_the_last_declared_counts(schemas_of: SchemasOf) -> None:
-    """Of commons and choices too; one without limits does not count."""
+def test_the_last_of_several_plain_properties_of_one_name_applies(schemas_of: SchemasOf) -> None:
+    """Also of commons and choices; properties without limits are ignored."""
     core = schemas_of(f"""
 {SCHOOL}  string Motto is optional max length 10
   integer Doors is optional max value 10
@@ -666,7 +666,7 @@ def test_the_annotation_schema(schemas_of: SchemasOf) -> None:
     ]
 
 
-def test_text_that_xml_cannot_have_is_replaced(schemas_of: SchemasOf) -> None:
+def test_characters_that_xml_cannot_have_are_replaced(schemas_of: SchemasOf) -> None:
     core = schemas_of('Enumeration Sex\n  item "Fe\x01male" documentation "Wo\x00man"')[CORE]
 
     (value,) = core.iter(f"{XS}enumeration")

@@ -1,4 +1,4 @@
-"""Which documents the schemas of the standards accept: small files of our own, as clients write them."""
+"""Documents that the schemas of the standards accept and refuse."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -90,7 +90,7 @@ def test_valid_enrollments(is_valid: Validate, document: str) -> None:
     ],
 )
 def test_invalid_enrollments(is_valid: Validate, document: str) -> None:
-    """The last is an interchange without documents."""
+    """The last case is an interchange without documents."""
     assert not is_valid("StudentEnrollment", document)
 
 
@@ -120,8 +120,8 @@ def test_a_reference_by_id_is_valid(is_valid: Validate) -> None:
 
 
 @pytest.mark.usefixtures("db")
-def test_what_the_loader_accepts_is_valid(surface: Surface, standard: str, tmp_path: Path) -> None:
-    """With files as in its own tests, in the namespace of the standard that is served."""
+def test_documents_that_the_loader_accepts_are_valid(surface: Surface, standard: str, tmp_path: Path) -> None:
+    """The files of the loader's tests, in the namespace of the served standard."""
     schemas = loaded(saved(bundled(standard).of("Ed-Fi"), tmp_path / "schemas"))
     files = {
         "Descriptors": [SCHOOL_DESCRIPTORS],

@@ -1,4 +1,4 @@
-"""The types of an extension: what it declares, and what it makes of the core's."""
+"""The types of an extension: its declarations and additions."""
 
 from lxml import etree
 
@@ -43,7 +43,7 @@ Shared String Code
 """
 
 
-def test_what_an_extension_declares_has_the_tag_in_the_names_of_types_only(schemas_of: SchemasOf) -> None:
+def test_types_of_an_extension_have_the_tag_and_elements_do_not(schemas_of: SchemasOf) -> None:
     core = schemas_of(CORE, Transit="""
 Domain Entity Ferry based on EdFi.Organization
   integer FerryId renames identity property OrganizationId
@@ -152,10 +152,10 @@ Association EdFi.Attendance additions
     assert names_of(core) == ["EXTENSION-SchoolExtension", "EXTENSION-AttendanceExtension", "EXTENSION-Motto"]
 
 
-def test_an_extended_common_is_left_out_of_a_restriction_and_stands_among_the_additions(
+def test_an_extended_common_is_left_out_of_the_restriction_and_is_among_the_additions(
     schemas_of: SchemasOf,
 ) -> None:
-    """By name and role; one that the base has is left out as well."""
+    """By name and role; also a common of the base."""
     core = schemas_of(CORE, Transit="""
 Common EdFi.Meeting additions
   string Room is optional
@@ -194,7 +194,7 @@ Domain Entity EdFi.School additions
     assert names_of(core)[:2] == ["EXTENSION-SchoolExtension", "EXTENSION-SchoolRestriction"]
 
 
-def test_additions_to_a_common_are_written_whether_anything_uses_them_or_not(schemas_of: SchemasOf) -> None:
+def test_unused_additions_to_a_common_are_written(schemas_of: SchemasOf) -> None:
     core = schemas_of(CORE, Transit="Common EdFi.Address additions\n  bool Lake is optional")[EXTENDED_CORE]
 
     assert names_of(core) == ["EXTENSION-AddressExtension"]
@@ -226,7 +226,7 @@ Domain Entity EdFi.School additions
     assert not schema.validate(school("<Meeting><Room>7</Room></Meeting>"))
 
 
-def test_a_restriction_says_nothing_to_tools(schemas_of: SchemasOf) -> None:
+def test_a_restriction_has_no_annotations_for_tools(schemas_of: SchemasOf) -> None:
     core = schemas_of(CORE, Transit="""
 Common EdFi.Meeting additions
   string Room is optional

@@ -1,4 +1,4 @@
-"""What the files of interchanges hold: those of the core, and those that an extension makes of them."""
+"""The files of interchanges, of the core and of extensions."""
 
 import pytest
 
@@ -25,7 +25,7 @@ Interchange Enrollment
 Interchange Schools
   domain entity School
 """
-# What an extension says first: the entity that its interchanges speak of.
+# The start of each extension: the entity of its interchanges.
 BUS = """
 Domain Entity Bus
   string BusNumber is part of identity
@@ -46,7 +46,7 @@ def elements_of(root) -> list[str]:
     return [line.strip() for line in outline(root)[5:]]
 
 
-def test_documents_stand_before_references_wherever_they_are_declared_and_equal_ones_once(
+def test_documents_precede_references_and_duplicates_are_removed(
     schemas_of: SchemasOf,
 ) -> None:
     interchange = schemas_of(CORE)["Interchange-Enrollment.xsd"]
@@ -90,7 +90,7 @@ def test_without_descriptors_there_is_no_interchange_for_them(schemas_of: Schema
     assert list(schemas_of(BUS)) == ["Ed-Fi-Core.xsd", "SchemaAnnotation.xsd"]
 
 
-def test_an_interchange_says_what_it_is_for(schemas_of: SchemasOf) -> None:
+def test_an_interchange_has_its_documentation(schemas_of: SchemasOf) -> None:
     interchange = schemas_of('Interchange StudentHealth documentation "Shots."\n  domain entity Bus' + BUS)[
         "Interchange-StudentHealth.xsd"
     ]
@@ -120,8 +120,8 @@ def test_an_interchange_of_an_extension(schemas_of: SchemasOf) -> None:
     ]
 
 
-def test_additions_stand_behind_all_that_the_interchange_of_the_core_has(schemas_of: SchemasOf) -> None:
-    """Its references too, and in front of them where both have the same."""
+def test_additions_follow_the_elements_of_the_core(schemas_of: SchemasOf) -> None:
+    """Its references, too; elements of both are at the position of the core's."""
     files = files_of(
         schemas_of,
         BUS
@@ -170,7 +170,7 @@ def test_an_interchange_with_an_entity_that_is_added_to_is_copied_and_others_are
 
 
 def test_an_entity_that_is_added_to_has_its_new_type_in_place(schemas_of: SchemasOf) -> None:
-    """In interchanges that the extension adds to or declares, too. References keep theirs."""
+    """Also in interchanges that the extension adds to or declares. References keep their type."""
     files = files_of(
         schemas_of,
         BUS
@@ -201,7 +201,7 @@ Interchange Fleet
     }
 
 
-def test_descriptors_of_an_extension_stand_behind_those_of_the_core(schemas_of: SchemasOf) -> None:
+def test_descriptors_of_an_extension_follow_those_of_the_core(schemas_of: SchemasOf) -> None:
     files = files_of(schemas_of, "Descriptor Paint\nDescriptor Brand")
 
     assert files == {
@@ -215,7 +215,7 @@ def test_descriptors_of_an_extension_stand_behind_those_of_the_core(schemas_of: 
 
 
 @pytest.mark.parametrize("tag", ["TX", "Grand-Bend_2"])
-def test_another_tag_stands_in_the_names_of_files_and_types(schemas_of: SchemasOf, tag: str) -> None:
+def test_the_tag_is_part_of_the_names_of_files_and_types(schemas_of: SchemasOf, tag: str) -> None:
     schemas = schemas_of(CORE, Transit=BUS + "Interchange Fleet\n  domain entity Bus", tag=tag)
 
     assert list(schemas)[-2:] == [f"{tag}-Ed-Fi-Extended-Core.xsd", f"{tag}-Interchange-Fleet-Extension.xsd"]

@@ -1,4 +1,4 @@
-"""Models without valid schemas: their projects have no files, and a warning says why."""
+"""Projects of models without valid schemas have no files, and a warning has the reason."""
 
 import pytest
 
@@ -21,7 +21,7 @@ Interchange Schools
 
 
 def messages(model: Model) -> list[str]:
-    """Each with its line in the file."""
+    """The messages with their lines in the file."""
     return [f"{problem.place.line}: {problem.message}" for problem in schema_problems(model)]
 
 
@@ -71,7 +71,7 @@ def test_a_core_that_would_make_an_invalid_file_has_none(model_of, text: str, pr
     assert schema_files(model).of("Ed-Fi") == ()
 
 
-def test_a_problem_names_both_places(model_of) -> None:
+def test_a_problem_names_both_positions(model_of) -> None:
     model = model_of("Domain Entity Bus\n  integer BusId is part of identity\n  string Bus is required")
 
     [message] = messages(model)
@@ -96,7 +96,7 @@ def test_a_limit_must_fit_its_type(model_of, limit: str, is_served: bool) -> Non
     ],
 )
 def test_two_elements_of_one_name_are_refused(model_of, tmp_path, members: str, is_served: bool) -> None:
-    """The identity of an entity with one inline common twice has its values twice, one after the other."""
+    """The identity of an entity with one inline common twice has its values twice."""
     model = model_of(f"""
 Domain Entity Bus
   integer BusId is part of identity
@@ -161,7 +161,7 @@ def test_an_extension_has_no_files_where_the_core_has_none(model_of) -> None:
 def test_an_extension_that_declares_a_name_of_the_core_for_the_same_kind_has_none(
     model_of, text: str, kind: str
 ) -> None:
-    """Another kind is no matter: each text is compiled with a core where `School` is of its kind, and with others."""
+    """Another kind is allowed: each text is compiled with a core where `School` is of its kind, and with others."""
     head = "Domain Entity Color\n  string ColorCode is part of identity\n"
     organization = "Abstract Entity Organization\n  string OrganizationCode is part of identity\n"
     of_kind = {
@@ -186,7 +186,7 @@ def test_an_extension_that_declares_a_name_of_the_core_for_the_same_kind_has_non
 
 
 def test_a_required_common_that_an_extension_replaces_is_a_warning_and_files_are_served(model_of, tmp_path) -> None:
-    """XML Schema does not allow what Ed-Fi's own files do here; libxml2 takes it."""
+    """Ed-Fi's own files violate XML Schema here, which libxml2 accepts."""
     model = model_of(
         CORE,
         Lake="""

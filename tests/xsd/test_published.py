@@ -1,7 +1,7 @@
-"""The files of the bundled standards are those that Ed-Fi published, but for documentation.
+"""The files of the bundled standards equal those published by Ed-Fi, except for documentation.
 
-What is compared is a digest of each file: the first 12 hexadecimal digits of SHA-256 over a line for each XML element,
-with its depth, its attributes in order of name and its text. The digests were computed from the published files.
+The test compares digests: the first 12 hexadecimal digits of SHA-256 over a line for each XML element, with its depth,
+its attributes in order of name and its text. The digests were computed from the published files.
 """
 
 import hashlib
@@ -76,7 +76,7 @@ PUBLISHED = {
         "Survey": ("5b16ceaa3f98", 13),
     },
 }
-# Of the sections of the core: number of types and digest of their lines alone.
+# Sections of the core: number of types and digest of their lines.
 SECTIONS = {
     "5.2": {
         "Domain Entities": (96, "f8df1e34f4b0"),

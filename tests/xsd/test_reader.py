@@ -1,4 +1,4 @@
-"""The reader of interchange files and the schemas speak of the same elements: what the reader accepts is valid."""
+"""The reader of interchange files and the schemas agree: documents that the reader accepts are valid."""
 
 import io
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from tests.xsd.outline import XS
 from tests.xsd.reviewed import without_homograph
 
 MODELS = (*STANDARDS, "lake_county")
-# Entities that the interchanges of a standard leave out.
+# Entities without an interchange, by standard.
 NOWHERE_IN_5_2 = {
     "DescriptorMapping",
     "StudentAssessmentEducationOrganizationAssociation",
@@ -40,7 +40,7 @@ NOWHERE = {
 
 @dataclass(frozen=True)
 class Made:
-    """What is made of one model."""
+    """The surface and the schemas of a model."""
 
     name: str
     surface: Surface
@@ -61,7 +61,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def written(made: Made) -> Iterator[tuple[Resource, dict[str, Any], Any]]:
-    """Every resource that an interchange holds, with a body that has every member, and the file that says so."""
+    """Every resource of an interchange, with a body that has every member, and its file."""
     factory = DocumentFactory(made.surface)
     for resource in made.surface.resources:
         if resource.kind is not ResourceKind.SCHOOL_YEAR and resource.name.resource in made.writer.places:
@@ -85,8 +85,8 @@ def test_a_document_with_every_member_is_valid(made: Made) -> None:
     assert invalid == []
 
 
-def test_the_reader_understands_what_the_schemas_say(made: Made) -> None:
-    """What it reads makes the same file again."""
+def test_the_reader_reads_documents_of_the_schemas(made: Made) -> None:
+    """A body that is read from a file gives the same file."""
     reader = DocumentReader(Entities(made.surface))
     count = 0
     for resource, _, document in written(made):
@@ -109,7 +109,7 @@ def names_of(elements: tuple[InterchangeElement, ...]) -> set[str]:
 
 
 def test_the_reader_accepts_exactly_the_elements_of_every_type(made: Made) -> None:
-    """But for the identity of abstract entities, which the reader allows and the schemas leave to their subclasses."""
+    """Except the identity of abstract entities, which the reader accepts and the schemas declare in subclasses."""
     abstract = {entity.name for entity in made.surface.abstract_resources}
     different = {}
     for entity in made.surface.interchange:
@@ -123,7 +123,7 @@ def test_the_reader_accepts_exactly_the_elements_of_every_type(made: Made) -> No
 def _differences(
     writer: Writer, type_name: str, elements: tuple[InterchangeElement, ...]
 ) -> Iterator[tuple[str, set[str]]]:
-    """The names that only one of both has, by type, those of the types inside too."""
+    """The names that only one of both has, by type, including nested types."""
     declared = {
         node.get("name"): node.get("type")
         for particle in writer._particles(type_name)

@@ -1,4 +1,4 @@
-"""The files are those that somebody has read: see reviewed.py."""
+"""The files equal the reviewed text: see reviewed.py."""
 
 from difflib import unified_diff
 
@@ -9,7 +9,7 @@ from tests.xsd.reviewed import NAMES, reviewed, text_of
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_files_are_the_reviewed_ones(name: str) -> None:
-    """Where a change is meant, `python -m tests.xsd.reviewed` writes it down."""
+    """After an intended change, `python -m tests.xsd.reviewed` regenerates the text."""
     changes = unified_diff(reviewed(name).splitlines(), text_of(name).splitlines(), "reviewed", "now", lineterm="", n=1)
 
     assert list(changes) == []

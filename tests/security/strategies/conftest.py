@@ -1,4 +1,4 @@
-"""A district 1 with the schools 11 and 12, and a district 2 with the school 21."""
+"""District 1 with schools 11 and 12, and district 2 with school 21."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A small scenario to authorize in: organizations, people, and what brings these under those; by number and name."""
+"""A scenario for authorization: organizations by id, people by name, and their associations."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +17,7 @@ NFA = "NoFurtherAuthorizationRequired"
 
 
 class Scenario:
-    """Written by a client that may do everything; each method gives the path of what it wrote."""
+    """Writes documents as a client without restrictions; methods return the path of the written document."""
 
     def __init__(self, api: ApiTestClient, documents: DocumentFactory) -> None:
         self.api = api
@@ -34,7 +34,7 @@ class Scenario:
         return "/" + self.resource(name).endpoint
 
     def body(self, name: str, **changes: Any) -> dict[str, Any]:
-        """A minimal body; the descriptors that it needs are there."""
+        """A minimal body; stores its descriptors."""
         resource = self.resource(name)
         if name not in self._targets_stored:
             self.documents.store_targets(resource, self.documents.minimal_body(resource))
@@ -64,7 +64,7 @@ class Scenario:
         return self.post(self.contact_name, **self._contact_key(name))
 
     def people(self, students: Iterable[str], contacts: Iterable[str], staff: Iterable[str] = ()) -> None:
-        """All of them, related to nobody."""
+        """Writes people without associations."""
         for write, names in ((self.student, students), (self.contact, contacts), (self.staff, staff)):
             for name in names:
                 write(name)
@@ -105,7 +105,7 @@ class Scenario:
     def client_by(
         self, *strategies: str, organizations: tuple[int, ...] = (), prefixes: tuple[str, ...] = ()
     ) -> ApiTestClient:
-        """A client that may do anything with any document for which these strategies hold."""
+        """A client with all actions on all resources by these strategies."""
         name = " and ".join(strategies)
         grant = {
             "claims": ["domains/everything"],

@@ -1,6 +1,6 @@
-"""A collection shows exactly the documents that can be had one by one, however it is walked.
+"""A collection contains exactly the documents that can be read singly, with every kind of paging.
 
-What is expected is worked out by a naive model of organizations and people, not by SQL.
+Expectations come from a simple model of organizations and people in Python, not from SQL.
 """
 
 import json
@@ -34,7 +34,7 @@ STUDENTS, CONTACTS, STAFF = ("S1", "S2", "S3"), ("C1", "C2"), ("T1", "T2")
 
 
 class Model:
-    """Who lies below whom, and who belongs where."""
+    """The hierarchy of organizations, and the associations of people."""
 
     def __init__(self, parents, enrollments, relations, employments):
         self.closure = closure_of(parents)
@@ -53,8 +53,8 @@ class Model:
         return {staff for staff, organization in self.employments if organization in self.organizations(claims)}
 
 
-def walked(client, path, size):
-    """By offset, and by token."""
+def paged(client, path, size):
+    """All documents, by offset and by token."""
     by_offset = []
     while page := client.get(f"{path}?offset={len(by_offset)}&limit={size}").json():
         by_offset += page
@@ -72,8 +72,8 @@ def partitioned(client, path):
 
 
 def assert_shows(client, scenario, path, expected, key):
-    """`expected` are the keys of the documents that the client may see; `key` reads one."""
-    shown = walked(client, path, 2)
+    """`expected` are the keys of the documents that the client may read; `key` extracts the key of a body."""
+    shown = paged(client, path, 2)
     assert sorted(map(key, shown)) == sorted(expected)
     assert [each["id"] for each in partitioned(client, path)] == [each["id"] for each in shown]
     total = client.get(f"{path}?limit=0&totalCount=true")
@@ -98,7 +98,7 @@ def populated(api, documents):
     for district in DISTRICTS:
         found.district(district)
     found.people(STUDENTS, CONTACTS, STAFF)
-    # What each example takes back is not what these need.
+    # Stored once, since each example is rolled back.
     for name in (
         "School",
         "StudentSchoolAssociation",
@@ -111,10 +111,10 @@ def populated(api, documents):
 
 
 @pytest.fixture(params=["near", "far"])
-def lies(request, monkeypatch):
-    """Among the first of a resource, looked at before organizations are; or behind those, and behind the first of
-    each organization."""
-    data_store.forget()  # and with it the composed SQL
+def position(request, monkeypatch):
+    """Documents are found among the first rows of the resource, before organizations are considered; or only after
+    those, and after the first rows of each organization."""
+    data_store.forget()  # includes the composed SQL
     if request.param == "near":
         monkeypatch.setattr(relationship_paths, "_FEW", -1)
     else:
@@ -123,7 +123,7 @@ def lies(request, monkeypatch):
     data_store.forget()
 
 
-@pytest.mark.usefixtures("lies")
+@pytest.mark.usefixtures("position")
 @settings(
     max_examples=4,
     deadline=None,
@@ -133,7 +133,7 @@ def lies(request, monkeypatch):
     suppress_health_check=list(HealthCheck),
 )
 @given(parents=PARENTS, claims=CLAIMS, associations=st.fixed_dictionaries(PAIRS))
-def test_what_is_shown_is_what_may_be_read(populated, parents, claims, associations):
+def test_a_collection_contains_exactly_the_readable_documents(populated, parents, claims, associations):
     enrollments, relations, employments = (associations[name] for name in PAIRS)
     model = Model({**dict.fromkeys(DISTRICTS, ()), **parents}, enrollments, relations, employments)
     with transaction.atomic():
@@ -185,7 +185,7 @@ SOME_STRATEGIES = st.lists(
 )
 
 
-@pytest.mark.usefixtures("lies")
+@pytest.mark.usefixtures("position")
 @settings(
     max_examples=5,
     deadline=None,
@@ -195,7 +195,7 @@ SOME_STRATEGIES = st.lists(
     suppress_health_check=list(HealthCheck),
 )
 @given(strategies=SOME_STRATEGIES, claims=CLAIMS, associations=st.fixed_dictionaries(PAIRS), data=st.data())
-def test_by_any_strategy_filter_and_window_what_is_shown_is_what_may_be_read(
+def test_a_collection_contains_exactly_the_readable_documents_for_any_strategy_filter_and_window(
     populated, strategies, claims, associations, data
 ):
     enrollments, relations, employments = (associations[name] for name in PAIRS)
@@ -226,7 +226,7 @@ def test_by_any_strategy_filter_and_window_what_is_shown_is_what_may_be_read(
         for name in names:
             resource, path = populated.resource(name), populated.endpoint(name)
             if client.get(path).status_code == 500:
-                continue  # the strategy asks for nothing that the resource has
+                continue  # the resource has no element for the strategy
             fields = {field.name for field in resource.query_fields}
             filters = {"studentUniqueId": "S1", "schoolId": 11, "lastSurname": "Value"}
             queries = ["", *(f"&{key}={value}" for key, value in filters.items() if key in fields)]
@@ -241,7 +241,7 @@ def test_by_any_strategy_filter_and_window_what_is_shown_is_what_may_be_read(
         transaction.set_rollback(True)
 
 
-def test_a_filter_shows_what_it_finds_among_what_may_be_read(scenario):
+def test_a_filtered_collection_contains_only_readable_documents(scenario):
     for school in (11, 12, 21):
         for code in ("A", "B"):
             scenario.calendar(code, school)
@@ -254,8 +254,8 @@ def test_a_filter_shows_what_it_finds_among_what_may_be_read(scenario):
     assert sis.get("/calendars?calendarCode=A&schoolId=21").json() == []
 
 
-def test_documents_at_the_far_end_are_found_behind_many_others(scenario):
-    """More of another district than are looked at one by one."""
+def test_documents_after_many_unreadable_ones_are_found(scenario):
+    """After more documents of another district than are checked one by one."""
     for number in range(120):
         scenario.calendar(f"C{number}", 21)
     own = [scenario.calendar(f"C{number}", 12) for number in range(3)]
@@ -267,8 +267,8 @@ def test_documents_at_the_far_end_are_found_behind_many_others(scenario):
     assert scenario.client("SISVendor", 11).get("/calendars?totalCount=true")["Total-Count"] == "0"
 
 
-def test_the_rest_of_a_page_shows_only_what_may_still_be_read(scenario, monkeypatch):
-    """Of a page of large documents the later ones are read when the first are done with."""
+def test_later_batches_of_a_page_contain_only_readable_documents(scenario, monkeypatch):
+    """A page of large documents is read in several batches."""
     monkeypatch.setattr(collection, "BYTES_AT_ONCE", 1)
     paths = {}
     for student in ("S1", "S2", "S3"):
@@ -287,8 +287,8 @@ def test_the_rest_of_a_page_shows_only_what_may_still_be_read(scenario, monkeypa
     assert [json.loads(each.text)["studentUniqueId"] for each in shown] == ["S1", "S3"]
 
 
-@pytest.mark.usefixtures("lies")
-def test_of_an_organizations_documents_only_those_of_its_people_are_shown(scenario):
+@pytest.mark.usefixtures("position")
+def test_documents_of_an_organization_about_unrelated_people_are_left_out(scenario):
     scenario.student("S1")
     scenario.student("S2")
     scenario.enroll("S2", 11)
@@ -297,7 +297,7 @@ def test_of_an_organizations_documents_only_those_of_its_people_are_shown(scenar
             scenario.make_responsible(student, organization)
     client = scenario.client_by(EOP, organizations=(1,))
 
-    shown = walked(client, scenario.endpoint("StudentEducationOrganizationResponsibilityAssociation"), 2)
+    shown = paged(client, scenario.endpoint("StudentEducationOrganizationResponsibilityAssociation"), 2)
 
     assert [each["studentReference"]["studentUniqueId"] for each in shown] == ["S2"] * 3
     assert [each["educationOrganizationReference"]["educationOrganizationId"] for each in shown] == [12, 11, 1]
@@ -313,10 +313,10 @@ WINDOWS = ["", "?minChangeVersion=1", "?minChangeVersion=1&maxChangeVersion=9000
         *product(["Student", "Contact", "StudentContactAssociation", "StudentSchoolAssociation"], WINDOWS),
     ],
 )
-def test_a_page_is_not_planned_again_for_each_client(scenario, name, query):
-    """Planning takes longer than a page; PostgreSQL tries it five times."""
+def test_pages_of_different_clients_share_a_plan(scenario, name, query):
+    """Planning takes longer than a page; PostgreSQL makes five custom plans."""
     with connection.cursor() as cursor:
-        cursor.execute("DEALLOCATE ALL")  # What earlier tests of this session prepared was planned for their documents.
+        cursor.execute("DEALLOCATE ALL")  # Earlier tests of this session prepared statements for their documents.
     forget(connection.connection)
     endpoint = scenario.endpoint(name.replace("Contact", scenario.contact_name))
     for client in (scenario.client("SISVendor", school) for school in (11, 12, 21)):
@@ -328,13 +328,13 @@ def test_a_page_is_not_planned_again_for_each_client(scenario, name, query):
             "SELECT max(custom_plans), max(generic_plans) FROM pg_prepared_statements"
             " WHERE statement LIKE '%near AS%' AND statement NOT LIKE '%further AS%'"
         )
-        planned_anew, planned_once = cursor.fetchone()
-    assert planned_anew <= 5
+        replanned, planned_once = cursor.fetchone()
+    assert replanned <= 5
     assert planned_once >= 4
 
 
-def test_each_of_several_organizations_of_a_document_must_be_reached(scenario):
-    """As in an extension, where nothing says that the organizations of two references are one."""
+def test_all_organizations_of_a_document_must_be_accessible(scenario):
+    """As in an extension with references to two independent organizations."""
     offered = scenario.post(
         "CourseOffering", schoolReference={"schoolId": 11}, sessionReference=session_of(scenario, 11)
     )

@@ -1,4 +1,4 @@
-"""Custom views of the operator: documents whose basis document is listed in a view of the schema `auth`."""
+"""Custom views: documents whose basis document is listed in a view of the schema `auth`."""
 
 import json
 import re
@@ -39,14 +39,14 @@ def _schema(db):
 
 
 def list_documents(view: str, paths: Iterable[str], kind: str = "OR REPLACE VIEW") -> None:
-    """The view has the ids of these documents."""
+    """Creates a view with the ids of these documents."""
     ids = ", ".join(f"'{path.rsplit('/', 1)[1]}'" for path in paths)
     sql(f"CREATE {kind} auth.{view} AS SELECT unnest(ARRAY[{ids}]::uuid[]) AS document_uuid")
 
 
 @pytest.fixture
 def students(scenario) -> dict[str, str]:
-    """Paths of four students, of whom A and B are in the view."""
+    """Paths of four students; A and B are in the view."""
     found = {name: scenario.student(name) for name in "ABCD"}
     list_documents(STUDENT_VIEW, [found["A"], found["B"]])
     return found
@@ -70,7 +70,7 @@ def denial(which: str, *, type_: str = "", detail: str = HINT) -> dict[str, Any]
     }
 
 
-def test_documents_are_read_changed_and_removed_whose_basis_is_listed(scenario, students):
+def test_documents_whose_basis_is_listed_can_be_read_changed_and_deleted(scenario, students):
     paths = {name: scenario.enroll(name, 11) for name in students}
     client = scenario.client_by(STUDENT_VIEW)
 
@@ -91,7 +91,7 @@ def test_documents_are_read_changed_and_removed_whose_basis_is_listed(scenario, 
     assert scenario.api.get(paths["C"]).json() == stored
 
 
-def test_new_documents_are_created_whose_basis_is_listed(scenario, students):
+def test_documents_whose_basis_is_listed_can_be_created(scenario, students):
     client = scenario.client_by(STUDENT_VIEW)
 
     assert client.post("/studentSchoolAssociations", scenario.enrollment("A", 11)).status_code == 201
@@ -113,7 +113,7 @@ def test_a_key_change_is_authorized_by_the_view(scenario, students):
     assert moved.status_code == 204
 
 
-def test_collections_have_what_may_be_read(scenario, students):
+def test_collections_contain_readable_documents(scenario, students):
     paths = {(name, school): scenario.enroll(name, school) for name in students for school in (11, 12, 21)}
     client = scenario.client_by(STUDENT_VIEW)
     listed = [(name, school) for name, school in paths if name in "AB"]
@@ -141,7 +141,7 @@ def test_collections_have_what_may_be_read(scenario, students):
     assert shown() == []
 
 
-def test_the_basis_itself_is_found_in_its_view_and_never_created_through_it(scenario, students):
+def test_the_basis_itself_is_readable_but_not_creatable_by_its_view(scenario, students):
     client = scenario.client_by(STUDENT_VIEW)
     body = scenario.body("Student", studentUniqueId="A")
 
@@ -158,7 +158,7 @@ def test_the_basis_itself_is_found_in_its_view_and_never_created_through_it(scen
     assert client.delete(students["C"]).status_code == 403
 
 
-def test_a_basis_whose_key_changes_stays_what_it_is(scenario):
+def test_a_basis_stays_accessible_after_a_key_change(scenario):
     period = scenario.post("ClassPeriod", classPeriodName="P", schoolReference={"schoolId": 11})
     list_documents("ClassPeriodWithBell", [period])
     client = scenario.client_by("ClassPeriodWithBell")
@@ -170,7 +170,7 @@ def test_a_basis_whose_key_changes_stays_what_it_is(scenario):
 
 
 def test_the_basis_is_reached_through_further_documents(scenario):
-    """A section leads to its school by the course offering; the school of its location is another matter."""
+    """A section belongs to the school of its course offering, not to that of its location."""
     for school in (11, 21):
         session = {"schoolReference": {"schoolId": school}}
         name = scenario.body("Session")["sessionName"]
@@ -207,7 +207,7 @@ def _path_of(scenario: Scenario, query: str) -> str:
     return f"{query.partition('?')[0]}/{found['id']}"
 
 
-def test_of_two_references_the_one_without_a_role_counts(scenario):
+def test_a_reference_without_role_name_takes_precedence(scenario):
     body = {"beginDate": "2025-08-20", "feederRelationshipDescription": "x"}
     listed, other = (_path_of(scenario, f"/schools?schoolId={school}") for school in (11, 21))
     feeds = scenario.post(
@@ -228,7 +228,7 @@ def test_of_two_references_the_one_without_a_role_counts(scenario):
     assert client.delete(other).status_code == 403
 
 
-def test_an_abstract_basis_stands_for_its_kinds(scenario):
+def test_an_abstract_basis_stands_for_its_subclasses(scenario):
     courses = {
         organization: scenario.post("Course", educationOrganizationReference={"educationOrganizationId": organization})
         for organization in (1, 2, 11)
@@ -245,8 +245,8 @@ def test_an_abstract_basis_stands_for_its_kinds(scenario):
     assert "existing value of the 'EducationOrganizationId' property" in problem(refused)["errors"][0]
 
 
-def test_a_reference_that_is_not_there_cannot_be_decided_by(scenario, standard):
-    """The reporting school of an assessment result is optional."""
+def test_a_document_without_the_reference_is_refused(scenario, standard):
+    """The reporting school of a student assessment is optional."""
     if standard == "3.3.1-b":
         pytest.skip("this standard has no reporting school")
     body = scenario.body("StudentAssessment")
@@ -304,7 +304,7 @@ def test_views_combine_with_all_other_strategies(scenario, students):
         assert [client.get(paths[name]).status_code for name in "ABC"] == [200, 403, 403]
         assert len(client.get("/studentSchoolAssociations").json()) == 1
         assert client.get("/studentSchoolAssociations?totalCount=true&limit=0")["Total-Count"] == "1"
-        # Those that must all allow come first.
+        # Strategies that must all allow come first.
         assert problem(client.get(paths["C"])) == denial("existing")
         assert "No relationships have been established" in problem(client.get(paths["B"]))["errors"][0]
 
@@ -339,7 +339,7 @@ def test_readable_related_documents_are_listed(scenario, students):
 
 @pytest.fixture
 def watcher(scenario):
-    """A client that reads changes by the view."""
+    """A client that reads changes, authorized by the view."""
 
     def of(view: str) -> ApiTestClient:
         grant = {"claims": ["domains/everything"], "actions": ["Read", "ReadChanges"], "strategies": [view]}
@@ -363,13 +363,13 @@ def test_changes_are_authorized_by_the_documents_that_the_key_references(scenari
     deletes = client.get("/studentSchoolAssociations/deletes?totalCount=true")
     key_changes = client.get("/studentSchoolAssociations/keyChanges").json()
 
-    # A is enrolled again, by the change of a key.
+    # A is enrolled again by a key change.
     assert [each["keyValues"]["studentUniqueId"] for each in deletes.json()] == ["B"]
     assert deletes["Total-Count"] == "1"
     assert [each["oldKeyValues"]["studentUniqueId"] for each in key_changes] == ["B"]
 
 
-def test_changes_of_what_is_reached_through_further_documents(scenario, watcher):
+def test_changes_of_documents_with_an_indirect_path_to_the_basis(scenario, watcher):
     scenario.post("Section")
     session = scenario.body("Section")["courseOfferingReference"]
     scenario.api.delete(_path_of(scenario, "/sections"))
@@ -389,18 +389,18 @@ def test_changes_of_an_abstract_basis(scenario, watcher):
     district = _path_of(scenario, "/localEducationAgencies?localEducationAgencyId=1")
     list_documents("EducationOrganizationWithCatalog", [district, _path_of(scenario, "/schools?schoolId=11")])
 
-    told = watcher("EducationOrganizationWithCatalog").get("/courses/deletes").json()
+    deletes = watcher("EducationOrganizationWithCatalog").get("/courses/deletes").json()
 
-    assert [each["keyValues"]["educationOrganizationId"] for each in told] == [1, 11]
+    assert [each["keyValues"]["educationOrganizationId"] for each in deletes] == [1, 11]
 
 
 def test_deletes_of_the_basis_are_listed_if_the_view_has_them(scenario, students, watcher):
     for path in students.values():
         scenario.api.delete(path)
 
-    told = watcher(STUDENT_VIEW).get("/students/deletes").json()
+    deletes = watcher(STUDENT_VIEW).get("/students/deletes").json()
 
-    assert [each["keyValues"]["studentUniqueId"] for each in told] == ["A", "B"]
+    assert [each["keyValues"]["studentUniqueId"] for each in deletes] == ["A", "B"]
 
 
 def test_changes_cannot_be_authorized_by_members_outside_the_key(scenario, watcher):
@@ -408,13 +408,13 @@ def test_changes_cannot_be_authorized_by_members_outside_the_key(scenario, watch
 
     refused = watcher("SchoolWithNightClasses").get("/studentAssessments/deletes")
 
-    assert configuration_fault(refused) == (
+    assert configuration_error(refused) == (
         "The resource 'StudentAssessment' is configured with the 'SchoolWithNightClasses' authorization strategy, but "
         "no School securable element resolves to a root table column."
     )
 
 
-def configuration_fault(response: Any) -> str:
+def configuration_error(response: Any) -> str:
     assert response.status_code == 500, response.content
     found = problem(response)
     assert found["type"] == "urn:ed-fi:api:system:configuration:security"
@@ -436,12 +436,12 @@ def unknown(name: str) -> str:
         "CREATE VIEW StudentWithPets AS SELECT document_uuid FROM document",
     ],
 )
-def test_a_view_that_cannot_be_used_is_the_operators_fault(scenario, made):
+def test_an_unusable_view_is_a_configuration_error(scenario, made):
     sql(made)
     client = scenario.client_by("StudentWithPets")
 
     for response in (client.get("/students"), client.post("/students", scenario.body("Student"))):
-        assert configuration_fault(response) == unknown("StudentWithPets")
+        assert configuration_error(response) == unknown("StudentWithPets")
 
 
 @pytest.mark.parametrize(
@@ -450,24 +450,24 @@ def test_a_view_that_cannot_be_used_is_the_operators_fault(scenario, made):
 def test_a_basis_has_to_be_a_resource(scenario, name):
     list_documents(name[:63], [])
 
-    assert configuration_fault(scenario.client_by(name).get("/students")) == unknown(name)
+    assert configuration_error(scenario.client_by(name).get("/students")) == unknown(name)
 
 
-def test_a_resource_without_a_path_to_the_basis(scenario, students):
-    assert configuration_fault(scenario.client_by(STUDENT_VIEW).get("/schools")) == (
+def test_a_resource_without_a_path_to_the_basis_is_a_configuration_error(scenario, students):
+    assert configuration_error(scenario.client_by(STUDENT_VIEW).get("/schools")) == (
         f"The resource 'School' is configured with the '{STUDENT_VIEW}' authorization strategy, but no Student "
         "securable element resolves to a root table column."
     )
 
 
-def test_a_view_may_come_and_go(scenario, students):
+def test_a_view_may_be_created_and_dropped_at_any_time(scenario, students):
     path = scenario.enroll("A", 11)
     client = scenario.client_by(STUDENT_VIEW)
     assert client.get(path).status_code == 200
 
     sql(f"DROP VIEW auth.{STUDENT_VIEW}")
     for response in (client.get(path), client.get("/studentSchoolAssociations"), client.delete(path)):
-        assert configuration_fault(response) == unknown(STUDENT_VIEW)
+        assert configuration_error(response) == unknown(STUDENT_VIEW)
 
     list_documents(STUDENT_VIEW, [students["A"]], "MATERIALIZED VIEW")
     sql(f"CREATE UNIQUE INDEX ON auth.{STUDENT_VIEW} (document_uuid)")
@@ -481,7 +481,7 @@ def claims_file(tmp_path: Path, claim: str, *strategies: str) -> str:
     return str(file)
 
 
-def test_claim_sets_are_loaded_if_their_views_are_there(scenario, tmp_path):
+def test_claim_sets_are_loaded_if_their_views_exist(scenario, tmp_path):
     file = claims_file(tmp_path, "ed-fi/studentSchoolAssociation", STUDENT_VIEW)
 
     with pytest.raises(CommandError, match=f"Read of ed-fi/studentSchoolAssociation in Ours by {STUDENT_VIEW}"):
@@ -493,7 +493,7 @@ def test_claim_sets_are_loaded_if_their_views_are_there(scenario, tmp_path):
     assert ClaimSet.objects.filter(name="Ours").exists()
 
 
-def test_claim_sets_are_loaded_if_their_resources_lead_to_the_basis(scenario, tmp_path):
+def test_claim_sets_are_loaded_if_their_resources_have_a_path_to_the_basis(scenario, tmp_path):
     list_documents(STUDENT_VIEW, [])
     file = claims_file(tmp_path, "ed-fi/school", STUDENT_VIEW)
 
@@ -501,7 +501,7 @@ def test_claim_sets_are_loaded_if_their_resources_lead_to_the_basis(scenario, tm
         call_command("load_claim_sets", file, stdout=StringIO())
 
 
-def test_checks_name_views_that_are_gone_and_resources_without_a_way(scenario, tmp_path):
+def test_checks_report_missing_views_and_resources_without_a_path(scenario, tmp_path):
     list_documents(STUDENT_VIEW, [])
     call_command("load_claim_sets", claims_file(tmp_path, "domains/people", STUDENT_VIEW), stdout=StringIO())
 
@@ -516,7 +516,7 @@ def warnings() -> str:
 
 
 @pytest.mark.urls("tests.security.urls")
-def test_the_admin_takes_views_that_are_there(client: Client):
+def test_the_admin_accepts_existing_views(client: Client):
     client.force_login(get_user_model().objects.create_superuser("operator"))
     claim_set = ClaimSet.objects.create(name="Ours")
     claim = ResourceClaim.objects.get(name="ed-fi/studentSchoolAssociation")
@@ -542,7 +542,7 @@ def test_the_admin_takes_views_that_are_there(client: Client):
 
 
 def block(language: str) -> str:
-    """A part of the operator's page, as it is written there."""
+    """A code block of the page for operators."""
     return re.search(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)[1]
 
 

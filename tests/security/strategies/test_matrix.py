@@ -1,7 +1,7 @@
-"""Claim set, how near the client is to a document, and what it asks → the answer with its body.
+"""Claim set, relation of the client to a document, and request → the answer with its body.
 
-The documents belong to the school 11 of the district 1: a calendar, a student who is enrolled there, the enrollment;
-and there is an assessment of `uri://ed-fi.org`. Another client has made them. They are asked for singly, and listed.
+The documents belong to school 11 of district 1: a calendar, a student enrolled there, the enrollment; and there is an
+assessment of `uri://ed-fi.org`. Another client has created them. They are requested singly and in collections.
 """
 
 from typing import Any
@@ -19,9 +19,8 @@ RELATIONS: dict[str, dict[str, Any]] = {
     "nobody": {"organizations": (), "prefixes": ()},
 }
 RESOURCES = ("Calendar", "Student", "StudentSchoolAssociation", "Assessment")
-# How Create, Read, Update and Delete are answered: + allowed, - there is no claim for it, . it is not granted,
-# c something refers to it; not related is the school (s), the person (p) or both (b); the namespace does not begin
-# so (n), or there are no prefixes (0); others own it (o).
+# Answers to Create, Read, Update and Delete: + allowed, - without a claim, . not granted, c referenced by other
+# documents; unrelated school (s), person (p) or both (b); namespace mismatch (n), no prefixes (0); another owner (o).
 MATRIX = """
                                        Calendar Student StudentSchoolAssociation Assessment
 EdFiSandbox     the school itself      ++++     +++c    ++++                     ++++
@@ -99,36 +98,36 @@ def test_actions_granted_by_claim_set_and_owner(
     near = RELATIONS[relation]
     client = scenario.client(claim_set, *near["organizations"], prefixes=near["prefixes"])
     for name in RESOURCES:
-        letters = cells[name]
+        codes = cells[name]
         path, collection = paths[name], scenario.endpoint(name)
         id_, body = path.rsplit("/", 1)[1], body_of(scenario, path)
-        assert_lists(client.get(f"{collection}?totalCount=true"), letters, id_)
+        assert_lists(client.get(f"{collection}?totalCount=true"), codes, id_)
         requests = {
             "Create": ("post", collection, body, 200),
             "Read": ("get", path, None, 200),
             "Update": ("put", path, body | {"id": id_}, 204),
             "Delete": ("delete", path, None, 204),
         }
-        for (action, (method, place, sent, allowed)), letter in zip(requests.items(), letters, strict=True):
+        for (action, (method, place, sent, allowed)), code in zip(requests.items(), codes, strict=True):
             answer = client.request(method, place, sent)
-            if letter == "+":
+            if code == "+":
                 assert answer.status_code == allowed, (action, answer.content)
-            elif letter == "c":
+            elif code == "c":
                 assert answer.status_code == 409
                 assert answer.json()["type"] == "urn:ed-fi:api:data-conflict:dependent-item-exists"
             else:
-                assert problem(answer) == denial(letter, claim_set, name, action, near)
-        if letters.endswith("+"):
-            assert scenario.api.post(collection, body).status_code == 201  # for what comes next
+                assert problem(answer) == denial(code, claim_set, name, action, near)
+        if codes.endswith("+"):
+            assert scenario.api.post(collection, body).status_code == 201  # for the next requests
 
 
 def body_of(scenario: Scenario, path: str) -> dict[str, Any]:
     return {name: value for name, value in scenario.api.get(path).json().items() if name != "id" and name[0] != "_"}
 
 
-def assert_lists(answer: HttpResponse, letters: str, id_: str) -> None:
-    """A list holds what may be read one by one; it is refused only where nothing could ever be in it."""
-    match letters[1]:
+def assert_lists(answer: HttpResponse, codes: str, id_: str) -> None:
+    """A collection contains the documents that may be read singly; it is refused only if it must always be empty."""
+    match codes[1]:
         case "+":
             shown = [each["id"] for each in answer.json()]
             assert (id_ in shown, answer["Total-Count"]) == (True, str(len(shown)))
@@ -146,9 +145,9 @@ def problem(answer: HttpResponse) -> dict[str, Any]:
     return body
 
 
-def denial(letter: str, claim_set: str, name: str, action: str, near: dict[str, Any]) -> dict[str, Any]:
+def denial(code: str, claim_set: str, name: str, action: str, near: dict[str, Any]) -> dict[str, Any]:
     ids, prefixes = (", ".join(f"'{each}'" for each in near[what]) for what in ("organizations", "prefixes"))
     claims = f"claim ({ids})" if len(near["organizations"]) == 1 else f"claims ({ids or 'none'})"
     facts = {"claim_set": claim_set, "name": name, "action": action, "claims": claims, "prefixes": prefixes}
-    type_, detail, *errors = (text.format(**facts) for text in DENIALS[letter])
+    type_, detail, *errors = (text.format(**facts) for text in DENIALS[code])
     return {"type": f"urn:ed-fi:api:security:authorization{type_}", "detail": detail, "errors": errors}

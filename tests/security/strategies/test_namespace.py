@@ -22,10 +22,10 @@ def term(namespace, code="T"):
 
 
 def mismatch(which, *prefixes):
-    told = ", ".join(f"'{prefix}'" for prefix in prefixes)
+    listed = ", ".join(f"'{prefix}'" for prefix in prefixes)
     return {
         "detail": f"{DENIED} {which} 'Namespace' value of the data does not start with any of the caller's associated "
-        f"namespace prefixes ({told}).",
+        f"namespace prefixes ({listed}).",
         "type": f"{TYPE}:access-denied:namespace-mismatch",
         "errors": [],
     }
@@ -39,7 +39,7 @@ def vendor(scenario):
     return find
 
 
-def test_a_namespace_that_begins_with_a_prefix_is_ones_own(scenario, vendor):
+def test_a_namespace_that_starts_with_a_prefix_is_accessible(scenario, vendor):
     client = vendor("uri://a.example", "uri://b.example")
 
     assert client.post("/termDescriptors", term("uri://b.example/TermDescriptor")).status_code == 201
@@ -48,7 +48,7 @@ def test_a_namespace_that_begins_with_a_prefix_is_ones_own(scenario, vendor):
     assert problem(answer) == mismatch("The", "uri://a.example", "uri://b.example")
 
 
-def test_what_is_stored_is_told_apart(scenario, vendor):
+def test_stored_and_proposed_namespaces_are_reported_differently(scenario, vendor):
     path = scenario.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
     client = vendor("uri://b.example")
 
@@ -72,7 +72,7 @@ def test_without_prefixes_nothing_is_accessible(scenario, vendor):
 @pytest.mark.parametrize(
     "prefix", ["%", "uri://_.example", "uri://a.exampl_", "uri://a.example%", "' OR true --", "\\"]
 )
-def test_no_character_of_a_prefix_has_a_meaning(scenario, vendor, prefix):
+def test_no_character_of_a_prefix_is_a_wildcard(scenario, vendor, prefix):
     path = scenario.post("TermDescriptor", **term("uri://a.example/TermDescriptor"))
     client = vendor(prefix)
 
@@ -80,7 +80,7 @@ def test_no_character_of_a_prefix_has_a_meaning(scenario, vendor, prefix):
     assert client.get("/termDescriptors").json() == []
 
 
-def test_collections_show_what_begins_so(scenario, vendor):
+def test_collections_contain_documents_with_the_prefix(scenario, vendor):
     for name in ("a", "ab", "b"):
         for code in ("1", "2"):
             scenario.post("TermDescriptor", **term(f"uri://{name}.example/TermDescriptor", code))
@@ -95,7 +95,7 @@ def test_collections_show_what_begins_so(scenario, vendor):
     ]
 
 
-def test_all_of_several_strategies_must_allow(scenario):
+def test_all_strategies_must_allow(scenario):
     scenario.student("S")
     both = scenario.client_by("NamespaceBased", EO, organizations=(1,), prefixes=("uri://a.example",))
 

@@ -24,7 +24,7 @@ def other(owner):
     return ApiTestClient(new_token("other", "OwnershipBased"))
 
 
-def test_the_owner_of_a_document_may_do_everything_with_it(scenario, owner, other):
+def test_the_owner_of_a_document_has_full_access(scenario, owner, other):
     body = scenario.body("Student", studentUniqueId="S")
     path = item_path(owner.post("/students", body))
 
@@ -37,7 +37,7 @@ def test_the_owner_of_a_document_may_do_everything_with_it(scenario, owner, othe
     assert owner.delete(path).status_code == 204
 
 
-def test_a_repetition_is_denied_to_others_too(scenario, owner, other):
+def test_a_repeated_post_by_another_client_is_denied(scenario, owner, other):
     body = scenario.body("Student", studentUniqueId="S")
     statuses = [owner.post("/students", body).status_code for _ in range(3)]
 

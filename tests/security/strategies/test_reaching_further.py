@@ -1,4 +1,4 @@
-"""A client that is let in tries to reach more than it may: none of it works, and none of it tells anything."""
+"""Attempts of an authenticated client to exceed its permissions fail without disclosing anything."""
 
 import json
 from functools import partial
@@ -72,7 +72,7 @@ PREFIX = "uri://ed-fi.org"
         {"": "uri://ed-fi.org/X"},
     ],
 )
-def test_a_namespace_that_only_looks_like_ones_own_is_not(scenario: Scenario, namespace: object) -> None:
+def test_a_namespace_that_resembles_an_own_one_is_refused(scenario: Scenario, namespace: object) -> None:
     vendor = scenario.client("SISVendor", prefixes=(PREFIX,))
 
     answer = vendor.post("/assessments", scenario.body("Assessment") | {"namespace": namespace})
@@ -82,7 +82,7 @@ def test_a_namespace_that_only_looks_like_ones_own_is_not(scenario: Scenario, na
 
 
 def test_a_descriptor_of_others_is_not_overwritten_in_another_case(scenario: Scenario) -> None:
-    """Descriptors are the same in capitals; prefixes are not."""
+    """Descriptors are case-insensitive, namespace prefixes are case-sensitive."""
     body = {"namespace": "uri://other.example/PerformanceLevelDescriptor", "codeValue": "A", "shortDescription": "A"}
     path = item_path(scenario.api.post("/performanceLevelDescriptors", body))
     vendor = scenario.client("SISVendor", prefixes=("URI://OTHER.EXAMPLE",))
@@ -96,11 +96,11 @@ def test_a_descriptor_of_others_is_not_overwritten_in_another_case(scenario: Sce
 
 
 def test_a_document_is_not_reached_through_another_resource(scenario: Scenario, sis) -> None:
-    """Its id says nothing where it does not belong, not even that it is there."""
+    """Below another resource the id of a document does not even disclose that it exists."""
     calendar = scenario.calendar("C", 21).rsplit("/", 1)[1]
-    nothing = "01a1ffd7-0000-7000-8000-000000000000"
+    missing = "01a1ffd7-0000-7000-8000-000000000000"
 
-    def asked(id_: str) -> list[tuple[int, bytes]]:
+    def responses(id_: str) -> list[tuple[int, bytes]]:
         answers = (
             sis.get(f"/schools/{id_}"),
             sis.delete(f"/assessments/{id_}"),
@@ -112,10 +112,10 @@ def test_a_document_is_not_reached_through_another_resource(scenario: Scenario, 
             (each.status_code, each.content.replace(id_.encode(), b"").split(b'"correlationId"')[0]) for each in answers
         ]
 
-    assert asked(calendar) == asked(nothing)
+    assert responses(calendar) == responses(missing)
 
 
-def test_tokens_of_pages_open_no_more_than_ones_own(scenario: Scenario, sis) -> None:
+def test_page_tokens_of_other_clients_give_no_access(scenario: Scenario, sis) -> None:
     for number in range(6):
         scenario.calendar(f"C{number}", 21 if number % 2 else 11)
     tokens = [scenario.api.get("/calendars?limit=1")["Next-Page-Token"]]
@@ -127,7 +127,7 @@ def test_tokens_of_pages_open_no_more_than_ones_own(scenario: Scenario, sis) -> 
 
 
 def test_deletes_and_key_changes_of_other_organizations_are_not_disclosed(scenario: Scenario) -> None:
-    """To nobody but those who could have seen it: by the key that it had."""
+    """Only clients that could have read the document see them, by its former key."""
     clients = {id_: scenario.client("EdFiAPIPublisherReader", id_) for id_ in (1, 2)}
     scenario.body("ClassPeriod")
     period = scenario.post("ClassPeriod", classPeriodName="P", schoolReference={"schoolId": 21})
@@ -141,8 +141,8 @@ def test_deletes_and_key_changes_of_other_organizations_are_not_disclosed(scenar
             assert (len(answer.json()), answer["Total-Count"]) == (expected, str(expected)), (place, id_)
 
 
-def test_an_organization_is_not_drawn_under_ones_own(scenario: Scenario) -> None:
-    """Who may write organizations within reach may not say of another that it lies below."""
+def test_another_organization_cannot_be_moved_below_an_own_one(scenario: Scenario) -> None:
+    """A client that may write its own organizations cannot become the parent of another one."""
     client = scenario.client_by(EO, organizations=(1,))
     path = next(f"/data/ed-fi/schools/{each['id']}" for each in scenario.api.get("/schools?schoolId=21").json())
     body = {key: value for key, value in scenario.api.get(path).json().items() if key[0] != "_"}
@@ -164,11 +164,11 @@ def test_a_client_cannot_set_the_owner_of_a_document(scenario: Scenario) -> None
     assert mine.get(path).status_code == 200
 
 
-def test_conditions_and_order_do_not_turn_a_refusal_into_something_else(scenario: Scenario, sis) -> None:
+def test_conditional_requests_do_not_change_a_refusal(scenario: Scenario, sis) -> None:
     path = scenario.calendar("C", 21)
     tag = scenario.api.get(path)["ETag"]
     body = scenario.body("Calendar", calendarCode="C", schoolReference={"schoolId": 21})
-    asked = [
+    responses = [
         partial(sis.get, path, HTTP_IF_NONE_MATCH=tag),
         partial(sis.get, path, HTTP_IF_NONE_MATCH="*"),
         partial(sis.delete, path, HTTP_IF_MATCH=tag),
@@ -178,7 +178,7 @@ def test_conditions_and_order_do_not_turn_a_refusal_into_something_else(scenario
         partial(sis.post, "/calendars", body, HTTP_IF_MATCH='"0-l"'),
     ]
 
-    answers = [each() for each in asked]
+    answers = [each() for each in responses]
 
     assert {answer.status_code for answer in answers} == {403}
     assert len({answer.json()["detail"] for answer in answers}) == 1

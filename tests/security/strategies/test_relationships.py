@@ -1,4 +1,4 @@
-"""The relationship strategies over HTTP: who reaches what, and the exact refusals. See
+"""The relationship strategies over HTTP: accessible documents, and the texts of refusals. See
 meadowlark/docs/authorization.md#people."""
 
 import orjson
@@ -46,7 +46,7 @@ def value(name):
     return f"the resource item's '{name}' value."
 
 
-# --- what follows for people, line by line ---
+# --- people ---
 
 
 def test_a_student_without_an_enrollment_can_be_created_but_not_read(scenario):
@@ -69,7 +69,7 @@ def test_an_enrollment_at_a_claimed_school_makes_the_student_accessible(scenario
     assert sis.put(student, stored.json() | {"firstName": "New"}).status_code == 204
 
 
-def test_with_its_last_enrollment_a_student_becomes_invisible_at_once(scenario):
+def test_without_its_last_enrollment_a_student_is_inaccessible_immediately(scenario):
     sis = scenario.client("SISVendor", 1)
     student = scenario.student("S")
     enrollment = scenario.enroll("S", 11)
@@ -101,7 +101,7 @@ def test_a_contact_becomes_readable_through_an_enrolled_student(scenario):
     assert sis.get(item_path(contact)).status_code == 200
 
 
-def test_an_enrollment_that_another_client_made_counts(scenario):
+def test_an_enrollment_by_another_client_counts(scenario):
     student = scenario.student("S")
     scenario.enroll("S", 11)
 
@@ -110,7 +110,7 @@ def test_an_enrollment_that_another_client_made_counts(scenario):
 
 
 @pytest.mark.parametrize("establish", ["employ", "assign"])
-def test_staff_is_reached_by_employment_or_assignment(scenario, establish):
+def test_staff_is_accessible_by_employment_or_assignment(scenario, establish):
     sis = scenario.client("SISVendor", 1)
     staff = scenario.staff("T")
     assert problem(sis.get(staff)) == unrelated(
@@ -143,7 +143,7 @@ def test_responsibility_needs_no_enrollment(scenario):
 # --- organizations ---
 
 
-def test_a_claim_covers_what_lies_below_and_nothing_beside_or_above(scenario):
+def test_a_claim_covers_lower_organizations_only(scenario):
     calendars = {school: scenario.calendar("C", school) for school in (11, 12, 21)}
     district, school = scenario.client("SISVendor", 1), scenario.client("SISVendor", 11)
 
@@ -152,7 +152,7 @@ def test_a_claim_covers_what_lies_below_and_nothing_beside_or_above(scenario):
     assert problem(school.get(calendars[21])) == unrelated("claim ('11')", value("SchoolId"))
 
 
-def test_inverted_strategies_look_upwards(scenario):
+def test_inverted_strategies_cover_higher_organizations(scenario):
     district, other = (
         scenario.post("Course", courseCode="A", educationOrganizationReference={"educationOrganizationId": 1}),
         (scenario.post("Course", courseCode="A", educationOrganizationReference={"educationOrganizationId": 12})),
@@ -172,7 +172,7 @@ def test_a_client_may_create_the_organization_that_it_claims(scenario):
     assert problem(answer) == unrelated("claim ('77')", value("SchoolId"))
 
 
-def test_the_hierarchy_counts_as_it_is_now(scenario):
+def test_a_change_of_the_hierarchy_applies_immediately(scenario):
     client, calendar = scenario.client("SISVendor", 2), scenario.calendar("C", 11)
     assert client.get(calendar).status_code == 403
 
@@ -184,7 +184,7 @@ def test_the_hierarchy_counts_as_it_is_now(scenario):
 # --- writes ---
 
 
-def test_nothing_is_written_for_another_school(scenario):
+def test_writes_for_another_school_are_refused(scenario):
     sis = scenario.client("SISVendor", 1)
     scenario.student("S")
 
@@ -218,7 +218,7 @@ def test_a_key_change_may_not_leave_the_claims(scenario):
     assert sis.get(path).json()["schoolReference"]["schoolId"] == 12
 
 
-def test_a_same_document_again_is_denied_as_a_changed_one(scenario):
+def test_an_unchanged_post_is_denied_like_a_changed_one(scenario):
     path = scenario.calendar("C", 11)
     body = {name: value for name, value in scenario.api.get(path).json().items() if not name.startswith("_")}
     del body["id"]
@@ -226,7 +226,7 @@ def test_a_same_document_again_is_denied_as_a_changed_one(scenario):
     assert scenario.client("SISVendor", 2).post("/calendars", body).status_code == 403
 
 
-def test_a_missing_document_is_missing_and_no_matter_of_rights(scenario):
+def test_a_missing_document_is_404_instead_of_403(scenario):
     path = scenario.calendar("C", 11)
     body = scenario.api.get(path).json()
     scenario.api.delete(path)
@@ -237,7 +237,7 @@ def test_a_missing_document_is_missing_and_no_matter_of_rights(scenario):
     assert sis.put(path, body).status_code == 404
 
 
-# --- values that are not there ---
+# --- missing values ---
 
 
 def test_an_unknown_school_is_a_required_element(scenario):
@@ -300,7 +300,7 @@ def test_an_unknown_staff_is_a_required_element_with_its_hint(scenario):
     )
 
 
-def test_hints_of_several_required_elements_are_each_given_once(scenario):
+def test_each_hint_is_given_once(scenario):
     contact = scenario.contact_name
     reference = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": "Nobody"}}
     body = scenario.body(f"Student{contact}Association", studentReference={"studentUniqueId": "Nobody"}, **reference)
@@ -389,7 +389,7 @@ def test_failures_of_all_relationship_strategies_are_one_message(scenario):
     )
 
 
-def test_people_only_does_not_look_at_organizations(scenario):
+def test_people_only_ignores_organizations(scenario):
     scenario.student("S")
     scenario.enroll("S", 11)
     foreign = scenario.enroll("S", 21)
@@ -406,7 +406,7 @@ def test_no_further_authorization_required_allows_reading(scenario):
 
 
 @pytest.mark.parametrize("name", ["Foo", "RelationshipsWithEdOrgsAndPeopleIncludingDeletes"])
-def test_a_strategy_that_there_is_not_is_the_operators_fault(scenario, name):
+def test_an_unknown_strategy_is_a_configuration_error(scenario, name):
     answer = scenario.client_by(name).get("/calendars")
 
     assert answer.status_code == 500
@@ -416,7 +416,7 @@ def test_a_strategy_that_there_is_not_is_the_operators_fault(scenario, name):
     ]
 
 
-def test_a_strategy_that_finds_nothing_to_look_at_is_the_operators_fault(scenario):
+def test_a_strategy_without_elements_is_a_configuration_error(scenario):
     answer = scenario.client_by("RelationshipsWithStudentsOnly").get("/calendars")
 
     assert answer.status_code == 500
@@ -465,10 +465,10 @@ def test_a_stored_document_that_lost_its_student_is_inaccessible_with_a_hint(sce
         }
 
 
-# --- what was ---
+# --- deleted documents and disclosure ---
 
 
-def test_a_deletion_is_still_seen_after_the_enrollment_is_deleted_too(scenario):
+def test_a_deletion_stays_visible_after_the_enrollment_is_deleted(scenario):
     sis = scenario.client("EdFiAPIPublisherReader", 1)
     scenario.student("S")
     enrollment = scenario.enroll("S", 11)
@@ -484,7 +484,7 @@ def test_a_deletion_is_still_seen_after_the_enrollment_is_deleted_too(scenario):
     assert scenario.client("EdFiAPIPublisherReader", 2).get("/studentSchoolAssociations/deletes").json() == []
 
 
-def test_relations_show_only_what_may_be_read(scenario):
+def test_relations_contain_only_readable_documents(scenario):
     scenario.student("S")
     calendars = {school: scenario.calendar("C", school) for school in (11, 21)}
     year = scenario.api.get("/schoolYearTypes").json()[0]["id"]
@@ -496,8 +496,8 @@ def test_relations_show_only_what_may_be_read(scenario):
     assert sis.get("/relations/v1" + calendars[21].removeprefix("/data")).status_code == 403
 
 
-def test_a_refused_delete_links_to_what_the_client_may_read(scenario):
-    """Who deletes a student learns of enrollments elsewhere that there are some, not where."""
+def test_a_refused_delete_links_to_readable_referrers(scenario):
+    """A client that deletes a student learns that enrollments elsewhere exist, but not where."""
     student = scenario.student("S")
     enrollments = {1: scenario.enroll("S", 11), 2: scenario.enroll("S", 21)}
     related = student.replace("/data/", "/relations/v1/")
@@ -529,7 +529,7 @@ def test_a_client_that_may_delete_but_not_read_gets_no_link(scenario):
 
 
 def test_conditional_requests_disclose_nothing_unreadable(scenario):
-    """Neither whether a version was guessed right nor that there is one."""
+    """Neither the version nor the existence of a document."""
     path = scenario.calendar("A", 21)
     stored = scenario.api.get(path).json()
     body = {name: stored[name] for name in stored if name[0] != "_" and name != "id"}
