@@ -8,7 +8,7 @@ from edfi_api.documents.coercion import compile_coercion, is_date, is_date_time,
 from edfi_api.documents.leniency import Leniency
 from edfi_api.documents.schema_violations import SchemaPlace
 from tests.robustness.conftest import anything
-from tests.robustness.edge_cases import Raw, spoilt
+from tests.robustness.edge_cases import Raw, corrupted
 
 
 @anything
@@ -16,7 +16,7 @@ from tests.robustness.edge_cases import Raw, spoilt
 def test_violations_are_at_the_paths_that_the_validator_finds(surface, documents, data):
     schema = data.draw(st.sampled_from(surface.resources), label="resource").json_schema
     resource = next(resource for resource in surface.resources if resource.json_schema is schema)
-    body = _without_raw(data.draw(spoilt(documents.full_body(resource))))
+    body = _without_raw(data.draw(corrupted(documents.full_body(resource))))
     coerced = compile_coercion(schema)(body, Leniency())
     validator = Draft202012Validator(
         schema, validate_formats=True, formats={"date": is_date, "date-time": is_date_time, "time": is_time}

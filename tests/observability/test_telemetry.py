@@ -92,11 +92,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from wsgiref.util import setup_testing_defaults
 from meadowlark.telemetry import traced
 
-exporter, provider, asked = InMemorySpanExporter(), TracerProvider(), []
+exporter, provider, received = InMemorySpanExporter(), TracerProvider(), []
 provider.add_span_processor(SimpleSpanProcessor(exporter))
 
 def application(environ, start_response):
-    asked.append((environ["QUERY_STRING"], environ["RAW_URI"]))
+    received.append((environ["QUERY_STRING"], environ["RAW_URI"]))
     start_response("404 Not Found", [("Location", "/data/ed-fi/students?{QUERY}")])
     return [b""]
 
@@ -105,7 +105,7 @@ whole = f"{{path}}?{{query}}"
 environ = {{"PATH_INFO": path, "QUERY_STRING": query, "RAW_URI": whole, "REQUEST_URI": whole, "HTTP_REFERER": whole}}
 setup_testing_defaults(environ)
 list(traced(application, provider)(environ, lambda *_: None))
-assert asked == [(query, whole)], "the application has lost its query"
+assert received == [(query, whole)], "the application has lost its query"
 [span] = exporter.get_finished_spans()
 print(span.to_json())
 """

@@ -50,9 +50,9 @@ def test_any_id(send, segment, method):
 def test_any_query(send, surface, data):
     resource = data.draw(st.sampled_from(surface.resources), label="resource")
     names = st.sampled_from(["limit", "offset", "totalCount", *(field.name for field in resource.query_fields)]) | texts
-    asked = data.draw(st.lists(st.tuples(names, texts), max_size=3))
+    parameters = data.draw(st.lists(st.tuples(names, texts), max_size=3))
 
-    send("GET", f"/data{resource.url_path}?{urlencode(asked, errors='surrogatepass')}")
+    send("GET", f"/data{resource.url_path}?{urlencode(parameters, errors='surrogatepass')}")
 
 
 @anything

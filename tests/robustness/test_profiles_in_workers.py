@@ -27,7 +27,7 @@ def shown(server: RealServer, token: str) -> set[str]:
 
     def ask(_: int) -> str:
         with closing(RealClient(server.port, token)) as client:
-            answer = client.ask("GET", "/data/ed-fi/students?studentUniqueId=PROFILED")
+            answer = client.send("GET", "/data/ed-fi/students?studentUniqueId=PROFILED")
         if answer.status != 200:
             return str(answer.status)
         return " ".join(sorted(name for name in json.loads(answer.body)[0] if name in STUDENT))
@@ -41,7 +41,7 @@ def test_every_worker_applies_profiles_within_the_cache_time(real_server: RealSe
     file.write_text(f'{{"profiles": [{definition("firstName")}]}}')
     token = real_server.token
     with closing(RealClient(real_server.port, token)) as client:
-        assert client.ask("POST", "/data/ed-fi/students", STUDENT).status == 201
+        assert client.send("POST", "/data/ed-fi/students", STUDENT).status == 201
     assert shown(real_server, token) == {"birthDate firstName lastSurname studentUniqueId"}
     real_server.manage("load_profiles", str(file))
 
