@@ -69,7 +69,7 @@ def test_an_invalid_token_is_logged_without_its_value(client: Client, log: Log) 
         "reason": "Invalid token",
         "client": None,
     }
-    assert "not-a-token" not in log.text
+    assert "not-a-valid-token" not in log.text
 
 
 def test_a_refused_token_request_is_logged(request_token: Send, credentials: Credentials, log: Log) -> None:

@@ -98,7 +98,7 @@ def test_an_action_that_is_not_granted_is_denied(find_strategies) -> None:
 
     with pytest.raises(ActionAccessDenied) as denied:
         find_strategies(client, "Student", Action.DELETE)
-    assert denied.value == ActionAccessDenied("Ours", "Student", "Delete")
+    assert denied.value == ActionAccessDenied("Test", "Student", "Delete")
 
 
 def test_a_grant_without_strategies_is_a_configuration_error(find_strategies) -> None:
@@ -121,7 +121,7 @@ def test_a_resource_without_a_claim_is_denied_to_everyone(find_strategies) -> No
 def test_a_deleted_claim_set_denies_its_valid_tokens(find_strategies) -> None:
     client = client_with(grant("domains/top", "Read"))
     Application.objects.update(claim_set=ClaimSet.objects.get(name="SISVendor"))
-    ClaimSet.objects.get(name="Ours").delete()
+    ClaimSet.objects.get(name="Test").delete()
 
     with pytest.raises(ClaimSetVanished):
         find_strategies(client, "Student", Action.READ)
@@ -137,10 +137,10 @@ def test_a_compiled_claim_set_costs_no_query(find_strategies, django_assert_num_
 
 def test_a_change_applies_when_the_token_is_looked_up_again(find_strategies) -> None:
     client_with(grant("domains/top", "Read"))
-    token = new_token("another", "Ours")
+    token = new_token("another", "Test")
     assert find_strategies(client_of_token(token), "Student", Action.READ) == ("Middle",)
 
-    Grant.objects.filter(claim_set__name="Ours").update(actions=["Create"])
+    Grant.objects.filter(claim_set__name="Test").update(actions=["Create"])
     client_of_token.cache_clear()
 
     with pytest.raises(ActionAccessDenied):
