@@ -189,5 +189,5 @@ def _with_a_number(statement: str, parameters: Mapping[str, str]) -> str:
 def _number(pattern: str, text: str) -> float:
     found = re.search(pattern, text)
     if found is None:
-        raise RuntimeError(f"pgbench output nothing of {pattern}: {text}")
+        raise RuntimeError(f"pgbench printed nothing that matches {pattern}: {text}")
     return float(found[1])

@@ -143,7 +143,7 @@ def test_a_client_may_join_an_application() -> None:
 
     client = recognise_client(Credentials(second["key"], second["secret"]))
     assert client.application == Application.objects.get(name="One")
-    with pytest.raises(CommandError, match="What the client of an --application may do is output there"):
+    with pytest.raises(CommandError, match="What the client of an --application may do is said there"):
         run("Third", "--application=One", "--claim-set=SISVendor")
     with pytest.raises(CommandError, match='There is no application "Nowhere"'):
         run("Third", "--application=Nowhere")
