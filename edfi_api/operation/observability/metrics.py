@@ -11,13 +11,26 @@ from contextlib import suppress
 from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest, values
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from edfi_api.analysis.sql_views.copies import age
 from edfi_api.changes.change_stream.lag import dead_letters, lags
+
+_process_id = os.getpid()
+
+
+def _remember_process() -> None:
+    global _process_id  # noqa: PLW0603
+    _process_id = os.getpid()
+
+
+# By default each of the four counts of a request makes a system call to find out whether the process has forked.
+os.register_at_fork(after_in_child=_remember_process)
+if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+    values.ValueClass = values.MultiProcessValue(lambda: _process_id)  # type: ignore[no-untyped-call]
 
 REQUESTS = Counter("meadowlark_requests", "Requests answered.", ["method", "route", "status"])
 # By view, not by resource, whose buckets would be tens of thousands of time series.
