@@ -1,17 +1,27 @@
 """The visit of a request to the database of a data store: whether it can be used, and how it went."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.storage.data_store import data_store
+from edfi_api.storage.recent_writers import Replicas
 
 from .breaker import Breaker, is_failure
 from .databases import alias_of, is_connected
-from .exceptions import DataStoreReadOnly, DataStoreUnavailable, NotProvisioned
+from .exceptions import (
+    ConnectionUnusable,
+    DataStoreReadOnly,
+    DataStoreUnavailable,
+    NotProvisioned,
+    SnapshotNotFound,
+    SnapshotReadOnly,
+)
 from .load import Load
-from .models import State
+from .models import DerivativeType, State
 from .provisioning_state import Provisioned
 from .routing import Store
 
@@ -88,6 +98,34 @@ def visit(store: Store, *, is_write: bool, is_limited: bool = True) -> Visit:
 
     Raises ConnectionUnusable, DataStoreReadOnly, and what `StoreVisit` does.
     """
+    _check_state(store, is_write)
+    alias = alias_of(store.primary)
+    if alias == DEFAULT_DB_ALIAS:
+        return MAIN_VISIT
+    begun = StoreVisit(alias, is_limited=is_limited)
+    data_store(alias).state(Replicas).aliases = tuple(_replicas(store))
+    return begun
+
+
+def visit_snapshot(store: Store, *, is_write: bool, is_limited: bool) -> Visit:
+    """The same for its newest snapshot. Raises SnapshotReadOnly and SnapshotNotFound too."""
+    if is_write:
+        raise SnapshotReadOnly
+    _check_state(store, is_write)
+    snapshots = store.derivatives.get(DerivativeType.SNAPSHOT)
+    if not snapshots:
+        raise SnapshotNotFound
+    return StoreVisit(alias_of(snapshots[-1]), is_limited=is_limited)
+
+
+def _replicas(store: Store) -> Iterator[str]:
+    """Without those whose connection string cannot be used; `check_data_stores` lists them."""
+    for replica in store.derivatives.get(DerivativeType.READ_REPLICA, ()):
+        with suppress(ConnectionUnusable):
+            yield alias_of(replica)
+
+
+def _check_state(store: Store, is_write: bool) -> None:
     match store.state:
         case State.PREPARING:
             raise NotProvisioned
@@ -95,7 +133,3 @@ def visit(store: Store, *, is_write: bool, is_limited: bool = True) -> Visit:
             raise DataStoreUnavailable(_RETRY_AFTER_OFFLINE, "offline")
         case State.READ_ONLY if is_write:
             raise DataStoreReadOnly
-    alias = alias_of(store.primary)
-    if alias == DEFAULT_DB_ALIAS:
-        return MAIN_VISIT
-    return StoreVisit(alias, is_limited=is_limited)

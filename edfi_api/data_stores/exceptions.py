@@ -41,5 +41,13 @@ class DataStoreReadOnly(Exception):
     """A write, to a data store in the state `readOnly`."""
 
 
+class SnapshotNotFound(Exception):
+    """The client requests a snapshot, and the data store has none."""
+
+
+class SnapshotReadOnly(Exception):
+    """A write, to a snapshot."""
+
+
 class NoStoreKey(Exception):
     """There is no key that outlasts this process, so a connection string cannot be stored."""

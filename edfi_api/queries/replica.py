@@ -16,8 +16,9 @@ A replica that does not respond is not used for some seconds; reads go to the pr
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import TypeVar
 
 from django.db import DatabaseError, InterfaceError
@@ -27,7 +28,7 @@ from edfi_api.storage.data_store import data_store
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import TooMuchContention
-from edfi_api.storage.recent_writers import REPLICA, SECONDS_BETWEEN_RECORDS, has_replica
+from edfi_api.storage.recent_writers import SECONDS_BETWEEN_RECORDS, replicas
 
 Result = TypeVar("Result")
 
@@ -62,18 +63,30 @@ class _Avoidance:
 def read(documents: Selection, client: int, seconds: int, query: Callable[[Selection], Result]) -> Result:
     """The result of `query`, run on the replica if it lags at most `seconds` and the client's last write is longer ago,
     otherwise on the database of the selection."""
-    if not has_replica():
+    aliases = replicas(documents.using)
+    if not aliases:
         return query(documents)
-    avoidance = data_store(REPLICA).state(_Avoidance)
-    if time.monotonic() >= avoidance.until:
+    replica = _next(aliases, documents.using)
+    if replica is not None:
         state = _state_of_primary(client, seconds, documents.using)
         try:
-            if state and with_retries(lambda: execute(_IS_FRESH.with_values(**state), REPLICA)):
-                return query(replace(documents, using=REPLICA))
+            if state and with_retries(lambda: execute(_IS_FRESH.with_values(**state), replica)):
+                return query(replace(documents, using=replica))
         except (DatabaseError, InterfaceError, TooMuchContention) as error:
-            avoidance.until = time.monotonic() + _SECONDS_WITHOUT
+            data_store(replica).state(_Avoidance).until = time.monotonic() + _SECONDS_WITHOUT
             _logger.warning("The replica is not used for %s seconds: %s", _SECONDS_WITHOUT, error)
     return query(documents)
+
+
+def _next(aliases: Sequence[str], using: str) -> str | None:
+    """The replicas in turn, without those that are avoided; None if all are."""
+    now = time.monotonic()
+    usable = [alias for alias in aliases if now >= data_store(alias).state(_Avoidance).until]
+    return usable[next(data_store(using).state(_turns)) % len(usable)] if usable else None
+
+
+def _turns(_using: str) -> Iterator[int]:
+    return count()
 
 
 def _state_of_primary(client: int, seconds: int, using: str) -> dict[str, str] | None:

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 
 from edfi_api.addresses import context_segments
 from edfi_api.conf import api_settings
-from edfi_api.data_stores.access import MAIN_VISIT, Visit, visit
+from edfi_api.data_stores.access import MAIN_VISIT, Visit, visit, visit_snapshot
 from edfi_api.data_stores.exceptions import DataStoreNotFound, NoDataStores
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.routing import RoutingTable, Store, context_of
@@ -38,7 +38,12 @@ def _visit(store: Store, request: Request, *, is_write: bool) -> Visit:
     request._request.data_store = store.id  # type: ignore[attr-defined]  # for logs and metrics
     # Requests for other databases, if there are any, may have to wait for threads.
     is_limited = api_settings.has_main_store or len(routes().table().stores) > 1
-    return visit(store, is_write=is_write, is_limited=is_limited)
+    begin = visit_snapshot if _wants_snapshot(request) else visit
+    return begin(store, is_write=is_write, is_limited=is_limited)
+
+
+def _wants_snapshot(request: Request) -> bool:
+    return str(request.META.get("HTTP_USE_SNAPSHOT", "")).strip().lower() == "true"
 
 
 def _store(client: AuthenticatedClient, token: str, segments: Sequence[str]) -> Store:

@@ -6,7 +6,7 @@ client's record at most once a second, after a write and before its response.
 
 import time
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.storage.data_store import data_store
 from edfi_api.storage.driver.execution import execute, with_retries
@@ -26,7 +26,7 @@ def record_writer(client: int | None, using: str) -> None:
     Nothing is recorded within a transaction of the caller, which would lock the record until its end: the caller
     records the client when it has committed.
     """
-    if client is None or not has_replica() or connections[using].in_atomic_block:
+    if client is None or not replicas(using) or connections[using].in_atomic_block:
         return
     now, recorded_at = time.monotonic(), data_store(using).state(_recorded_at)
     if now - recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
@@ -39,6 +39,15 @@ def _recorded_at(_using: str) -> dict[int, float]:
     return {}
 
 
-def has_replica() -> bool:
-    """Whether the settings name a replica."""
-    return REPLICA in connections.settings
+class Replicas:
+    """The aliases of a database's replicas: that of the settings for the control database; those of a data store are
+    set when it is used."""
+
+    def __init__(self, using: str) -> None:
+        is_named = using == DEFAULT_DB_ALIAS and REPLICA in connections.settings
+        self.aliases: tuple[str, ...] = (REPLICA,) if is_named else ()
+
+
+def replicas(using: str) -> tuple[str, ...]:
+    """The aliases of the replicas of a database."""
+    return data_store(using).state(Replicas).aliases

@@ -21,6 +21,11 @@ COMMANDS = {name: app for name, app in get_commands().items() if app.split(".")[
 
 # By command and option (or argument): the other arguments of the command.
 NEEDED: dict[str, dict[str, list[str]]] = {
+    "add_data_store_derivative": {
+        "data_store": ["1"],
+        "type": ["Snapshot"],
+        "url": ["--url", "dbname=x"],
+    },
     "assign_data_stores": {"client": ["client"], "none": ["--none"]},
     "assign_profiles": {"application": ["client"], "names": ["Portal"]},
     "check_data_stores": {},
@@ -93,7 +98,12 @@ BAD = [
     "x" * 5000,
 ]
 # A client of an existing application takes the claim set of the application.
-CONTRADICTIONS = {("create_api_client", "application"): {"claim_set"}, ("assign_data_stores", "data_stores"): {"none"}}
+CONTRADICTIONS = {
+    ("create_api_client", "application"): {"claim_set"},
+    ("assign_data_stores", "data_stores"): {"none"},
+    ("add_data_store_derivative", "env"): {"url"},
+    ("provision_data_store", "env"): {"url"},
+}
 # Valid values, each of which would generate a district.
 VALID = {
     ("generate_demo_district", "output"): set(BAD) - {"", " ", "/dev/null/file", ".", "\udcff", "\x1b[2J", "x" * 5000},

@@ -67,6 +67,22 @@ def data_store_read_only(error: data_stores.DataStoreReadOnly) -> Problem:
     )
 
 
+@problem_of.register
+def snapshot_not_found(error: data_stores.SnapshotNotFound) -> Problem:
+    return _route(404, "No snapshot is configured for the matched instance.")
+
+
+@problem_of.register
+def snapshot_read_only(error: data_stores.SnapshotReadOnly) -> Problem:
+    return Problem(
+        status=405,
+        type="snapshots:method-not-allowed",
+        title="Method Not Allowed with Snapshots",
+        detail="An attempt was made to modify data in a Snapshot, but this data is read-only.",
+        headers={"Allow": "GET"},
+    )
+
+
 def _route(status: int, detail: str) -> Problem:
     return _refusal(status, "route-resolution-error", "Route Resolution Error", detail)
 

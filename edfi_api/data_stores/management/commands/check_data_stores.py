@@ -36,7 +36,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         table = read_table()
-        problems = [*_contexts(table), *_clients(table), *_databases(table)]
+        problems = [*_contexts(table), *_clients(table), *_databases(table), *_derivatives(table)]
         for problem in problems:
             self.stdout.write(problem)
         if problems:
@@ -63,6 +63,19 @@ def _clients(table: RoutingTable) -> Iterator[str]:
         for stores in by_context.values():
             if len(stores) > 1:
                 yield f"{client.name}: an address is ambiguous between {', '.join(map(described, stores))}"
+
+
+def _derivatives(table: RoutingTable) -> Iterator[str]:
+    for store in table.stores.values():
+        for type_, databases in store.derivatives.items():
+            for database in databases:
+                try:
+                    with connections[alias_of(database)].cursor() as cursor:
+                        cursor.execute("SELECT 1")
+                except ConnectionUnusable as error:
+                    yield f"{described(store)}: the connection string of a {type_} cannot be used: {error.reason}"
+                except (DatabaseError, InterfaceError) as error:
+                    yield f"{described(store)}: a {type_} does not answer: {' '.join(str(error).split())}"
 
 
 def _databases(table: RoutingTable) -> Iterator[str]:

@@ -40,11 +40,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--context", type=pairs, default={}, metavar="K=V,K=V", help="districtId=4410,schoolYear=2027"
         )
-        where = parser.add_mutually_exclusive_group()
-        where.add_argument("--url", type=text, help="its connection string, which process lists show")
-        where.add_argument(
-            "--env", type=text, metavar="VARIABLE", help="a variable of this command that has its connection string"
-        )
+        add_connection(parser, required=False)
         parser.add_argument("--create-database", action="store_true", help="create the database, unless it exists")
         parser.add_argument(
             "--id", type=whole_number(1, _LAST_ID), metavar="ID", help="of a data store that exists already"
@@ -62,6 +58,15 @@ class Command(BaseCommand):
         except DatabaseError as error:
             raise CommandError(f"{options['name']} is not provisioned yet: {reason(error)}") from error
         self.stdout.write(f"data store {store.pk} {store.name}: {store.state}")
+
+
+def add_connection(parser: ArgumentParser, *, required: bool) -> None:
+    """Add the options for a connection string."""
+    where = parser.add_mutually_exclusive_group(required=required)
+    where.add_argument("--url", type=text, help="its connection string, which process lists show")
+    where.add_argument(
+        "--env", type=text, metavar="VARIABLE", help="a variable of this command that has its connection string"
+    )
 
 
 def pairs(given: str) -> dict[str, str]:
@@ -89,7 +94,7 @@ def in_one_line(error: Exception) -> str:
 
 def _store(options: dict[str, Any]) -> DataStore:
     """The data store of this id or name, or a new one."""
-    connection = _connection(options)
+    connection = given_connection(options)
     check_qualifiers(options["context"], api_settings.ROUTE_QUALIFIERS)
     by = {"pk": options["id"]} if options["id"] else {"name": options["name"]}
     found = list(DataStore.objects.filter(**by)[:2])
@@ -106,7 +111,7 @@ def _store(options: dict[str, Any]) -> DataStore:
     return found[0]
 
 
-def _connection(options: dict[str, Any]) -> str | None:
+def given_connection(options: dict[str, Any]) -> str | None:
     """The connection string, if one is given; read, so that a mistake is refused before anything is stored."""
     given: str | None = options["url"]
     if options["env"]:
