@@ -260,3 +260,14 @@ def test_all_is_what_is_online(year, make_store):
 
     with pytest.raises(CommandError, match="No data store is online"):
         run("purge_changes", "--all-data-stores")
+
+
+def test_housekeeping_purges_stores_instead_of_a_control_database_without_documents(year, make_store):
+    make_store("2027", schoolYear="2027")
+
+    done = run("housekeeping")
+
+    assert "purge_changes: done" in done
+    assert [line for line in done if line.startswith("0 superseded")] == [
+        "0 superseded version(s) and the bodies of 0 deleted document(s) purged"
+    ]

@@ -7,6 +7,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, InterfaceError
 
+from edfi_api.conf import api_settings
+from edfi_api.data_stores.models import State
+from edfi_api.data_stores.routes import read_table
+
 
 class Command(BaseCommand):
     help = (
@@ -20,13 +24,20 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         steps: dict[str, Callable[[], object]] = {
-            "purge_changes": lambda: call_command("purge_changes", stdout=self.stdout),
+            "purge_changes": self._purge_changes,
             "cleartokens": lambda: call_command("cleartokens"),
             "clearsessions": lambda: call_command("clearsessions"),
         }
         failed = [name for name, step in steps.items() if not self._succeeds(name, step)]
         if failed:
             raise CommandError(f"housekeeping failed: {', '.join(failed)}")
+
+    def _purge_changes(self) -> None:
+        """In the control database, if it has documents, and in all data stores that are online."""
+        if api_settings.has_main_store:
+            call_command("purge_changes", stdout=self.stdout)
+        if any(store.state is State.ONLINE for store in read_table().stores.values()):
+            call_command("purge_changes", all_data_stores=True, stdout=self.stdout)
 
     def _succeeds(self, name: str, step: Callable[[], object]) -> bool:
         try:

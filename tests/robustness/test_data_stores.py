@@ -1,0 +1,142 @@
+"""Data stores behind gunicorn with several workers, on two real PostgreSQL servers."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.test import override_settings
+
+from edfi_api.data_stores.encryption import encrypt
+from meadowlark.embedded_postgres import EmbeddedPostgres
+from tests.robustness.real_server import TOP, RealClient, RealServer
+from tests.robustness.waiting import wait_until
+
+WORKERS = 3
+STORE_CONNECTIONS = 2
+KEY = "a key of tests"
+STUDENT = {"studentUniqueId": "1", "firstName": "Ada", "lastSurname": "Diaz", "birthDate": "2010-01-01"}
+
+
+class Stores:
+    """A server with data stores, and the second PostgreSQL with their databases."""
+
+    def __init__(self, server: RealServer, home: Path) -> None:
+        self.server = server
+        self.home = home
+        self.start()
+        environment = server._environment() | {"DATABASE_URL": self.postgres.url}
+        subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity=0"], cwd=TOP, env=environment, check=True)
+
+    def start(self) -> None:
+        self.postgres = EmbeddedPostgres(self.home)
+        self.postgres.__enter__()
+
+    def kill(self) -> None:
+        pid = int((self.home / "postgres" / "postmaster.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGQUIT)
+        self.postgres.__exit__(None, None, None)
+
+    def add(self, year: str, url: str) -> None:
+        """A copy of the database at this URL as the data store of a year, assigned to the client of the tests."""
+        name = f"store_{year}"
+        with psycopg.connect(url.replace("/meadowlark?", "/postgres?"), autocommit=True) as server:
+            server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'meadowlark'")
+            server.execute(f"CREATE DATABASE {name} TEMPLATE meadowlark")
+        with override_settings(EDFI_API={"STORE_KEYS": (KEY,)}):
+            connection = encrypt(url.replace("/meadowlark?", f"/{name}?"))
+        with psycopg.connect(self.server.database_url, autocommit=True) as control:
+            [store] = control.execute(
+                "INSERT INTO data_store (name, type, state, connection, revision)"
+                " VALUES (%s, '', 'online', %s, 1) RETURNING id",
+                [name, connection],
+            ).fetchone()
+            control.execute(
+                "INSERT INTO data_store_context (data_store_id, key, value) VALUES (%s, 'schoolYear', %s)",
+                [store, year],
+            )
+            control.execute(
+                "INSERT INTO api_client_data_store (api_client_id, data_store_id)"
+                " SELECT id, %s FROM security_apiclient",
+                [store],
+            )
+
+    def send(self, year: str, method: str = "GET", body: object = None) -> int:
+        """On a connection of its own, so that any worker may answer."""
+        with closing(RealClient(self.server.port, self.server.token)) as client:
+            return client.send(method, f"/{year}/data/ed-fi/students", body).status
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
+    settings = {
+        "MEADOWLARK_ROUTE_QUALIFIERS": "schoolYear",
+        "MEADOWLARK_STORE_KEY": KEY,
+        "MEADOWLARK_WORKERS": str(WORKERS),
+        "MEADOWLARK_STORE_CONNECTIONS": str(STORE_CONNECTIONS),
+        "MEADOWLARK_STORE_SECONDS": "1",
+    }
+    with RealServer(tmp_path_factory.mktemp("server"), **settings) as server:
+        stores = Stores(server, tmp_path_factory.mktemp("stores"))
+        stores.add("2026", stores.postgres.url)
+        yield stores
+        stores.kill()
+
+
+def test_a_store_made_while_workers_run_is_answered_by_all_of_them(stores: Stores) -> None:
+    assert {stores.send("2026") for _ in range(12)} == {200}
+    assert stores.send("2027") == 404
+    time.sleep(1.1)  # Each worker looks for changes once a second at most.
+
+    stores.add("2027", stores.postgres.url)
+
+    assert {stores.send("2027") for _ in range(12)} == {200}
+    assert stores.send("2027", "POST", STUDENT) == 201
+    assert stores.send("2026", "POST", STUDENT) == 201
+
+
+def test_connections_to_stores_are_limited(stores: Stores) -> None:
+    for year in ("2031", "2032", "2033"):
+        stores.add(year, stores.postgres.url)
+    time.sleep(1.1)
+    years = ("2026", "2027", "2031", "2032", "2033")
+
+    assert {stores.send(year) for year in years * 4} == {200}
+
+    with psycopg.connect(stores.postgres.url) as database:
+        count = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'meadowlark/%'"
+        assert database.execute(count).fetchone()[0] <= WORKERS * STORE_CONNECTIONS
+
+
+def test_a_killed_server_hurts_no_store_on_another(stores: Stores) -> None:
+    stores.add("2040", stores.server.database_url)
+    time.sleep(1.1)
+    assert stores.send("2040") == 200
+    answers: list[int] = []
+    stop = threading.Event()
+
+    def load() -> None:
+        while not stop.is_set():
+            answers.append(stores.send("2040"))
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    try:
+        stores.kill()
+        refused = {stores.send("2026") for _ in range(20)}
+    finally:
+        stop.set()
+        thread.join()
+        stores.start()
+
+    assert refused == {503}
+    assert set(answers) == {200}
+    assert len(answers) > 5
+    wait_until(lambda: {stores.send("2026") for _ in range(6)} == {200}, 30)
