@@ -4,8 +4,9 @@ Compiled once per view. What is hidden never changes, except with a visible obje
 all that is in it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from edfi_api.documents.exceptions import CannotBeCreated, ContradictsHidden
@@ -19,6 +20,8 @@ from edfi_api.model.surface.json_schema import EXTENSIONS
 Body = dict[str, Any]
 # Stored value, or None without one, and sent value, or None without one → merged value; None for no value.
 Merge = Callable[[Any, Any], Any]
+# The identifying values of an item, and a number if it has none.
+_ItemKey = tuple[tuple[Any, ...], int]
 _NO_NAMES: frozenset[str] = frozenset()
 
 
@@ -118,15 +121,10 @@ class _CollectionMerge:
     def _merged_items(self, stored: list[Any], are_visible: list[bool], sent: list[Any]) -> list[Any]:
         if not self.key:
             return [self._merged_item(None, item) for item in sent]
-        visible: dict[tuple[Any, ...], Any] = {}
-        hidden = set()
-        for item, is_shown in zip(stored, are_visible, strict=True):
-            if is_shown:
-                visible[self._key_of(item)] = item
-            else:
-                hidden.add(self._key_of(item))
-        keys = [self._key_of(item) for item in sent]
-        if not hidden.isdisjoint(keys):
+        keys = self._keys(sent)
+        visible = self._by_key(item for item, is_shown in zip(stored, are_visible, strict=True) if is_shown)
+        hidden = self._by_key(item for item, is_shown in zip(stored, are_visible, strict=True) if not is_shown)
+        if any(key in hidden and not _is_missing(key) for key in keys):
             raise ContradictsHidden
         return [self._merged_item(visible.get(key), item) for key, item in zip(keys, sent, strict=True)]
 
@@ -135,8 +133,19 @@ class _CollectionMerge:
             return sent
         return self.items(stored, sent) or {}
 
-    def _key_of(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(_key_value(item, steps) for steps in self.key)
+    def _by_key(self, items: Iterable[Any]) -> Mapping[_ItemKey, Any]:
+        kept = list(items)
+        return dict(zip(self._keys(kept), kept, strict=True))
+
+    def _keys(self, items: Iterable[Mapping[str, Any]]) -> list[_ItemKey]:
+        """The key of each item, and 0; items may lack all of its values, which are numbered instead."""
+        found = [tuple(_key_value(item, steps) for steps in self.key) for item in items]
+        numbers = count(1)
+        return [(key, next(numbers) if all(value is None for value in key) else 0) for key in found]
+
+
+def _is_missing(key: _ItemKey) -> bool:
+    return key[1] > 0
 
 
 def _in_places(stored: list[Any], are_visible: list[bool], new: list[Any]) -> Iterator[Any]:

@@ -144,6 +144,13 @@ def test_an_item_with_the_key_of_a_hidden_one_is_refused() -> None:
         merge(stored, {"id": 1, "list": [{"k": 7, "type": "open"}]})
 
 
+def test_items_without_identifying_values_are_matched_in_their_order() -> None:
+    stored = {"id": 1, "list": [{"shown": 1, "hidden": 7}, {"type": "closed"}, {"shown": 2, "hidden": 8}]}
+
+    assert merge(stored, project(stored)) == stored
+    assert merge(stored, {"id": 1, "list": [{"shown": 3}]})["list"] == [{"shown": 3, "hidden": 7}, {"type": "closed"}]
+
+
 def test_what_is_new_needs_its_required_members_to_be_visible() -> None:
     members = Members(
         {"id": VALUE, "object": Member(MemberKind.OBJECT, Members({"a": VALUE, "b": VALUE}, required=frozenset("b")))}

@@ -3,14 +3,17 @@
 Documents have values of their own at every place, so that a hidden value is recognized wherever it appears.
 """
 
+import json
 import re
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.db import transaction
 
+from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.paths import values_at
 from edfi_api.model.profiles.definition import MemberSelection, Rule, RuleElement
 from edfi_api.models import Document
@@ -20,6 +23,7 @@ from tests.profiles.every_resource.conftest import Scene, plain, store_part
 
 Body = dict[str, Any]
 ADDED = ("id", "_etag", "_lastModifiedDate")
+BODIES_EACH = 12
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -110,6 +114,23 @@ def test_a_stored_document_is_never_refused_for_what_is_required_to_create_it(sc
     assert scene.client.put(path, sent | {"id": path.rsplit("/", 1)[1]}).status_code == 204
 
 
+def test_whatever_is_sent_is_answered_and_leaves_a_valid_body(scene: Scene, preparers: Preparers) -> None:
+    random = Random(str(scene.resource.name))  # noqa: S311  the same bodies in each run
+    path = scene.stored(scene.bodies[0].body)
+    id_ = {"id": path.rsplit("/", 1)[1]}
+
+    for _ in range(BODIES_EACH):
+        sent = scene.bodies[random.randrange(2)].body
+        for _ in range(random.randint(1, 4)):
+            name = random.choice(list(sent))
+            sent = {**sent, name: mutated(sent[name], random)}
+        put = scene.client.put(path, json.dumps(sent | id_))
+        responses = put, scene.client.post(scene.collection, json.dumps(sent))
+        assert [each.content for each in responses if each.status_code >= 500] == []
+        for document in Document.objects.filter(resource_type__name=scene.resource.name.resource):
+            preparers[scene.resource.name].check(document.body)
+
+
 def test_a_part_without_rules_is_as_no_profile(scene: Scene) -> None:
     store_part("Whole", scene.resource, Rule(MemberSelection.INCLUDE_ALL))
     path = scene.stored(scene.bodies[0].body)
@@ -151,6 +172,19 @@ def test_authorization_is_the_same(scene: Scene, client_of: ClientOf, organizati
             assert [each["id"] for each in without.json()] == [each["id"] for each in under.json()]
 
 
+def mutated(value: Any, random: Random) -> Any:
+    """The value with a change somewhere in it: a member or an item less, twice, or another in its place."""
+    if isinstance(value, dict) and value and random.random() < 0.8:
+        name = random.choice(list(value))
+        changed = mutated(value[name], random)
+        return {**value, name: changed} if random.random() < 0.8 else {k: v for k, v in value.items() if k != name}
+    if isinstance(value, list) and value and random.random() < 0.8:
+        position = random.randrange(len(value))
+        instead = random.choice([[], [value[position]] * 2, [mutated(value[position], random)]])
+        return [*value[:position], *instead, *value[position + 1 :]]
+    return random.choice([None, "", "x", 7, -1.5, True, [], {}, [{}], [[]], {"x": 1}, "2030-02-30", "a#b", "x" * 2000])
+
+
 def no_filter_hides(scene: Scene, body: Body) -> bool:
     return scene.oracle.shown(scene.oracle.combined(body, body)) == scene.oracle.shown(body) and not any(
         element.filter for element in elements(scene.rule)
@@ -177,8 +211,10 @@ def answers(scene: Scene, path: str) -> Iterator[Any]:
     yield client.get(f"{collection}?noSuchField=1")
     for name, value in query_values(scene):
         yield client.get(f"{collection}?{name}={quote(value)}&totalCount=true")
-    for direction in ("incoming", "outgoing"):
-        yield client.get(f"/relations/v1{scene.resource.url_path}/{id_}?direction={direction}&include=body")
+    related = f"/relations/v1{scene.resource.url_path}/{id_}"
+    yield client.get(f"{related}?include=body")
+    # Without bodies, which are those of other resources and have links of their own.
+    yield client.get(f"{related}?direction=outgoing")
     yield client.put(path, identified, HTTP_IF_MATCH='"0-l"')
     yield client.post(collection, sent, HTTP_IF_NONE_MATCH="*")
     yield client.put(path, {"id": id_})
