@@ -83,16 +83,13 @@ class Rows:
     def _index_conditions(self) -> list[str]:
         """Conditions that all rows meet, with which partial indexes serve the view.
 
-        Those of associations are word by word the condition of `document_student` and `document_staff`: PostgreSQL then
-        needs nothing but the index for counts and joins, which `opens_pathway` alone, no column of it, would prevent.
         That an organization has a hierarchy is said by a function, whose share the planner guesses; it would take IS
         NOT NULL for independent of the resource type, and expect five organizations where there are a thousand.
         """
         facts = {
             IS_NUMBERED_PERSON.format("d"): lambda body: body.person is not None,
-            "(d.organization IS NULL OR d.opens_pathway)": _opens_pathway,
+            "d.opens_pathway": _opens_pathway,
             "d.student IS NOT NULL": lambda body: _opens_pathway(body) and _identifies(body, SecurableKind.STUDENT),
-            "d.staff IS NOT NULL": lambda body: _opens_pathway(body) and _identifies(body, SecurableKind.STAFF),
             "cardinality(d.hierarchy) > 0": lambda body: body.resource.organization is not None,
             "d.organization IS NOT NULL": lambda body: _identifies(body, SecurableKind.ORGANIZATION),
         }
