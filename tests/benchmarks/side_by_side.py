@@ -6,9 +6,10 @@ A SERVER is the folder of a source tree, or FOLDER:PYTHON with the interpreter o
 those of different commits, as `git worktree add` makes them. All servers run at the same time, each with a database of
 its own, as `make run` starts them; in each round each of them is measured, one after the other, in alternating order.
 
-Rates are medians of the rounds. `x` is the rate to that of the first server. `server` and `database` are the least
-microseconds of processor time that a request took in any round, in all processes of gunicorn and of PostgreSQL: other
-work on the machine adds to them, too. `--busy` starts so many processes that do nothing but use a core.
+Rates are medians of the rounds. `x` is the rate to that of the first server. `server` and `database` are the
+microseconds of processor time that a request took in all processes of gunicorn and of PostgreSQL, as the lower
+quartile of the rounds, since other work on the machine adds to them. `--busy` starts so many processes that do nothing
+but use a core.
 """
 
 import argparse
@@ -126,7 +127,9 @@ def _measured(tree: _Tree, operation: str, connections: int, seconds: float) -> 
 
 def _line(name: str, measured: list[Measured], first: float) -> str:
     rate, p50, p99 = (_median(measured, key) for key in ("per_second", "p50", "p99"))
-    costs = [min(getattr(each, key) for each in measured) for key in ("server_cost", "database_cost")]
+    costs = [
+        sorted(getattr(each, key) for each in measured)[len(measured) // 4] for key in ("server_cost", "database_cost")
+    ]
     times = f"{p50:9.2f}{p99:9.2f}{p99 / p50:9.1f}"
     return f"  {name[-20:]:20}{rate:9.0f}{rate / first:7.2f}{costs[0]:9.0f}{costs[1]:9.0f}{times}"
 
