@@ -1,10 +1,13 @@
 """The `resource_type` table: resource names and the small numbers that represent them in `document`."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import ResourceType
 from edfi_api.storage.data_store import data_store
+
+_MOST_NUMBERINGS = 16
 
 
 def synchronise(resources: Iterable[Resource], using: str) -> None:
@@ -39,6 +42,12 @@ class _Rows:
     """The table, read from a database."""
 
     def __init__(self, using: str) -> None:
-        rows = ResourceType.objects.using(using).all()
-        self.numbers = {ResourceName(row.project, row.name): row.id for row in rows}
-        self.names = {number: name for name, number in self.numbers.items()}
+        rows = ResourceType.objects.using(using).order_by("id").values_list("project", "name", "id")
+        self.numbers, self.names = _numbering(tuple(rows))
+
+
+@lru_cache(_MOST_NUMBERINGS)
+def _numbering(rows: tuple[tuple[str, str, int], ...]) -> tuple[dict[ResourceName, int], dict[int, ResourceName]]:
+    """Databases with the same numbering share the dictionaries: a process may use thousands."""
+    numbers = {ResourceName(project, name): number for project, name, number in rows}
+    return numbers, {number: name for name, number in numbers.items()}

@@ -155,6 +155,10 @@ def test_resources_have_numbers_of_their_own_in_each(surface, years, aliases, re
         assert link == {"rel": "Student", "href": f"/ed-fi/students/{student['id']}"}
 
 
+def test_databases_with_the_same_numbers_share_their_memory(years, aliases):
+    assert resource_types.numbers(aliases[0]) is resource_types.numbers(aliases[1])
+
+
 def _renumber(alias, surface):
     with connections[alias].cursor() as cursor:
         cursor.execute("DELETE FROM key_field")

@@ -7,10 +7,12 @@ from typing import Any
 
 from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
-from edfi_api.model.surface.resource import Surface
+from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage import resource_types
 from edfi_api.storage.data_store import data_store
 from edfi_api.storage.stored import StoredDocument
+
+Starts = dict[str, tuple[str, str]]
 
 
 class Linker:
@@ -18,6 +20,8 @@ class Linker:
 
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
+        # By the identity of a numbering of resources, which databases share; it is kept so that none takes its place.
+        self._known: dict[int, tuple[dict[int, ResourceName], Starts]] = {}
 
     def linked_text(self, document: StoredDocument, extractor: Extractor, using: str) -> bytes:
         """The body's JSON with a link at the end of every reference object; as stored if it has none."""
@@ -39,14 +43,17 @@ class Linker:
                 rel, start = starts[type_]
                 reference["link"] = {"rel": rel, "href": start + id_}
 
-    def _starts(self, using: str) -> dict[str, tuple[str, str]]:
+    def _starts(self, using: str) -> Starts:
         """Resource type → the name of the resource, and its path with a trailing slash."""
-        served = self._surface.by_name
-        return {
-            str(number): (name.resource, f"{served[name].url_path}/")
-            for number, name in resource_types.names(using).items()
-            if name in served
-        }
+        served, names = self._surface.by_name, resource_types.names(using)
+        if id(names) not in self._known:
+            starts = {
+                str(number): (name.resource, f"{served[name].url_path}/")
+                for number, name in names.items()
+                if name in served
+            }
+            self._known[id(names)] = names, starts
+        return self._known[id(names)][1]
 
 
 def _items(array: str) -> list[str]:
