@@ -1,7 +1,7 @@
 """Texts of connection strings → where they lead: URLs, libpq's and ADO.NET's keywords, names of variables and files.
 
 Only what names the database and how to reach it is taken. Everything else is dropped: `service`, `passfile`, `sslkey`
-or `options` would let whoever may enter a connection string read files of the server or change its sessions.
+or `options` would let users who may enter connection strings read files of the server or change its sessions.
 """
 
 import ipaddress

@@ -10,8 +10,8 @@ class ClientSecretHasher(PBKDF2PasswordHasher):
     hash, so guessing is infeasible anyway; a million rounds, Django's default, would only let unauthenticated requests
     to the token endpoint occupy a processor for a quarter of a second each. A thousand take a quarter of a millisecond.
 
-    The algorithm keeps Django's name, with the number of rounds in the stored text. The name tells the toolkit's field
-    that a value is already hashed. Verify with this class, not with `check_password`, which runs the missing rounds
+    The algorithm keeps Django's name, with the number of rounds in the stored text. By the name the toolkit's field
+    recognises hashed values. Verify with this class, not with `check_password`, which runs the missing rounds
     when a secret is wrong.
     """
 
