@@ -2,14 +2,12 @@
 
 import time
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import transaction
 
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.interchange.refusal_limit import RefusalLimit, add_strict_and_max_refused
@@ -50,8 +48,7 @@ def add_load_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="load everything in a transaction that is rolled back, and report what would be refused; it takes as long "
-        "as the load, and holds the same locks until its end",
+        help="report what a load would create, update and refuse, and write nothing; documents are not locked",
     )
     parser.add_argument(
         "--rename",
@@ -69,14 +66,11 @@ def with_report_of_its_own(options: dict[str, Any], store: Store) -> dict[str, A
     return options if report is None else options | {"report": report.with_suffix(f".{store.id}{report.suffix}")}
 
 
-def run_load(
-    command: BaseCommand, files: int, options: LoadOptions, database: str, load: Callable[[RefusalLog], LoadResult]
-) -> None:
-    """Run a load of so many files into this database and report it. Raises CommandError as `raise_failure` does."""
+def run_load(command: BaseCommand, files: int, options: LoadOptions, load: Callable[[RefusalLog], LoadResult]) -> None:
+    """Run a load of so many files and report it. Raises CommandError as `raise_failure` does."""
     started = time.monotonic()
     with RefusalLog(command.stderr, options.report, is_strict=options.strict) as log:
-        with _rolled_back(database) if options.dry_run else nullcontext():
-            result = load(log)
+        result = load(log)
         log.summarise(result, is_dry_run=options.dry_run)
     command.stdout.write("\n".join(table(result)))
     command.stdout.write(f"{files} files in {time.monotonic() - started:.1f} s")
@@ -85,13 +79,6 @@ def run_load(
     if not result.sent and not result.unreadable:
         command.stderr.write("nothing was loaded: there is no document in the files")
     raise_failure(result, files, options.max_refused)
-
-
-@contextmanager
-def _rolled_back(database: str) -> Iterator[None]:
-    with transaction.atomic(database):
-        yield
-        transaction.set_rollback(True, database)
 
 
 def _pair(given: str) -> str:

@@ -5,7 +5,11 @@ import json
 import re
 
 import pytest
+from django.core.management import call_command
+from django.db import connection
 
+from edfi_api.loading.bulk import write_documents
+from edfi_api.loading.bulk.accepted import contains
 from edfi_api.loading.renames import renames
 from edfi_api.models import Document
 
@@ -137,3 +141,68 @@ def test_no_progress_bar_is_shown_where_nobody_looks(load, write, district):
     write("schools.jsonl", district.school(1).body)
 
     assert load().err == ""
+
+
+def versions():
+    return list(Document.objects.order_by("id").values_list("id", "change_version", "body"))
+
+
+def test_a_dry_run_finds_what_depends_on_earlier_documents_of_the_load(load, write, district):
+    """Versions of one document, taken superclass identities, keys of targets in another case, and the stored."""
+    load(write("schools.jsonl", district.school(1).body, district.school(2, webSite="https://two.example").body))
+    before = versions()
+    path = write(
+        "all.jsonl",
+        *wrapped(district.school(1), district.school(2), district.school(2), district.school(2, webSite="https://x.y")),
+        *wrapped(district.agency(1), district.agency(3), district.school(3), district.school(4, agency=3)),
+        *wrapped(district.agency(7, parent=8), district.agency(7), district.agency(8), district.school(5, agency=7)),
+    )
+
+    dry = load(path, "--dry-run", "--max-refused=99")
+
+    assert versions() == before
+    wet = load(path, "--max-refused=99")
+    assert (dry.out.splitlines()[:-2], dry.err) == (wet.out.splitlines()[:-1], wet.err)
+    assert row_of(wet.out, "School") == ["2", "2", "2", "1"]
+    assert row_of(wet.out, "LocalEducationAgency") == ["3", "1", "0", "1"]
+
+
+def row_of(out, resource):
+    return next(line.split()[1:] for line in out.splitlines() if line.startswith(resource))
+
+
+def test_a_dry_run_locks_no_document(transactional_db, write, district, capsys):
+    """It ends while another session keeps everybody from writing."""
+    list(write_documents([*district.descriptors(), district.school(1)]))
+    path = write("schools.jsonl", district.school(1, webSite="https://x.y").body, district.school(2).body)
+    other = connection.copy()
+    try:
+        with other.cursor() as holding, connection.cursor() as cursor:
+            holding.execute("BEGIN")
+            holding.execute("LOCK TABLE document, alias, reference IN SHARE ROW EXCLUSIVE MODE")
+            cursor.execute("SET lock_timeout TO '2s'")
+
+            call_command("load_documents", str(path), "--dry-run", "--processes=0")
+    finally:
+        other.close()
+        connection.close()
+    assert row_of(capsys.readouterr().out, "School") == ["1", "1", "0", "0"]
+    assert names("School") == ["School 1"]
+
+
+@pytest.mark.parametrize(
+    ("value", "example", "is_contained"),
+    [
+        ({"a": 1, "b": [{"c": "x", "d": 2}]}, {"b": [{"c": "x"}]}, True),
+        ({"a": 1, "b": [{"c": "x"}]}, {"b": [{"c": "y"}]}, False),
+        ({"a": True}, {"a": 1}, False),
+        ({"a": [1, 2]}, {"a": [2]}, True),
+        ({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}}, False),
+        ({"a": "x"}, {"a": {"b": 1}}, False),
+    ],
+)
+def test_containment_is_that_of_jsonb(db, value, example, is_contained):
+    with connection.cursor() as cursor:
+        query = "SELECT %s::jsonb @> %s::jsonb"
+        assert cursor.execute(query, [json.dumps(value), json.dumps(example)]).fetchone() == (is_contained,)
+    assert contains(value, example) is is_contained

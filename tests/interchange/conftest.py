@@ -22,15 +22,15 @@ class Loader:
 
     def __init__(self, surface: Surface, write: Write) -> None:
         self._surface = surface
-        self._write = write
+        self.write = write
         self.refused: list[Refused] = []
 
     def documents(self, *documents: str) -> LoadResult:
         """Load these documents as one file."""
-        return self.files(self._write(interchange(*documents)))
+        return self.files(self.write(interchange(*documents)))
 
-    def files(self, *paths: Path) -> LoadResult:
-        return load_interchange(self._surface, interchange_files(paths), self.refused.append)
+    def files(self, *paths: Path, is_dry_run: bool = False) -> LoadResult:
+        return load_interchange(self._surface, interchange_files(paths), self.refused.append, is_dry_run=is_dry_run)
 
     @property
     def reasons(self) -> list[str]:

@@ -167,6 +167,23 @@ def test_a_look_up_that_matches_several_documents_is_refused_in_any_order(
     assert stored("Location") == []
 
 
+@pytest.mark.parametrize("order", [range(7), (4, 2, 6, 0, 5, 1, 3)])
+def test_a_dry_run_finds_the_same(loader: Loader, stored: Stored, order: Sequence[int]) -> None:
+    """Look-ups find what would have been written, in its last version."""
+    documents = [ANY_ORDER[position] for position in order]
+    path = loader.write(interchange(*documents))
+    other = interchange(agency(4).replace(">A<", ">Only this<"), ANY_ORDER[4].replace(">5<", ">7<"))
+
+    dry = loader.files(path, is_dry_run=True)
+
+    assert stored("LocalEducationAgency") == []
+    assert dry.counts == loader.files(path).counts
+    assert loader.refused == []
+    again = loader.files(loader.write(other), is_dry_run=True)
+    assert loader.reasons == ["the LocalEducationAgency look-up matches several documents"]
+    assert counted(again, "LocalEducationAgency") == {"updated": 1, "refused": 1}
+
+
 def test_a_deferred_document_is_refused_with_its_line_if_its_target_is_refused(loader: Loader) -> None:
     loader.documents(SCHOOL_DESCRIPTORS, location("A", school_reference(5)))
 

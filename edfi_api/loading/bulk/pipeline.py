@@ -17,10 +17,12 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.loading.bulk import preparation
+from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.bulk.batches import MOST_DOCUMENTS, Batch, batches
 from edfi_api.loading.bulk.candidates import Candidate, Origin, Written
 from edfi_api.loading.bulk.conflicts import resolve_together
 from edfi_api.loading.bulk.preparation import Part, Preparation, Prepared, UrisById, Work
+from edfi_api.loading.bulk.rehearsal import Rehearsal
 from edfi_api.loading.bulk.sessions import WritingThreads, bulk_session
 from edfi_api.loading.bulk.write_set import WriteSet, write_set
 from edfi_api.loading.bulk.writing import BatchWriter, Results
@@ -99,7 +101,8 @@ class BulkWriter:
     def _start_what_is_needed(self) -> None:
         if not self._count:
             return
-        if self._threads is None and self._seen >= _ENOUGH_FOR_THREADS and not connections[self._using].in_atomic_block:
+        may_start = self._writer.is_concurrent and not connections[self._using].in_atomic_block
+        if self._threads is None and self._seen >= _ENOUGH_FOR_THREADS and may_start:
             self._threads = WritingThreads(self._count, self._using)
         if self._processes is None and self._seen > _TOO_FEW_FOR_PROCESSES:
             self._processes = process_pool(self._count)
@@ -160,15 +163,19 @@ def _written(batch: Sequence[Candidate[Origin]], prepared: Prepared, results: Re
 
 @contextmanager
 def bulk_writer(
-    using: str = DEFAULT_DB_ALIAS, client: int | None = None, processes: int | None = None
+    using: str = DEFAULT_DB_ALIAS,
+    client: int | None = None,
+    processes: int | None = None,
+    rehearsal: AcceptedDocuments | None = None,
 ) -> Iterator[BulkWriter]:
     """A writer whose work is complete and on disk when the context ends.
 
     `processes` prepare the documents: one per processor if None; 0 uses this process and a single connection. `client`
-    is the API client's row id.
+    is the API client's row id. With a `rehearsal` nothing is written; it gets the documents that would be accepted.
     """
     count = available_processors() if processes is None else processes
-    writer = BulkWriter(BatchWriter(using, client), using, count)
+    batch_writer = BatchWriter(using, client) if rehearsal is None else Rehearsal(using, rehearsal)
+    writer = BulkWriter(batch_writer, using, count)
     with bulk_session(using):
         try:
             yield writer

@@ -61,6 +61,15 @@ SELECT s.position FROM staged_document s JOIN alias above ON above.referential_i
  WHERE NOT EXISTS (SELECT FROM alias own WHERE own.referential_id = s.referential_id)
 """
 
+# For a rehearsal: each row with its body, and whether the stored one is the same; NULL if none is stored.
+COMPARED = """
+SELECT s.position, s.resource_type_id, s.body::text, d.body = s.body
+  FROM staged_document s
+  LEFT JOIN alias a ON a.referential_id = s.referential_id
+  LEFT JOIN document d ON d.id = a.document_id
+ ORDER BY s.position
+"""
+
 # Rows of pass 0 are never written.
 SET_PASSES = """
 UPDATE staged_document s SET pass_number = assigned.pass_number

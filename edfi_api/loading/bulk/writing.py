@@ -3,7 +3,7 @@
 Documents that conflict with a concurrent writer are written one by one with `store.upsert`, as for any client.
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -40,6 +40,9 @@ class MetConcurrentWrites(Exception):
 
 class BatchWriter:
     """Writes the batches of one load, each in one transaction on the connection of the calling thread."""
+
+    # Whether several threads may write at a time.
+    is_concurrent = True
 
     def __init__(self, using: str, client: int | None = None) -> None:
         self._using = using
@@ -80,10 +83,14 @@ class BatchWriter:
             for position in conflicts.missing
         }
         key_descriptors = chain.from_iterable(each.key_descriptors for each in incoming_by_position.values())
-        missing_descriptors = resolution.missing((each.referential_id for each in key_descriptors), self._using)
+        missing_descriptors = self._missing(each.referential_id for each in key_descriptors)
         for position, incoming in incoming_by_position.items():
             missing = {UUID(bytes=id_) for id_ in conflicts.missing[position]} | missing_descriptors
             yield position, unresolved.unresolved(incoming, missing, stored.among)
+
+    def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
+        """Those that belong to no document."""
+        return resolution.missing(ids, self._using)
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:

@@ -5,6 +5,7 @@ what is kept on disk, and the counts; it does not depend on the number of docume
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.documents import json_text
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer, write_documents
+from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.loading.bulk.waiting import Place
 from edfi_api.loading.interchange.causes import Causes
@@ -47,19 +49,25 @@ def load_interchange(
     *,
     kind: str = "resource",
     renames: Renames = NO_RENAMES,
+    is_dry_run: bool = False,
 ) -> LoadResult:
     """Load the documents of these files whose resources the surface has.
 
     `on_refusal` is called with each refusal; an exception from it ends the load. Progress is shown on a terminal.
-    `kind` is the word for the surface's resources in refusals.
+    `kind` is the word for the surface's resources in refusals. A dry run writes nothing.
     """
     result = LoadResult()
     entities = Entities(surface)
     total = sum(map(size, files))
-    with Spool() as spool, Causes() as causes, load_progress(2 * total) as progress:
+    with (
+        Spool() as spool,
+        Causes() as causes,
+        load_progress(2 * total) as progress,
+        AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
+    ):
         reporter = RefusalReporter(result, on_refusal, causes)
         _Reading(entities, spool, files, reporter, progress, kind, renames).read()
-        _Writing(entities, spool, files, reporter, progress, using).write(total)
+        _Writing(entities, spool, files, reporter, progress, using, rehearsal).write(total)
     return result
 
 
@@ -144,16 +152,20 @@ class _Writing:
     reporter: RefusalReporter
     progress: LoadProgress
     using: str
+    rehearsal: AcceptedDocuments | None
 
     def __post_init__(self) -> None:
         self._resources = self.entities.surface.resources
-        self._resolver = Resolver(self.entities, self.spool, self.using)
+        self._resolver = Resolver(self.entities, self.spool, self.using, self.rehearsal)
         self._share = 0.0
 
     def write(self, total: int) -> None:
         """Write all documents; `total` are the bytes of the progress that they stand for."""
         self._share = total / (self.spool.size or 1)
-        with bulk_writer(self.using) as writer, FreeOrder(writer, self._resources) as free_order:
+        with (
+            bulk_writer(self.using, rehearsal=self.rehearsal) as writer,
+            FreeOrder(writer, self._resources) as free_order,
+        ):
             self._take(free_order.write(self._without_look_ups(free_order)))
             self._take(free_order.settle())
             while self._look_up():

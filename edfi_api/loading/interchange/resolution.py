@@ -4,11 +4,15 @@ Runs just before the document is written. Whether a look-up matches one document
 `loading` resolves look-ups only when everything is written that can be without them.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from edfi_api.documents.coercion import Coercion, compile_coercion
+from edfi_api.documents.extraction import Extractor
 from edfi_api.documents.leniency import Leniency
+from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.interchange.entities import Entities
 from edfi_api.loading.interchange.exceptions import NeedsLookUp, UnreadableDocument
 from edfi_api.loading.interchange.fragments import Fragment, IdReference, LookUp, Named, OpenReference, Place
@@ -26,6 +30,7 @@ class Resolver:
     entities: Entities
     spool: Spool
     using: str
+    rehearsal: AcceptedDocuments | None = None
     _coercions: dict[ResourceName, Coercion] = field(default_factory=dict)
     _is_looking_up: bool = True
 
@@ -86,10 +91,23 @@ class Resolver:
 
     def _matches(self, example: Fragment) -> list[Fragment]:
         """Up to two documents that contain the example: enough to detect an ambiguous look-up."""
-        documents = Document.objects.using(self.using).filter(
-            resource_type_id=resource_types.numbers(self.using)[example.name], body__contains=self._coerced(example)
-        )
-        return [Fragment(example.name, body) for body in documents.values_list("body", flat=True)[:2]]
+        number, coerced = resource_types.numbers(self.using)[example.name], self._coerced(example)
+        documents = Document.objects.using(self.using).filter(resource_type_id=number, body__contains=coerced)
+        found: Iterable[dict[str, Any]] = documents.values_list("body", flat=True)[:2]
+        if self.rehearsal is not None:
+            found = self._after_rehearsal(self.rehearsal, documents.values_list("body", flat=True), number, coerced)
+        return [Fragment(example.name, body) for body in islice(found, 2)]
+
+    def _after_rehearsal(
+        self, rehearsal: AcceptedDocuments, stored: Iterable[dict[str, Any]], number: int, example: dict[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        """The matching documents as if those that were accepted had been written."""
+        yield from rehearsal.containing(number, example)
+        name = next(name for name, each in resource_types.numbers(self.using).items() if each == number)
+        extractor = Extractor(self.entities.surface.by_name[name])
+        for body in stored:
+            if rehearsal.body(extractor.identity(body).referential_id.bytes) is None:
+                yield body
 
     def _coerced(self, example: Fragment) -> dict[str, Any]:
         """The example with coerced values; coercions are compiled on first use, as few resources have look-ups."""

@@ -7,10 +7,12 @@ by the caches of what is kept on disk.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.loading.bulk import Candidate, Written, bulk_writer
+from edfi_api.loading.bulk.accepted import AcceptedDocuments
 from edfi_api.loading.bulk.free_order import FreeOrder
 from edfi_api.loading.bulk.waiting import Place
 from edfi_api.loading.interchange.causes import Causes
@@ -33,14 +35,17 @@ def load_documents(
     using: str = DEFAULT_DB_ALIAS,
     processes: int | None = None,
     renames: Renames = NO_RENAMES,
+    is_dry_run: bool = False,
 ) -> LoadResult:
     """Load the documents of these sources. `on_refusal` is called with each refusal; an exception from it ends the
-    load. Lines of more than `longest_line` bytes are refused. On a terminal, progress is shown."""
+    load. Lines of more than `longest_line` bytes are refused. A dry run writes nothing. On a terminal, progress is
+    shown."""
     result = LoadResult()
     with (
         Spool() as by_resource,
         Causes() as causes,
-        bulk_writer(using, processes=processes) as writer,
+        AcceptedDocuments() if is_dry_run else nullcontext() as rehearsal,
+        bulk_writer(using, processes=processes, rehearsal=rehearsal) as writer,
         FreeOrder(writer, surface.resources) as free_order,
         load_progress(sum(source.size for source in sources)) as progress,
     ):

@@ -72,7 +72,14 @@ class Command(DataStoreCommand):
 
             def load(log: RefusalLog) -> LoadResult:
                 return load_documents(
-                    surface, files, log, longest, using=database, processes=processes, renames=chosen.renames
+                    surface,
+                    files,
+                    log,
+                    longest,
+                    using=database,
+                    processes=processes,
+                    renames=chosen.renames,
+                    is_dry_run=chosen.dry_run,
                 )
 
-            run_load(self, len(files), chosen, database, load)
+            run_load(self, len(files), chosen, load)

@@ -43,6 +43,8 @@ class Command(DataStoreCommand):
             files = interchange_files(paths)
 
             def load(log: RefusalLog) -> LoadResult:
-                return load_interchange(surface, files, log, database, renames=chosen.renames)
+                return load_interchange(
+                    surface, files, log, database, renames=chosen.renames, is_dry_run=chosen.dry_run
+                )
 
-            run_load(self, len(files), chosen, database, load)
+            run_load(self, len(files), chosen, load)

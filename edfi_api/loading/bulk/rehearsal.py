@@ -1,0 +1,70 @@
+"""A load that writes nothing: the results that each document would have, with no lock on any document.
+
+Batches are staged and compared with what is stored and with what the rehearsal has accepted before. Only a temporary
+table is written, so clients and change queries notice nothing of it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from uuid import UUID
+
+from psycopg.rows import TupleRow
+
+from edfi_api.loading.bulk import statements
+from edfi_api.loading.bulk.accepted import AcceptedDocuments
+from edfi_api.loading.bulk.conflicts import Conflicts, Resolve
+from edfi_api.loading.bulk.preparation import Prepared
+from edfi_api.loading.bulk.writing import BatchWriter, find_conflicts, one_transaction, rows_of, stage
+from edfi_api.storage.stored import Outcome
+
+
+class Rehearsal(BatchWriter):
+    """Determines the results of batches, one after the other."""
+
+    is_concurrent = False
+
+    def __init__(self, using: str, accepted: AcceptedDocuments) -> None:
+        super().__init__(using)
+        self._accepted = accepted
+
+    def _write_at_once(self, prepared: Prepared, resolve: Resolve) -> tuple[Conflicts, dict[int, Outcome]]:
+        if not prepared.aliases:
+            return Conflicts(), {}
+        with one_transaction(self._using) as cursor:
+            stage(cursor, prepared.lines)
+            rows = rows_of(cursor, statements.COMPARED)
+            is_stored = {position for position, _, _, is_same in rows if is_same is not None}
+            conflicts = find_conflicts(cursor, prepared.aliases, self._resolve_with_accepted(resolve, is_stored))
+        refused = conflicts.missing.keys() | conflicts.duplicates
+        outcomes = self._outcomes([row for row in rows if row[0] not in refused], prepared.aliases)
+        return conflicts, dict(outcomes)
+
+    def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
+        missing = super()._missing(ids)
+        return missing - {UUID(bytes=id_) for id_ in self._accepted.among(id_.bytes for id_ in missing)}
+
+    def _resolve_with_accepted(self, resolve: Resolve, is_stored: set[int]) -> Resolve:
+        """As `resolve`, after what has been accepted before counts as stored."""
+
+        def resolved(
+            aliases: Mapping[int, Sequence[bytes]], not_stored: Mapping[int, set[bytes]], duplicates: set[int]
+        ) -> Conflicts:
+            missing = {position: ids - self._accepted.among(ids) for position, ids in not_stored.items()}
+            accepted_twice = {
+                position
+                for position, (own, *above) in aliases.items()
+                if position not in is_stored and any(self._accepted.owner(id_) not in (None, own) for id_ in above)
+            }
+            return resolve(
+                aliases, {position: ids for position, ids in missing.items() if ids}, duplicates | accepted_twice
+            )
+
+        return resolved
+
+    def _outcomes(
+        self, rows: Iterable[TupleRow], aliases: Mapping[int, tuple[bytes, ...]]
+    ) -> Iterator[tuple[int, Outcome]]:
+        for position, resource_type, body, is_same_as_stored in rows:
+            earlier = self._accepted.body(aliases[position][0])
+            is_same = is_same_as_stored if earlier is None else earlier == body
+            self._accepted.add(aliases[position], resource_type, body)
+            yield position, Outcome.INSERTED if is_same is None else Outcome.UNCHANGED if is_same else Outcome.UPDATED
