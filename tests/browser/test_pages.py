@@ -7,13 +7,16 @@ from django.contrib.auth.models import User
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.select import Select
 
 from edfi_api.models import Document
+from edfi_api.profiles.loading import read_definitions, store_profiles
 from edfi_api.security.clients import Credentials, create_client
 from edfi_api.security.models import ApiClient, Grant
 from tests.api.test_links_of_the_admin import row_in_every_table  # noqa: F401  A fixture.
 from tests.browser.conftest import Browse
 from tests.browser.windows import DESKTOP, PHONE, click, complaints, log_in, overhang, shown, type_over
+from tests.profiles.definitions import profile_xml
 
 SIZES = (DESKTOP, PHONE)
 
@@ -64,6 +67,28 @@ def test_links_lead_from_the_first_page_to_an_accepted_post(
     assert [student.natural_key for student in Document.objects.filter(resource_type__name="Student")] == [
         "NK#studentUniqueId=604822"
     ]
+
+
+def test_requests_of_a_profile_are_tried_out_with_its_media_types(
+    browser: Browse, live_server: Any, credentials: Credentials
+) -> None:
+    read = 'IncludeOnly:<Property name="lastSurname"/>'
+    store_profiles(read_definitions(profile_xml("Student", read, "IncludeAll", name="Portal")), by="tests")
+    window = browser(*DESKTOP)
+    window.get(f"{live_server.url}/docs")
+    Select(shown(window, "#select")).select_by_visible_text("Profile Portal")
+    shown(window, "#operations-tag-students")
+    click(window, ".auth-wrapper .authorize")
+    shown(window, "#client_id_clientCredentials").send_keys(credentials.key)
+    shown(window, "#client_secret_clientCredentials").send_keys(credentials.secret)
+    click(window, ".modal-ux .auth-btn-wrapper .authorize")
+    click(window, ".modal-ux .btn-done")
+
+    response = sent(window, "/ed-fi/students", "postStudent")
+
+    assert response.find_element(By.CSS_SELECTOR, ".response-col_status").text.startswith("201")
+    assert "application/vnd.ed-fi.student.portal.writable+json" in shown(window, ".curl-command").text
+    assert Document.objects.filter(resource_type__name="Student").count() == 1
 
 
 def test_every_specification_can_be_chosen(browser: Browse, live_server: Any) -> None:
