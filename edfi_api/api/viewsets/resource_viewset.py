@@ -78,12 +78,15 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     query_by_example: QueryByExample
     representation: Representation
     fixed_headers: FixedHeaders
+    # Those of the route, as `Allow` lists them, without HEAD.
+    route_methods: tuple[str, ...]
     # Of the actions that have something to tolerate; None of the others.
     leniency: Leniency | None = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
         """As DRF's, but binds methods to actions once instead of per request."""
+        facts["route_methods"] = tuple(method.upper() for method in actions)
         if "get" in actions:
             actions = actions | {"head": actions["get"]}
         methods = {method: getattr(cls, action) for method, action in actions.items()}
@@ -228,11 +231,6 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def preparer_under(self, part: ProfilePart | None) -> Preparer | ProfilePreparer:
         """Prepares what is written under a part of a profile."""
         return self.preparer if part is None else self.profile_preparers[part] or self.preparer
-
-    @property
-    def route_methods(self) -> tuple[str, ...]:
-        """The methods of the route, as `Allow` lists them."""
-        return tuple(method for method in self.allowed_methods if method not in ("HEAD", "OPTIONS"))
 
     def parse_body(self, request: EdFiRequest) -> dict[str, Any]:
         """The body, read by the parser of the settings directly from Django's request."""
