@@ -84,9 +84,7 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
         rows = execute(stored, request.using)
         if not rows:
             if key is _BY_UUID:
-                raise (
-                    NothingToMatch if request.condition.needs_a_document else DocumentNotFound(request.pending.resource)
-                )
+                raise _missing(request)
             return write(None, None)
         body, version, is_allowed = rows[0]
         if is_allowed:

@@ -24,7 +24,7 @@ from tests.profiles.oracle import Oracle
 from tests.profiles.random_rules import random_rule
 
 # The ordinary run takes every so many resources; `--profile-rules=N` takes all of them, each with N rules.
-_STEP, _STEP_OF_DESCRIPTORS = 30, 150
+_STEP, _STEP_OF_DESCRIPTORS = 40, 250
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

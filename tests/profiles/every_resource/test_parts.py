@@ -23,7 +23,7 @@ from tests.profiles.every_resource.conftest import Scene, plain, store_part
 
 Body = dict[str, Any]
 ADDED = ("id", "_etag", "_lastModifiedDate")
-BODIES_EACH = 12
+BODIES_EACH = 8
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
