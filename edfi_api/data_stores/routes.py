@@ -6,10 +6,11 @@ finds no data store, at most once a second: one that was made is usable with the
 
 import json
 import time
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError
 
 from edfi_api.conf import api_settings
 from edfi_api.storage.data_store import data_store, discard
@@ -40,19 +41,27 @@ class Routes:
 
     def table(self, version: int = 0) -> RoutingTable:
         """The table, at least of this version."""
-        is_old = time.monotonic() - self._checked_at > api_settings.STORE_SECONDS
-        if version > self._table.version or is_old:
-            self._check()
+        seen = self._checked_at
+        if version > self._table.version:
+            self._check(seen)
+        elif time.monotonic() - seen > api_settings.STORE_SECONDS:
+            # While the control database does not answer, the table at hand leads requests of known clients.
+            with suppress(DatabaseError, InterfaceError):
+                self._check(seen)
         return self._table
 
     def after_a_miss(self) -> RoutingTable:
         """The table, checked for changes within the last second."""
-        if time.monotonic() - self._checked_at >= _SECONDS_BETWEEN_MISSES:
-            self._check()
+        seen = self._checked_at
+        if time.monotonic() - seen >= _SECONDS_BETWEEN_MISSES:
+            self._check(seen)
         return self._table
 
-    def _check(self) -> None:
+    def _check(self, seen: float) -> None:
+        """Unless another thread has checked since `seen`."""
         with self._lock:
+            if self._checked_at != seen:
+                return
             self._checked_at = time.monotonic()
             [(version,)] = with_retries(lambda: execute(_VERSION, self._using))
             if version != self._table.version:

@@ -1,12 +1,16 @@
 """The routing table resolves as a scan of all data stores does, and addresses are split at their fixed word."""
 
 import pytest
+from django.db import connections
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edfi_api.data_stores import databases
 from edfi_api.data_stores.addresses import FIXED, OUTSIDE, Reading
+from edfi_api.data_stores.connection_strings import destination
 from edfi_api.data_stores.exceptions import AmbiguousDataStore, DataStoreNotFound
 from edfi_api.data_stores.models import State
+from edfi_api.data_stores.routes import Routes
 from edfi_api.data_stores.routing import Database, RoutingTable, Store, context_of
 
 _NAMES = st.sampled_from(["districtId", "DISTRICTID", "schoolYear", "straße"])
@@ -71,3 +75,27 @@ READING = Reading(2, FIXED | {"v5.2"}, OUTSIDE | {"admin"})
 )
 def test_the_segments_before_the_fixed_word(path, segments, rest):
     assert READING.split(path) == (segments, rest)
+
+
+@pytest.mark.django_db
+def test_the_table_at_hand_is_used_while_the_control_database_does_not_answer(
+    store_databases,
+):
+    """In place of the control database, one that is dropped."""
+    databases.add("store_control", destination(store_databases.create()), "tests")
+    with connections["store_control"].cursor() as cursor:
+        for table, columns in (
+            ("data_stores_version", "id int, version bigint"),
+            ("data_store", "id bigint, tenant_id bigint, name text, state text, revision bigint, connection text"),
+            ("data_store_context", "id bigint, data_store_id bigint, key text, value text"),
+            ("data_store_derivative", "id bigint, data_store_id bigint, type text, revision bigint, connection text"),
+        ):
+            cursor.execute(f"CREATE TABLE {table} ({columns})")
+        cursor.execute("INSERT INTO data_stores_version VALUES (1, 7)")
+        cursor.execute("INSERT INTO data_store VALUES (1, NULL, 'x', 'online', 1, NULL)")
+    routes = Routes("store_control")
+    store_databases.drop_all()
+    routes._checked_at -= 11  # As if the seconds had passed.
+
+    assert routes.table().version == 7
+    assert [store.name for store in routes.table().stores.values()] == ["x"]
