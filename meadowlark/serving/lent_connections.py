@@ -56,14 +56,14 @@ class LentConnections:
     def take_back(self) -> None:
         """At the end of a request, in its thread. A connection that is still in a transaction is not used again."""
         lent = self._lent.__dict__
-        for alias, connection in lent.items():
+        while lent:
+            alias, connection = lent.popitem()
             del self._handler[alias]
             if alias not in self._of_settings:
                 self._others.take_back(alias, connection)
             elif not connection.in_atomic_block:
                 self._idle[alias].append(connection)
                 self._close_if_obsolete(self._idle[alias])
-        lent.clear()
 
     def _close_if_obsolete(self, idle: deque[BaseDatabaseWrapper]) -> None:
         """Of those that are idle, the one that has been for longest."""
@@ -71,7 +71,7 @@ class LentConnections:
             oldest = idle[0]
             if oldest.close_at is not None and time.monotonic() >= oldest.close_at:
                 idle.remove(oldest)
-                oldest.close()
+                _close([oldest])
 
 
 class _Others:
