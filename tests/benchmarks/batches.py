@@ -5,8 +5,9 @@
 Starts the server as `make run` does, in a temporary home, with the limits of batches raised to the connections. Rates
 are operations per second, `server` and `database` microseconds of processor time for one operation; on a machine that
 has other things to do, these tell more. `times` is the rate divided by that of the single request in the same round.
-Batches have 500 operations. An association has 2 references and 2 descriptors. The guarded client has the claim set
-SISVendor and all schools. The last rows are single requests again: beside a client that sends batches without pause.
+Batches have 500 operations, those that are as slow as single requests 50. An association has 2 references and 2
+descriptors. The guarded client has the claim set SISVendor and all schools. The last rows are single requests again:
+beside a client that sends batches without pause.
 """
 
 import argparse
@@ -32,6 +33,8 @@ from tests.ports import ADDRESS
 from tests.server_processes import Server, meadowlark
 
 SIZE = 500
+# Of batches that are as slow as single requests, so that several end while they are measured.
+SMALL = 50
 CONNECTIONS = 16
 # More operations than any machine carries out in a second.
 _PER_SECOND = 12_000
@@ -90,11 +93,12 @@ def measure(server: Server, home: Path, seconds: float) -> Iterator[Row]:
     unchanged = [_operation("studentSchoolAssociations", body) for body in workloads.stored_association_bodies()]
     yield found.batches("associations, unchanged", _again(unchanged), "mode=independent")
     yield found.batches("five resources, sorted", _sorted(workloads.families()), "mode=independent")
-    yield found.batches("five resources, alternating", _alternating(workloads.families()), "mode=independent")
+    alternating = _alternating(workloads.families())
+    yield found.batches("five resources, alternating", alternating, "mode=independent", size=SMALL)
     free = "mode=independent&order=free"
     yield found.batches("five resources, alternating, free order", _alternating(workloads.families()), free)
-    yield found.batches("associations, every tenth refused", _refused(operations, 10), "mode=independent")
-    yield found.batches("associations, all refused", _refused(operations, 1), "mode=independent")
+    yield found.batches("associations, every tenth refused", _refused(operations, 10), "mode=independent", size=SMALL)
+    yield found.batches("associations, all refused", _refused(operations, 1), "mode=independent", size=SMALL)
     yield found.batches("associations, batches of one", operations, "mode=independent", size=1)
     yield found.singles("POST association", workloads.new_associations(round(4000 * seconds)))
     with _EndlessBatches(server, operations):
