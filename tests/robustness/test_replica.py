@@ -172,16 +172,6 @@ def test_a_recovered_replica_is_used_again(replica, writer, reader):
     wait_until(lambda: not is_found(reader, code), seconds=SECONDS)
 
 
-def test_a_promoted_replica_is_not_used(replica, writer, reader):
-    replica.execute("SELECT pg_promote()")
-
-    code = post_term(writer)
-
-    assert is_found(reader, code)
-    with psycopg.connect(replica.url) as connection:
-        assert connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)
-
-
 def test_sql_views_arrive_with_the_log(server, replica) -> None:
     server.manage("create_sql_views", "--schema", "util")
 
@@ -190,3 +180,13 @@ def test_sql_views_arrive_with_the_log(server, replica) -> None:
     server.manage("drop_sql_views")
 
     assert version == "5.2"
+
+
+def test_a_promoted_replica_is_not_used(replica, writer, reader):
+    replica.execute("SELECT pg_promote()")
+
+    code = post_term(writer)
+
+    assert is_found(reader, code)
+    with psycopg.connect(replica.url) as connection:
+        assert connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)
