@@ -106,7 +106,7 @@ def _run(port: int, requests: Iterator[bytes], connections: int, seconds: float)
         open_connections[connection.socket.fileno()] = connection
         poll.register(connection.socket.fileno(), select.EPOLLIN)
         connection.send(next(requests))
-    while (now := time.perf_counter()) < start + seconds:
+    while (now := time.perf_counter()) < start + seconds or not times:
         for number, _ in poll.poll(0.1):
             connection = open_connections[number]
             if status := connection.status_if_complete():
