@@ -52,7 +52,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION restoring.restore() RETURNS void LANGUAGE plpgsql AS $$
-DECLARE changed text[]; state record;
+DECLARE changed text[]; each text; state record;
 BEGIN
     WITH RECURSIVE touched (oid) AS (
         SELECT format('public.%I', name)::regclass::oid FROM restoring.table_state
@@ -62,10 +62,17 @@ BEGIN
     )
     SELECT array_agg(oid::regclass::text) INTO changed FROM touched;
     IF changed IS NULL THEN RETURN; END IF;
+    -- Triggers count changes in other tables, which are restored, too.
+    FOREACH each IN ARRAY changed LOOP
+        EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', each);
+    END LOOP;
     EXECUTE 'TRUNCATE ' || array_to_string(changed, ', ');
     FOR state IN SELECT * FROM restoring.table_state
                  WHERE digest <> '0:' AND format('%I', name) = ANY (changed) ORDER BY place LOOP
         EXECUTE format('INSERT INTO public.%1$I OVERRIDING SYSTEM VALUE TABLE after_migrate.%1$I', state.name);
+    END LOOP;
+    FOREACH each IN ARRAY changed LOOP
+        EXECUTE format('ALTER TABLE %s ENABLE TRIGGER USER', each);
     END LOOP;
 END $$;
 """
