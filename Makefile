@@ -13,6 +13,7 @@ help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo)'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
+	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
 	@echo 'make stress-batches  batches at random beside single requests, and beside others, for an hour'
