@@ -104,10 +104,11 @@ CONTRADICTIONS = {
     ("add_data_store_derivative", "env"): {"url"},
     ("provision_data_store", "env"): {"url"},
 }
-# Valid values, each of which would generate a district.
+# Valid values, which would generate a district or run until they are stopped.
 VALID = {
     ("generate_demo_district", "output"): set(BAD) - {"", " ", "/dev/null/file", ".", "\udcff", "\x1b[2J", "x" * 5000},
     ("generate_demo_district", "students"): {"9999"},
+    ("refresh_sql_views", "every"): {"0", "1.5", "9999"},
 }
 # An export reads one snapshot, so its transaction must be the outermost.
 WITH_OWN_TRANSACTION = {"export_documents"}
