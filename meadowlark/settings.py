@@ -9,8 +9,10 @@ from pathlib import Path
 
 from corsheaders.defaults import default_headers
 
-from meadowlark import embedded_postgres
+from edfi_api.security.oauth_settings import OAUTH_SETTINGS
+from meadowlark import connection_options, embedded_postgres
 from meadowlark.environment import Environment
+from meadowlark.logging_configuration import logging_configuration
 
 env = Environment()
 
@@ -232,26 +234,14 @@ DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env.bool(
     default=False,
     meaning="the database is reached through PgBouncer or another pooler that lends connections by the transaction",
 )
-DATABASES["default"].setdefault("OPTIONS", {}).update(
-    {
-        "connect_timeout": 5,
-        "application_name": "meadowlark",
-        # Detects an unreachable database host within about 20 seconds, instead of TCP's quarter of an hour.
-        "keepalives_idle": 10,
-        "keepalives_interval": 5,
-        "keepalives_count": 2,
-        "tcp_user_timeout": 20_000,
-    }
-)
+DATABASES["default"].setdefault("OPTIONS", {}).update(connection_options.PRIMARY)
 replica = env.database(
     "DATABASE_REPLICA_URL",
     meaning="a streaming replica of the database, which then answers requests for collections",
 )
 if replica:
     DATABASES["replica"] = DATABASES["default"] | {"OPTIONS": {}} | replica
-    # An unreachable replica must not delay requests, which the primary can answer.
-    timeouts = {"connect_timeout": 2, "tcp_user_timeout": 5000}
-    DATABASES["replica"]["OPTIONS"] |= {"application_name": "meadowlark", **timeouts}
+    DATABASES["replica"]["OPTIONS"] |= connection_options.REPLICA
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
 DATABASE_ROUTERS = ["edfi_api.data_stores.router.DataStoreRouter"]
 # Only for requests, see wsgi.py; commands have no limits.
@@ -484,27 +474,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
 OAUTH2_PROVIDER = {
     "ACCESS_TOKEN_EXPIRE_SECONDS": env.int("MEADOWLARK_TOKEN_SECONDS", default=1800, meaning="how long a token lives"),
-    "ACCESS_TOKEN_ADMIN_CLASS": "edfi_api.security.admin.AccessTokenAdmin",
-    "APPLICATION_ADMIN_CLASS": "edfi_api.security.admin.ApiClientAdmin",
-    "GRANT_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",
-    "ID_TOKEN_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",
-    "REFRESH_TOKEN_ADMIN_CLASS": "edfi_api.security.admin.UnusedAdmin",
-    "CLIENT_SECRET_GENERATOR_LENGTH": 48,
-    # Stores only the checksum of a token.
-    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
-    # Only the client credentials grant.
-    "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.BackendApplicationServer",
-    "OAUTH2_VALIDATOR_CLASS": "edfi_api.security.oauth.ClientCredentialsValidator",
-    # There are no refresh tokens; without a value `cleartokens` would warn.
-    "REFRESH_TOKEN_EXPIRE_SECONDS": 1,
-    # Secure values for unused features.
-    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
-    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
-    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
-    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
-    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
-    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
-    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    **OAUTH_SETTINGS,
 }
 
 REST_FRAMEWORK = {
@@ -531,49 +501,17 @@ TELEMETRY = bool(
     )
 )
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"correlation_id": {"()": "meadowlark.correlation.CorrelationIdFilter"}},
-    "formatters": {
-        "line": {"format": "{asctime} {levelname} {name} [{correlation_id}] {message}", "style": "{"},
-        "json": {
-            "()": "pythonjsonlogger.orjson.OrjsonFormatter",
-            "format": ["asctime", "levelname", "name", "correlation_id", "message"],
-            "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
-        },
-    },
-    "handlers": {
-        "console": {
-            "class": "logging.StreamHandler",
-            "formatter": env.choice(
-                "MEADOWLARK_LOG_FORMAT",
-                choices=["line", "json"],
-                default="line",
-                meaning="`line`, or `json` for one object a line",
-            ),
-            "filters": ["correlation_id"],
-        },
-    },
-    "root": {
-        "handlers": ["console"],
-        "level": env.choice(
-            "MEADOWLARK_LOG_LEVEL",
-            choices=["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"],
-            default="INFO",
-            meaning="`DEBUG`, `INFO`, `WARNING` or `ERROR`",
-        ),
-    },
-    "loggers": {
-        # Refused requests have a log line of their own, see observability/request_log.py.
-        "django.request": {"level": "ERROR"},
-        # Would log a traceback with the client's input for each unknown host and the like. The reason of a CSRF failure
-        # is needed to find a missing MEADOWLARK_TRUSTED_ORIGINS.
-        "django.security": {"level": "CRITICAL"},
-        "django.security.csrf": {"level": "WARNING"},
-        # The HTTP engine, whose INFO lines repeat those of gunicorn.
-        "_granian": {"level": "WARNING"},
-        # Logs tokens at DEBUG.
-        "oauthlib": {"level": "INFO"},
-    },
-}
+LOGGING = logging_configuration(
+    formatter=env.choice(
+        "MEADOWLARK_LOG_FORMAT",
+        choices=["line", "json"],
+        default="line",
+        meaning="`line`, or `json` for one object a line",
+    ),
+    level=env.choice(
+        "MEADOWLARK_LOG_LEVEL",
+        choices=["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"],
+        default="INFO",
+        meaning="`DEBUG`, `INFO`, `WARNING` or `ERROR`",
+    ),
+)
