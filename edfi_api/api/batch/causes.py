@@ -5,7 +5,7 @@ from typing import Any
 
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.api.batch.operations import Kind, Operation
-from edfi_api.documents.coercion import compile_coercion
+from edfi_api.documents.coercion import Coercion, compile_coercion
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import IncomingDocument, Preparers
 from edfi_api.documents.leniency import Leniency
@@ -28,7 +28,7 @@ class Causes:
         self._preparers = preparers
         self._natural_keys = natural_keys
         self._failed: dict[_Provided, int] = {}
-        self._securables: dict[ResourceName, SecurablesExtractor] = {}
+        self._securables: dict[ResourceName, tuple[Coercion, SecurablesExtractor]] = {}
 
     def of(self, operation: Operation, refusal: Exception) -> int | None:
         """The position of the first operation that would have provided what this one lacks; None if there is none."""
@@ -75,10 +75,10 @@ class Causes:
     def _people_of(self, resource: Resource, document: dict[str, Any]) -> dict[str, Any]:
         """Of a body that need not be valid."""
         if resource.name not in self._securables:
-            self._securables[resource.name] = SecurablesExtractor(resource)
+            self._securables[resource.name] = compile_coercion(resource.json_schema), SecurablesExtractor(resource)
+        coerce, extractor = self._securables[resource.name]
         try:
-            body = compile_coercion(resource.json_schema)(document, Leniency())
-            return self._securables[resource.name].securables(body)._asdict()
+            return extractor.securables(coerce(document, Leniency()))._asdict()
         except (AttributeError, KeyError, TypeError, ValueError):
             return {}
 

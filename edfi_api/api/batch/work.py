@@ -19,7 +19,7 @@ from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.sets import Sets, stretches
 from edfi_api.api.batch.singles import Singles
 from edfi_api.api.batch.stored_uris import TransactionUris
-from edfi_api.loading.bulk.sessions import bulk_session
+from edfi_api.loading.bulk.sessions import wait_for_disk
 from edfi_api.problem_details.http_exceptions import BatchFailed, BatchTimeout
 from edfi_api.storage.driver.execution import ending_at_deadlock, execute
 from edfi_api.storage.driver.sql import Sql
@@ -55,8 +55,11 @@ class Batch:
         if self.parameters.is_atomic:
             self._atomically(answer)
         else:
-            with bulk_session(self.singles.using):
+            try:
                 self._independently(answer)
+            finally:
+                if self.record.sets:  # Single writes have waited for the disk themselves.
+                    wait_for_disk(self.singles.using)
         record_writer(self.singles.client, self.singles.using)
         answer.add(self.summary.members())
 
