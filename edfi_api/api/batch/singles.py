@@ -30,6 +30,8 @@ from edfi_api.storage.stored import Written
 from edfi_api.storage.stored_versions import stored_versions
 
 _METHODS = {Kind.CREATE: "POST", Kind.UPSERT: "POST", Kind.UPDATE: "PUT", Kind.DELETE: "DELETE"}
+# The methods of the routes of single requests.
+_OF_A_COLLECTION, _OF_AN_ITEM = ("GET", "POST"), ("GET", "PUT", "DELETE")
 # Headers of the batch that say something about its own body, and conditions.
 _OF_THE_BATCH = (
     "CONTENT_LENGTH",
@@ -150,6 +152,7 @@ class Singles:
         view = self.viewsets[operation.resource]()
         view.action, view.using = operation.kind.action, self.using
         view.detail = operation.kind in (Kind.UPDATE, Kind.DELETE)
+        view.route_methods = _OF_AN_ITEM if view.detail else _OF_A_COLLECTION
         view.request = self._single_request(operation)
         if operation.document is not None:
             view.document = operation.document
