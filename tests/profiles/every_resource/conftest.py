@@ -22,6 +22,7 @@ from tests.profiles.distinct import Body, DistinctBody
 from tests.profiles.every_resource.filters import with_filters_for
 from tests.profiles.oracle import Oracle
 from tests.profiles.random_rules import random_rule
+from tests.serving import Served
 
 # The ordinary run takes every so many resources; `--profile-rules=N` takes all of them, each with N rules.
 _STEP, _STEP_OF_DESCRIPTORS = 40, 250
@@ -32,8 +33,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     rules = metafunc.config.getoption("--profile-rules")
     chosen = list(cases()) if rules else _some()
-    examples = [(case, position + turn) for position, case in enumerate(chosen) for turn in range(rules or 1)]
-    metafunc.parametrize(("case", "number"), examples, ids=str)
+    examples = [
+        pytest.param(case.served, case, position + turn, id=f"{case}-{position + turn}")
+        for position, case in enumerate(chosen)
+        for turn in range(rules or 1)
+    ]
+    metafunc.parametrize(("served_here", "case", "number"), examples, indirect=["served_here"], scope="module")
 
 
 def _some() -> list[Case]:
@@ -52,10 +57,15 @@ def preparers(case: Case) -> Preparers:
     return case.served.preparers
 
 
+@pytest.fixture(scope="module")
+def served_here(request: pytest.FixtureRequest, served_in_module) -> Iterator[Served]:
+    with served_in_module(request.param) as here:
+        yield here
+
+
 @pytest.fixture
-def api_without_check(case: Case, api_without_check: ApiTestClient) -> Iterator[ApiTestClient]:
-    with case.served.instead():
-        yield api_without_check
+def api_without_check(served_here: Served, api_without_check: ApiTestClient) -> ApiTestClient:
+    return api_without_check
 
 
 @dataclass
