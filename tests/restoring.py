@@ -62,6 +62,7 @@ BEGIN
     )
     SELECT array_agg(oid::regclass::text) INTO changed FROM touched;
     IF changed IS NULL THEN RETURN; END IF;
+    SET CONSTRAINTS ALL IMMEDIATE;
     -- Triggers count changes in other tables, which are restored, too.
     FOREACH each IN ARRAY changed LOOP
         EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', each);
