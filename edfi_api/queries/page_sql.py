@@ -10,7 +10,7 @@ from functools import cache
 
 from edfi_api.queries.conditions import for_many_rows, for_one_row, ranges, remaining
 from edfi_api.queries.plan import Limits, Plan, Way
-from edfi_api.queries.selection import Order, Selection
+from edfi_api.queries.selection import LAST_ROW, Order, Selection
 from edfi_api.storage.driver.sql import Sql, all_of
 from edfi_api.storage.row_policy import AccessPath, Predicate
 from edfi_api.storage.stored import STORED_COLUMNS
@@ -199,7 +199,8 @@ def _found(selection: Selection, plan: Plan, wanted: int) -> Sql:
         case Plan(way=Way.FILTERED_ACCESS_PATH, path=AccessPath() as path):
             return _filtered_access_path(selection, path, plan.limits, wanted)
         case Plan(path=AccessPath() as path):
-            return _access_path(selection, path, max(plan.limits.near_rows_of_policy, 2 * wanted), wanted)
+            several = max(plan.limits.near_rows_of_policy, min(2 * wanted, LAST_ROW))
+            return _access_path(selection, path, several, wanted)
         case _:
             return _near_rows(selection, plan)
 

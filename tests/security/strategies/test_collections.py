@@ -267,6 +267,17 @@ def test_documents_after_many_unreadable_ones_are_found(scenario):
     assert scenario.client("SISVendor", 11).get("/calendars?totalCount=true")["Total-Count"] == "0"
 
 
+@pytest.mark.parametrize("path", ["/calendars?", "/students?", "/studentSchoolAssociations?schoolId=11&"])
+def test_a_page_behind_all_documents_is_empty(scenario, path):
+    scenario.student("S1")
+    scenario.enroll("S1", 11)
+    client = scenario.client("SISVendor", 1)
+
+    page = client.get(f"{path}offset={2**63 - 501}&limit=500")
+
+    assert (page.status_code, page.json()) == (200, [])
+
+
 def test_later_batches_of_a_page_contain_only_readable_documents(scenario, monkeypatch):
     """A page of large documents is read in several batches."""
     monkeypatch.setattr(collection, "BYTES_AT_ONCE", 1)
