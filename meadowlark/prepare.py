@@ -14,8 +14,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from io import StringIO
 from tempfile import TemporaryDirectory
 
@@ -25,18 +24,15 @@ from django.core.checks import WARNING
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection, connections
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection
 
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.preparing import exclusively
 from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
 from edfi_api.management.arguments import seconds, whole_number
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed import ModelErrors
-from edfi_api.model.surface.resource import ResourceKind
 
-# "mdwlark" in ASCII: the advisory lock of a database that is being prepared.
-PREPARING = 0x6D64776C61726B
 _PAUSE_SECONDS = 0.2
 
 
@@ -67,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(f"The settings cannot be used: {error}")
     try:
         wait_for_database(options.wait)
-        with exclusively():
+        with exclusively(report_waiting=_report_waiting):
             refuse_unusable_database(options.refuse_newer)
             prepare_database()
             _print_credentials(options)
@@ -109,14 +105,9 @@ def prepare_database() -> None:
     """Create tables, and what every database with documents has; each step is idempotent."""
     call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
     if api_settings.has_main_store:
+        from edfi_api.loading.provisioning import load_common_documents  # noqa: PLC0415  Needs the app registry.
+
         load_common_documents(DEFAULT_DB_ALIAS)
-
-
-def load_common_documents(using: str) -> None:
-    """Descriptors and school years."""
-    call_command("load_descriptors", database=using, stdout=sys.stderr)
-    if not _has_school_years(using):
-        call_command("load_school_years", "1990-2040", "--current", "2026", database=using, stdout=sys.stderr)
 
 
 def _print_credentials(options: argparse.Namespace) -> None:
@@ -174,45 +165,6 @@ def _connection_error() -> OperationalError | None:
     return None
 
 
-@contextmanager
-def exclusively(using: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
-    """Holds an advisory lock, so that no other process prepares the database at the same time.
-
-    The lock belongs to an open transaction on a connection of its own: it ends with the connection, so a killed process
-    leaves none, and a pooler with transaction pooling cannot give the server connection to another client.
-    """
-    guard = connections.create_connection(using)
-    try:
-        guard.set_autocommit(False)
-        if not _is_lock_ours(guard):
-            _report("Another process is preparing this database; waiting for it.")
-            # Polled, because a statement that waits for the lock would block a migration with CREATE INDEX
-            # CONCURRENTLY, which waits for older snapshots to be released.
-            while not _is_lock_ours(guard):
-                time.sleep(_PAUSE_SECONDS)
-        yield
-    finally:
-        guard.close()
-        connections[using].close()
-
-
-def _is_lock_ours(guard: BaseDatabaseWrapper) -> bool:
-    guard.rollback()
-    with guard.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [PREPARING])
-        return bool(cursor.fetchone()[0])
-
-
-def _has_school_years(using: str) -> bool:
-    """If so, an administrator may have changed the current school year, which a restart must not undo."""
-    from edfi_api.models import Document  # noqa: PLC0415  Models need django.setup().
-    from edfi_api.startup import current_surface  # noqa: PLC0415
-
-    resources = current_surface().resources
-    names = [resource.name.resource for resource in resources if resource.kind is ResourceKind.SCHOOL_YEAR]
-    return Document.objects.using(using).filter(resource_type__name__in=names).exists()
-
-
 def _refuse(reason: str) -> int:
     _report(reason)
     return 1
@@ -221,6 +173,10 @@ def _refuse(reason: str) -> int:
 def _in_one_line(error: Exception) -> str:
     """PostgreSQL and its driver add hints on further lines."""
     return " ".join(str(error).split())
+
+
+def _report_waiting() -> None:
+    _report("Another process is preparing this database; waiting for it.")
 
 
 def _report(text: str) -> None:

@@ -7,6 +7,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
 
+from edfi_api.data_stores.models import Tenant
+from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
@@ -35,6 +37,10 @@ class NoSuchProfiles(Exception):
         self.names = names
 
 
+class NotOfTheTenant(Exception):
+    """The name of a profile is taken: of a tenant's profile by a shared one, or of a shared one by a tenant's."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProfileChange:
     """One profile that was, or would be, added (`+`) or replaced (`~`), with the parts that changed."""
@@ -60,13 +66,19 @@ def refuses(checked: CheckedProfile, *, accept_warnings: bool) -> bool:
 
 @transaction.atomic
 def store_profiles(
-    definitions: Iterable[ProfileDefinition], *, by: str, is_rehearsal: bool = False
+    definitions: Iterable[ProfileDefinition], *, by: str, tenant: Tenant | None = None, is_rehearsal: bool = False
 ) -> list[ProfileChange]:
-    """Add or replace profiles by name in any case; profiles that are stored with the same definition do not change."""
+    """Add or replace profiles by name in any case; profiles that are stored with the same definition do not change.
+    They become the tenant's, without one shared. Raises NotOfTheTenant."""
     changes = []
     for definition in definitions:
         text = canonical_json(definition).decode()
-        stored = Profile.objects.select_for_update().filter(name__iexact=definition.name).first()
+        of_this_name = Profile.objects.select_for_update().filter(name__iexact=definition.name)
+        if of_this_name.filter(tenant__isnull=tenant is not None).exists():
+            raise NotOfTheTenant(
+                f"{definition.name} is {'the profile of a tenant' if tenant is None else 'a shared profile'} already"
+            )
+        stored = of_this_name.filter(tenant=tenant).first()
         if stored is not None and (stored.name, stored.definition) == (definition.name, text):
             continue
         change = _change(stored, definition)
@@ -74,7 +86,7 @@ def store_profiles(
         if is_rehearsal:
             continue
         if stored is None:
-            Profile.objects.create(name=definition.name, definition=text)
+            Profile.objects.create(tenant=tenant, name=definition.name, definition=text)
         else:
             stored.name, stored.definition = definition.name, text
             stored.save(update_fields=["name", "definition", "modified_at"])
@@ -83,9 +95,10 @@ def store_profiles(
 
 
 @transaction.atomic
-def remove_profile(name: str, *, by: str) -> None:
-    """Remove a profile. Raises NoSuchProfiles, and StillAssigned with the applications that are bound by it."""
-    (profile,) = _locked([name])
+def remove_profile(name: str, *, by: str, tenant: Tenant | None = None) -> None:
+    """Remove a profile that the tenant can use. Raises NoSuchProfiles, and StillAssigned with the applications that are
+    bound by it."""
+    (profile,) = _locked([name], tenant)
     applications = [str(application) for application in profile.applications.all()]
     if applications:
         raise StillAssigned(applications)
@@ -95,8 +108,8 @@ def remove_profile(name: str, *, by: str) -> None:
 
 @transaction.atomic
 def assign_profiles(application: Application, names: Sequence[str], *, by: str) -> list[Profile]:
-    """Bind the application's clients by exactly these profiles. Raises NoSuchProfiles."""
-    profiles = _locked(names)
+    """Bind the application's clients by exactly these profiles of its tenant. Raises NoSuchProfiles."""
+    profiles = _locked(names, application.vendor.tenant)
     assignments = ProfileAssignment.objects.filter(application=application)
     assignments.exclude(profile__in=profiles).delete()
     ProfileAssignment.objects.bulk_create(
@@ -107,9 +120,10 @@ def assign_profiles(application: Application, names: Sequence[str], *, by: str) 
     return profiles
 
 
-def profiles_named(names: Sequence[str]) -> list[Profile]:
-    """The stored profiles with these names, in any case, each once. Raises NoSuchProfiles."""
-    return _named(names, Profile.objects.all())
+def profiles_named(names: Sequence[str], tenant: Tenant | None = None) -> list[Profile]:
+    """The profiles with these names, in any case, each once, that the tenant can use; without one the shared ones.
+    Raises NoSuchProfiles."""
+    return _named(names, Profile.objects.filter(visible_to(tenant)))
 
 
 def findings(profile: Profile, checker: ProfileChecker) -> Sequence[Finding]:
@@ -143,9 +157,9 @@ def misfits(checker: ProfileChecker) -> list[tuple[str, list[str]]]:
     return [(name, texts) for name, texts in errors if texts]
 
 
-def _locked(names: Sequence[str]) -> list[Profile]:
+def _locked(names: Sequence[str], tenant: Tenant | None) -> list[Profile]:
     """As `profiles_named`; nothing about them changes until the end of the transaction."""
-    return _named(names, Profile.objects.select_for_update())
+    return _named(names, Profile.objects.filter(visible_to(tenant)).select_for_update())
 
 
 def _named(names: Sequence[str], profiles: QuerySet[Profile]) -> list[Profile]:

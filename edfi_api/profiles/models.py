@@ -8,6 +8,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Lower
 
+from edfi_api.data_stores.models import Tenant
 from edfi_api.model.profiles.names import LONGEST_NAME
 
 _name_of_a_profile = RegexValidator(
@@ -16,8 +17,9 @@ _name_of_a_profile = RegexValidator(
 
 
 class Profile(models.Model):
-    """A stored profile; `definition` is its canonical JSON."""
+    """A stored profile, of a tenant or of all; `definition` is its canonical JSON."""
 
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="profiles")
     name = models.CharField(max_length=LONGEST_NAME, validators=[_name_of_a_profile])
     definition = models.TextField()
     note = models.TextField(blank=True)
@@ -29,7 +31,9 @@ class Profile(models.Model):
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.UniqueConstraint(Lower("name"), name="profile_once_in_any_case")]
+        constraints = [
+            models.UniqueConstraint("tenant", Lower("name"), nulls_distinct=False, name="profile_once_per_tenant")
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -1,7 +1,7 @@
 """Resource claims and claim sets in the database: read as values, compare with wanted ones, write the difference.
 
 A change is described before it is written, one line per item. Claims and claim sets that are not mentioned are left
-unchanged.
+unchanged. Claim sets are those of one tenant, or the shared ones; resource claims are shared by all tenants.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from edfi_api.data_stores.models import Tenant
 from edfi_api.logs import audit
 
 from .claim_uris import DOMAINS, SERVICES
@@ -23,6 +24,11 @@ class UnknownClaims(Exception):
         super().__init__(f"there is no such resource claim: {', '.join(sorted(names))}")
 
 
+class NotOfTheTenant(Exception):
+    """What a tenant cannot load: resource claims, and claim sets whose names are taken by shared ones; or shared claim
+    sets with the names of a tenant's."""
+
+
 @dataclass(frozen=True)
 class Change:
     """What to write, as `lines` for people and as `claims`; `left_out` are grants on unknown resources."""
@@ -33,25 +39,37 @@ class Change:
 
 
 @transaction.atomic
-def load(wanted: Claims, by: str, *, is_rehearsal: bool = False) -> Change:
-    """Write what differs from `wanted`; a rehearsal only computes the change.
+def load(wanted: Claims, by: str, *, tenant: Tenant | None = None, is_rehearsal: bool = False) -> Change:
+    """Write what differs from `wanted`; a rehearsal only computes the change. The claim sets become the tenant's,
+    without one shared.
 
-    `by` names the user or command in the audit log.
+    `by` names the user or command in the audit log. Raises `UnknownClaims` and `NotOfTheTenant`.
     """
     # Blocks concurrent changes of claims until this transaction ends.
     ClaimsVersion.objects.select_for_update().first()
-    present = stored_claims()
+    _refuse_what_is_not_of(tenant, wanted)
+    present = stored_claims(tenant)
     change = difference(present, wanted)
     if change.lines and not is_rehearsal:
-        _write(change.claims)
+        _write(change.claims, tenant)
         # The log line of a new database leaves out the names: the bundled claim sets are the same everywhere.
         names = ", ".join(change.claims.claim_sets) if present.claim_sets else None
         audit.administered("claims changed", changes=len(change.lines), claim_sets=names or None, by=by)
     return change
 
 
-def stored_claims() -> Claims:
-    """All that the database has."""
+def _refuse_what_is_not_of(tenant: Tenant | None, wanted: Claims) -> None:
+    if tenant is not None and wanted.resource_claims:
+        names = ", ".join(sorted(wanted.resource_claims))
+        raise NotOfTheTenant(f"resource claims are shared by all tenants: {names}")
+    others = ClaimSet.objects.filter(name__in=wanted.claim_sets, tenant__isnull=tenant is not None)
+    if taken := sorted(set(others.values_list("name", flat=True))):
+        whose = "shared claim sets" if tenant is not None else "claim sets of tenants"
+        raise NotOfTheTenant(f"there are {whose} with these names: {', '.join(taken)}")
+
+
+def stored_claims(tenant: Tenant | None = None) -> Claims:
+    """The resource claims, and the claim sets of the tenant; without one the shared claim sets."""
     defaults: dict[str, ByAction] = {}
     for name, action, strategies in DefaultStrategies.objects.values_list(
         "resource_claim__name", "action", "strategies"
@@ -61,10 +79,13 @@ def stored_claims() -> Claims:
         name: ResourceClaimValue(parent, defaults.get(name, {}))
         for name, parent in ResourceClaim.objects.values_list("name", "parent__name")
     }
-    claim_sets = {name: ClaimSetValue(text, {}) for name, text in ClaimSet.objects.values_list("name", "description")}
-    for claim_set, claim, actions in Grant.objects.values_list("claim_set__name", "resource_claim__name", "actions"):
+    sets = ClaimSet.objects.filter(tenant=tenant).values_list("name", "description")
+    claim_sets = {name: ClaimSetValue(text, {}) for name, text in sets}
+    grants = Grant.objects.filter(claim_set__tenant=tenant)
+    for claim_set, claim, actions in grants.values_list("claim_set__name", "resource_claim__name", "actions"):
         claim_sets[claim_set].grants[claim] = dict.fromkeys(actions, ())
-    for claim_set, claim, action, strategies in OverridingStrategies.objects.values_list(
+    overrides = OverridingStrategies.objects.filter(grant__claim_set__tenant=tenant)
+    for claim_set, claim, action, strategies in overrides.values_list(
         "grant__claim_set__name", "grant__resource_claim__name", "action", "strategies"
     ):
         claim_sets[claim_set].grants[claim][action] = tuple(strategies)
@@ -143,10 +164,10 @@ def _named(strategies: Strategies) -> str:
     return f" by {', '.join(strategies)}" if strategies else " by the defaults"
 
 
-def _write(claims: Claims) -> None:
+def _write(claims: Claims, tenant: Tenant | None) -> None:
     _write_resource_claims(claims.resource_claims)
     ids = dict(ResourceClaim.objects.values_list("name", "id"))
-    _write_claim_sets(claims.claim_sets, ids)
+    _write_claim_sets(claims.claim_sets, ids, tenant)
 
 
 def _write_resource_claims(claims: Mapping[str, ResourceClaimValue]) -> None:
@@ -167,15 +188,17 @@ def _write_resource_claims(claims: Mapping[str, ResourceClaimValue]) -> None:
     )
 
 
-def _write_claim_sets(claim_sets: Mapping[str, ClaimSetValue], claim_ids: Mapping[str, int]) -> None:
+def _write_claim_sets(
+    claim_sets: Mapping[str, ClaimSetValue], claim_ids: Mapping[str, int], tenant: Tenant | None
+) -> None:
     ClaimSet.objects.bulk_create(
-        [ClaimSet(name=name, description=each.description) for name, each in claim_sets.items()],
+        [ClaimSet(tenant=tenant, name=name, description=each.description) for name, each in claim_sets.items()],
         update_conflicts=True,
-        unique_fields=["name"],
+        unique_fields=["tenant", "name"],
         update_fields=["description"],
     )
-    ids = dict(ClaimSet.objects.values_list("name", "id"))
-    Grant.objects.filter(claim_set__name__in=claim_sets).delete()
+    ids = dict(ClaimSet.objects.filter(tenant=tenant).values_list("name", "id"))
+    Grant.objects.filter(claim_set__tenant=tenant, claim_set__name__in=claim_sets).delete()
     granted = [
         (Grant(claim_set_id=ids[name], resource_claim_id=claim_ids[claim], actions=list(actions)), actions)
         for name, each in claim_sets.items()

@@ -10,10 +10,12 @@ from datetime import datetime
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from oauth2_provider.generators import generate_client_id, generate_client_secret
 from oauth2_provider.models import get_access_token_model
 
+from edfi_api.data_stores.models import Tenant
+from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 
 from .hashers import ClientSecretHasher
@@ -39,25 +41,28 @@ def create_client(
     key: str | None = None,
     *,
     vendor_name: str | None = None,
+    tenant: Tenant | None = None,
     expires_at: datetime | None = None,
     by: str = COMMAND,
 ) -> Credentials:
-    """Store a new client with an application of the same name. The vendor is created unless one of that name exists.
+    """Store a new client with an application of the same name. The vendor is created unless the tenant has one of that
+    name.
 
     Raises Django's `ValidationError` with all problems, including names and keys that are already in use.
     """
-    vendor = Vendor.objects.filter(name=vendor_name or name).first()
+    vendor = Vendor.objects.filter(tenant=tenant, name=vendor_name or name).first()
     problems = _Problems()
     if vendor is None:
-        vendor = Vendor(name=vendor_name or name, namespace_prefixes=list(namespace_prefixes))
+        vendor = Vendor(tenant=tenant, name=vendor_name or name, namespace_prefixes=list(namespace_prefixes))
         problems.of(vendor)
     elif set(namespace_prefixes) - set(vendor.namespace_prefixes):
         problems.add("namespace_prefixes", f'The vendor "{vendor}" has others, for all of its clients.')
     application = Application(name=name, education_organization_ids=list(education_organization_ids))
     application.vendor = vendor
-    claim_set = ClaimSet.objects.filter(name=claim_set_name).first()
+    visible = ClaimSet.objects.filter(visible_to(tenant))
+    claim_set = visible.filter(name=claim_set_name).first()
     if claim_set is None:
-        problems.add("claim_set", _unknown_claim_set(claim_set_name))
+        problems.add("claim_set", _unknown_claim_set(claim_set_name, visible))
     else:
         application.claim_set = claim_set
     problems.of(application, exclude={"vendor", "claim_set"})
@@ -142,8 +147,8 @@ def _add(client: ApiClient, application: Application, by: str) -> Credentials:
     return credentials
 
 
-def _unknown_claim_set(name: str) -> str:
-    known = ", ".join(ClaimSet.objects.values_list("name", flat=True))
+def _unknown_claim_set(name: str, visible: QuerySet[ClaimSet]) -> str:
+    known = ", ".join(visible.values_list("name", flat=True))
     return f'There is no claim set "{name}"; there are: {known or "none"}.' if name else "This field cannot be blank."
 
 

@@ -19,7 +19,8 @@ from django.utils import timezone
 from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import AbstractApplication
 
-from edfi_api.data_stores.models import DataStore
+from edfi_api.data_stores.models import DataStore, Tenant
+from edfi_api.data_stores.tenants import refuse_taken_name, visible_to
 
 from .actions import Action
 from .claim_uris import BEGINNING
@@ -32,9 +33,13 @@ _safe_in_basic_header = RegexValidator(
 
 
 class Vendor(models.Model):
-    """A maker of applications, with the namespace prefixes of its clients."""
+    """A maker of applications, with the namespace prefixes of its clients.
 
-    name = models.CharField(max_length=255, unique=True, validators=[validate_name])
+    Its tenant is that of its applications and clients, and never changes; None on servers without tenants.
+    """
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="vendors")
+    name = models.CharField(max_length=255, validators=[validate_name])
     namespace_prefixes = ArrayField(
         models.TextField(validators=[validate_namespace_prefix]),
         default=list,
@@ -48,11 +53,15 @@ class Vendor(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=~models.Q(namespace_prefixes__contains=[""]), name="vendor_has_no_blank_prefix"
-            )
+            ),
+            models.UniqueConstraint(fields=["tenant", "name"], nulls_distinct=False, name="vendor_once_per_tenant"),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        refuse_taken_name(self, models.Q(tenant=self.tenant_id))
 
 
 class Application(models.Model):  # type: ignore[django-manager-missing]  # that of an untyped class
@@ -83,6 +92,11 @@ class Application(models.Model):  # type: ignore[django-manager-missing]  # that
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """Refuse another tenant's claim set with a readable message; a trigger enforces this in the database."""
+        if self.vendor_id and self.claim_set_id and self.claim_set.tenant_id not in (None, self.vendor.tenant_id):
+            raise ValidationError({"claim_set": f"There is no claim set {self.claim_set} for the vendor's tenant."})
 
 
 class ApiClient(AbstractApplication):  # type: ignore[misc]  # the toolkit is untyped
@@ -207,16 +221,23 @@ class DefaultStrategies(models.Model):
 
 
 class ClaimSet(models.Model):
-    """A named set of grants, shared by the applications that use it."""
+    """A named set of grants, for the applications of a tenant; without a tenant for those of all."""
 
-    name = models.CharField(max_length=255, unique=True, validators=[validate_name])
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="claim_sets")
+    name = models.CharField(max_length=255, validators=[validate_name])
     description = models.TextField(blank=True, help_text="For whom it is meant.")
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], nulls_distinct=False, name="claim_set_once_per_tenant")
+        ]
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        refuse_taken_name(self, visible_to(self.tenant_id) if self.tenant_id else models.Q())
 
 
 class Grant(models.Model):

@@ -13,7 +13,7 @@ import httpx
 import psutil
 import pytest
 
-from meadowlark.prepare import PREPARING
+from edfi_api.data_stores.preparing import PREPARING
 from tests.docker.conftest import Database
 from tests.ports import free_port
 

@@ -68,11 +68,11 @@ def test_blank_namespace_prefixes_are_removed() -> None:
 class TestSandboxDefaults:
     def test_it_is_added_to_an_existing_database_as_to_a_new_one(self) -> None:
         new = stored_claims().claim_sets.pop(SANDBOX_DEFAULTS)
-        call_command("migrate", "security", "0005", verbosity=0)
         ClaimSet.objects.filter(name__in=[SANDBOX_DEFAULTS, "RosterVendor"]).delete()
         Grant.objects.filter(claim_set__name="SISVendor").update(actions=["Read"])
         edited = stored_claims()
 
+        call_command("migrate", "security", "0005", verbosity=0)
         call_command("migrate", verbosity=0)
 
         migrated = stored_claims()
@@ -80,10 +80,10 @@ class TestSandboxDefaults:
         assert migrated == edited
 
     def test_a_claim_set_of_the_operator_is_kept(self) -> None:
-        call_command("migrate", "security", "0005", verbosity=0)
         Grant.objects.filter(claim_set__name=SANDBOX_DEFAULTS).delete()
         edited = stored_claims()
 
+        call_command("migrate", "security", "0005", verbosity=0)
         call_command("migrate", verbosity=0)
 
         assert stored_claims() == edited

@@ -19,8 +19,8 @@ from edfi_api.data_stores.provisioning_state import pending_migrations
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.processes import process_pool
+from edfi_api.loading.provisioning import migrate
 from edfi_api.management.arguments import text, whole_number
-from edfi_api.operation.provisioning import migrate
 
 _MOST_PROCESSES = 64
 

@@ -19,8 +19,8 @@ from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 from edfi_api.data_stores.models import DataStore
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.stores import check_qualifiers, create_data_store, set_connection
+from edfi_api.loading.provisioning import create_database, provision, reason
 from edfi_api.management.arguments import name, text, whole_number
-from edfi_api.operation.provisioning import create_database, provision, reason
 
 _LAST_ID = 2**63 - 1
 

@@ -1,12 +1,17 @@
 """Makes a database into that of a data store: tables, descriptors, school years. Every step can be repeated."""
 
+import sys
+
 from django.core.management import call_command
 from django.db import DatabaseError, connections
 
 from edfi_api.data_stores.models import DataStore, State
+from edfi_api.data_stores.preparing import exclusively
 from edfi_api.data_stores.provisioning_state import pending_migrations
 from edfi_api.data_stores.stores import set_state
-from meadowlark.prepare import exclusively, load_common_documents
+from edfi_api.model.surface.resource import ResourceKind
+from edfi_api.models import Document
+from edfi_api.startup import current_surface
 
 
 def create_database(using: str) -> bool:
@@ -39,6 +44,20 @@ def provision(store: DataStore, using: str) -> None:
         cursor.execute("ANALYZE")
     if store.state == State.PREPARING:
         set_state(store, State.ONLINE)
+
+
+def load_common_documents(using: str) -> None:
+    """Descriptors and school years, which every database with documents has; messages go to standard error."""
+    call_command("load_descriptors", database=using, stdout=sys.stderr)
+    if not _has_school_years(using):
+        call_command("load_school_years", "1990-2040", "--current", "2026", database=using, stdout=sys.stderr)
+
+
+def _has_school_years(using: str) -> bool:
+    """If so, an administrator may have changed the current school year, which a restart must not undo."""
+    resources = current_surface().resources
+    names = [resource.name.resource for resource in resources if resource.kind is ResourceKind.SCHOOL_YEAR]
+    return Document.objects.using(using).filter(resource_type__name__in=names).exists()
 
 
 def reason(error: DatabaseError) -> str:

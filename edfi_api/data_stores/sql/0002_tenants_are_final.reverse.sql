@@ -1,0 +1,1 @@
+DROP FUNCTION refuse_change_of_tenant CASCADE;

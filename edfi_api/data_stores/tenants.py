@@ -1,0 +1,44 @@
+"""Tenants: customers of the operator, each with vendors, claim sets, profiles and data stores that no other reaches.
+
+Claim sets and profiles without a tenant are shared by all; vendors and data stores without one belong to a server
+without tenants. The tenant of a row never changes.
+"""
+
+from django.core.exceptions import ValidationError
+from django.db.models import Model, Q
+
+from edfi_api.logs import audit
+
+from .models import Tenant
+from .stores import COMMAND, check_segment
+
+
+def create_tenant(name: str, *, by: str = COMMAND) -> Tenant:
+    """Store a new tenant. Raises Django's `ValidationError` with the problems of the name, under `name`."""
+    tenant = Tenant(name=name)
+    tenant.full_clean()
+    try:
+        check_segment(name)
+    except ValidationError as error:
+        raise ValidationError({"name": error.messages}) from None
+    tenant.save(force_insert=True)
+    audit.administered("tenant created", tenant=name, by=by)
+    return tenant
+
+
+def tenant_named(name: str) -> Tenant | None:
+    """The tenant with this name, in any case."""
+    return Tenant.objects.filter(name__iexact=name).first()
+
+
+def visible_to(tenant: Tenant | int | None) -> Q:
+    """The claim sets or profiles that a tenant can use: its own and the shared ones; without a tenant the shared."""
+    return Q(tenant=None) | Q(tenant=tenant)
+
+
+def refuse_taken_name(row: Model, others: Q) -> None:
+    """Raise ValidationError if another one of the rows `others` has the name of `row`. Constraints enforce this in the
+    database."""
+    taken = type(row)._default_manager.filter(others, name=row.name).exclude(pk=row.pk)  # type: ignore[attr-defined]
+    if taken.exists():
+        raise ValidationError({"name": row.unique_error_message(type(row), ("name",))})

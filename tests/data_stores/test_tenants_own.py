@@ -1,0 +1,154 @@
+"""What belongs to a tenant: the database refuses rows that would connect two tenants."""
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError
+
+from edfi_api.data_stores.models import DataStore
+from edfi_api.data_stores.tenants import create_tenant
+from edfi_api.profiles.models import Profile
+from edfi_api.security.clients import create_client
+from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def two():
+    return create_tenant("Lakeside"), create_tenant("Grand-Bend")
+
+
+def _application(tenant, name):
+    create_client(name, "EdFiSandbox", tenant=tenant)
+    return Application.objects.get(name=name)
+
+
+def _refused(constraint, write):
+    with pytest.raises(IntegrityError) as refusal, transaction.atomic():
+        write()
+    assert refusal.value.__cause__.diag.constraint_name == constraint
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("data", "'data' is reserved."),
+        ("V5.2", "A name consists of letters, digits, '_' and '-'."),
+        ("v3", "'v3' is reserved."),
+        ("Oauth", "'Oauth' is reserved."),
+        ("lake side", "A name consists of letters, digits, '_' and '-'."),
+        ("", "This field cannot be blank."),
+        ("x" * 257, "Ensure this value has at most 256 characters (it has 257)."),
+        ("LAKESIDE", "Constraint “tenant_once_in_any_case” is violated."),
+    ],
+)
+def test_names_that_no_tenant_can_have(two, name, message):
+    with pytest.raises(ValidationError) as refusal:
+        create_tenant(name)
+    assert refusal.value.messages == [message]
+
+
+def test_vendors_of_two_tenants_may_have_the_same_name(two):
+    for tenant in two:
+        Vendor.objects.create(tenant=tenant, name="Acme")
+
+    with pytest.raises(ValidationError) as refusal:
+        Vendor(tenant=two[0], name="Acme").full_clean()
+    assert refusal.value.message_dict == {"name": ["Vendor with this Name already exists."]}
+    _refused("vendor_once_per_tenant", lambda: Vendor.objects.create(tenant=two[0], name="Acme"))
+
+
+def test_vendors_without_tenants_have_different_names():
+    Vendor.objects.create(name="Acme")
+
+    _refused("vendor_once_per_tenant", lambda: Vendor.objects.create(name="Acme"))
+
+
+def test_the_name_of_a_shared_claim_set_is_taken_for_all_tenants(two):
+    ClaimSet.objects.create(tenant=two[0], name="Nurse")
+    ClaimSet.objects.create(tenant=two[1], name="Nurse")
+
+    for tenant, name in [(two[0], "EdFiSandbox"), (None, "Nurse")]:
+        with pytest.raises(ValidationError) as refusal:
+            ClaimSet(tenant=tenant, name=name).full_clean()
+        assert refusal.value.message_dict == {"name": ["Claim set with this Name already exists."]}
+        _refused("claim_set_name_is_not_shared", lambda: ClaimSet.objects.create(tenant=tenant, name=name))  # noqa: B023
+    _refused("claim_set_once_per_tenant", lambda: ClaimSet.objects.create(tenant=two[0], name="Nurse"))
+
+
+def test_the_name_of_a_shared_profile_is_taken_for_all_tenants(two):
+    Profile.objects.create(name="Portal", definition="{}")
+    Profile.objects.create(tenant=two[0], name="Own", definition="{}")
+    Profile.objects.create(tenant=two[1], name="own", definition="{}")
+
+    create = Profile.objects.create
+    _refused("profile_name_is_not_shared", lambda: create(tenant=two[0], name="portal", definition="{}"))
+    _refused("profile_name_is_not_shared", lambda: create(name="OWN", definition="{}"))
+    _refused("profile_once_per_tenant", lambda: create(tenant=two[0], name="OWN", definition="{}"))
+
+
+def test_an_application_has_no_claim_set_of_another_tenant(two):
+    application = _application(two[0], "sis")
+    application.claim_set = ClaimSet.objects.create(tenant=two[1], name="Nurse")
+
+    with pytest.raises(ValidationError) as refusal:
+        application.full_clean()
+    assert list(refusal.value.message_dict) == ["claim_set"]
+    _refused("application_is_of_one_tenant", application.save)
+
+
+def test_applications_and_clients_stay_with_their_tenant(two):
+    application, other = _application(two[0], "sis"), _application(two[1], "portal")
+    application.vendor = other.vendor
+    _refused("application_is_of_one_tenant", application.save)
+
+    client = ApiClient.objects.get(name="sis")
+    client.application = other
+    _refused("client_is_of_one_tenant", client.save)
+
+
+def test_a_client_uses_no_data_store_of_another_tenant(two):
+    _application(two[0], "sis")
+    client = ApiClient.objects.get(name="sis")
+
+    for tenant in (two[1], None):
+        store = DataStore.objects.create(tenant=tenant, name="2027")
+        _refused("data_store_is_of_the_tenant", lambda: client.data_stores.add(store))  # noqa: B023
+
+
+def test_an_application_is_bound_by_no_profile_of_another_tenant(two):
+    application = _application(two[0], "sis")
+    profile = Profile.objects.create(tenant=two[1], name="Portal", definition="{}")
+
+    _refused("profile_is_of_the_tenant", lambda: application.profiles.add(profile))
+
+
+@pytest.mark.parametrize("model", [Vendor, ClaimSet, Profile, DataStore])
+def test_the_tenant_of_a_row_never_changes(two, model):
+    row = model.objects.create(name="Own")
+
+    _refused("tenant_is_final", lambda: model.objects.filter(pk=row.pk).update(tenant=two[0]))
+
+
+def test_a_tenant_that_owns_something_is_not_removed(two):
+    Vendor.objects.create(tenant=two[0], name="Acme")
+
+    with pytest.raises(ProtectedError):
+        two[0].delete()
+    assert two[1].delete()[0] == 1
+
+
+def test_a_client_is_given_claim_sets_of_its_tenant_and_shared_ones(two):
+    ClaimSet.objects.create(tenant=two[0], name="Nurse")
+    ClaimSet.objects.create(tenant=two[1], name="Clerk")
+
+    create_client("nurse", "Nurse", tenant=two[0])
+    with pytest.raises(ValidationError) as refusal:
+        create_client("clerk", "Clerk", tenant=two[0])
+
+    assert refusal.value.message_dict["claim_set"] == [
+        'There is no claim set "Clerk"; there are: AssessmentVendor, BootstrapDescriptorsAndEdOrgs, '
+        "EdFiAPIPublisherReader, EdFiAPIPublisherWriter, EdFiSandbox, EdFiSandboxDefaults, FullAccess, Nurse, "
+        "OwnershipBased, RosterVendor, SISVendor."
+    ]
