@@ -68,6 +68,13 @@ DEFAULTS: dict[str, Any] = {
     "CHANGE_HANDLERS": (),
     # For how many days `purge_changes` keeps superseded versions and the bodies of deleted documents.
     "CHANGE_RETENTION_DAYS": 90,
+    # The class that records refused and accepted writes, see `WriteRecorder`; empty for none.
+    "WRITE_RECORDER": "",
+    # For how many days after the last occurrence a refusal is kept, and whether natural keys are (`full` or `hashed`).
+    "REFUSAL_DAYS": 30,
+    "REFUSAL_KEYS": "full",
+    # Open entries of a client; of more refusals only the numbers are recorded.
+    "REFUSALS_PER_CLIENT": 100_000,
     # For how many seconds a valid token is cached: revocation takes effect within this time.
     "TOKEN_CACHE_SECONDS": 10,
     # Tokens per client and minute, and token requests per address and minute, right or wrong; 0 for no limit.

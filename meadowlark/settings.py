@@ -13,6 +13,7 @@ from edfi_api.security.oauth_settings import OAUTH_SETTINGS
 from meadowlark import connection_options, embedded_postgres
 from meadowlark.environment import Environment
 from meadowlark.logging_configuration import logging_configuration
+from meadowlark.refusal_settings import refusal_settings
 
 env = Environment()
 
@@ -140,6 +141,7 @@ INSTALLED_APPS = [
     "edfi_api.profiles",
     "edfi_api.changes.change_queries",
     "edfi_api.changes.change_stream",
+    "edfi_api.refusals",
     "edfi_api.analysis.sql_views",
     "descriptors",
 ]
@@ -410,6 +412,7 @@ EDFI_API = {
         default=90,
         meaning="for how many days `purge_changes` leaves old versions and the bodies of deleted documents",
     ),
+    **refusal_settings(env),
     "TOKEN_CACHE_SECONDS": env.int(
         "MEADOWLARK_TOKEN_CACHE_SECONDS",
         default=10,

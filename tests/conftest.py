@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connections, transaction
 from django.dispatch import receiver
 from django.test import Client
@@ -36,6 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--profile-rules", type=int, default=0, help="all resources with so many rules in tests/profiles")
     parser.addoption("--view-seeds", type=int, default=1, help="how many random databases tests of SQL views look at")
     parser.addoption("--view-documents", type=int, default=20_000, help="of how many documents views are planned")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Within this process nothing is recorded behind the requests: the thread would write beside the transactions of
+    tests. `tests/refusals` records in them."""
+    settings.EDFI_API["WRITE_RECORDER"] = ""
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -73,6 +73,22 @@ class Extractor:
         above = self._superclass.referential_id(body) if self._superclass else None
         return DocumentIdentity(elements, key, own, above)
 
+    def own_identity(self, body: dict[str, Any]) -> DocumentIdentity:
+        """The same without the identity as the superclass."""
+        if self._is_descriptor:
+            return self._descriptor_identity(body)
+        elements = [(name, _identity_value(body, steps)) for name, steps in self._key]
+        key, own = self._identities.identify([value for _, value in elements])
+        return DocumentIdentity(elements, key, own)
+
+    def natural_key_of_target(self, body: dict[str, Any], target: UUID) -> str | None:
+        """The natural key by which the body refers to this referential id; None if no reference object does."""
+        for reference in self._references:
+            for _, found in values_at(body, reference.steps):
+                if (identity := reference.identity_in(found)) and identity[1] == target:
+                    return identity[0]
+        return None
+
     def _descriptor_identity(self, body: dict[str, Any]) -> DocumentIdentity:
         uri = f"{body['namespace']}#{body['codeValue']}"
         elements = [("codeValue", body["codeValue"]), ("namespace", body["namespace"])]
@@ -141,6 +157,12 @@ class _ReferenceKey:
         for _, reference in values_at(body, self.steps):
             if key := moved.get(self._referential_id(reference)):
                 reference.update({member: key[name] for name, member in self._members})
+
+    def identity_in(self, reference: Any) -> tuple[str, UUID] | None:
+        """Natural key and referential id of the target of a reference object; None if a member is missing."""
+        if not isinstance(reference, dict) or any(name not in reference for name in self._names):
+            return None
+        return self._identities.identify([as_text(reference[name]) for name in self._names])
 
     def _referential_id(self, reference: dict[str, Any]) -> UUID:
         return self._identities.identify([as_text(reference[name]) for name in self._names])[1]

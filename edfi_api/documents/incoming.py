@@ -12,6 +12,7 @@ from edfi_api.documents.exceptions import ClientAssignedId, DataValidationFailed
 from edfi_api.documents.extraction import DocumentIdentity, DocumentReference, Extractor
 from edfi_api.documents.leniency import Leniency, Reason
 from edfi_api.documents.limits import MOST_REFERENCES
+from edfi_api.documents.partial_identity import PartialIdentity, PartialIdentityReader
 from edfi_api.documents.securables import Securables, SecurablesExtractor
 from edfi_api.documents.tolerated import tolerated
 from edfi_api.documents.validation import Validator
@@ -80,6 +81,7 @@ class Preparer:
         self._validator = Validator(resource)
         self.extractor = Extractor(resource)
         self._securables = SecurablesExtractor(resource)
+        self._partial_identity = PartialIdentityReader(resource, self.extractor, self._securables)
 
     def prepare_new(
         self, sent: dict[str, Any], stored_uris: StoredUris, leniency: Leniency | None = None
@@ -132,6 +134,10 @@ class Preparer:
         references, key_descriptors = self._references(body)
         normalise_case(body, [*references, *key_descriptors], stored_uris)
         return self._incoming(body, references, key_descriptors)
+
+    def partial_identity(self, sent: dict[str, Any]) -> PartialIdentity:
+        """What a body that may be invalid says about the document. Raises nothing, whatever the body is."""
+        return self._partial_identity.read(self._coerced(sent, None)[0])
 
     def aliases_of_refused(self, sent: dict[str, Any]) -> list[UUID]:
         """The referential ids that an invalid body would have had; none if its key is incomplete."""

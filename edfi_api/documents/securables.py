@@ -9,7 +9,7 @@ meadowlark/docs/authorization.md#securable-elements.
 `opens_pathway` marks documents that associate people with organizations, `is_person` those of the people themselves.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -89,6 +89,12 @@ class SecurablesExtractor:
         return Securables(
             organization, student, contact, staff, namespace, hierarchy, self._opens_pathway, self._is_person
         )
+
+    def organization(self, body: Mapping[str, Any]) -> int | None:
+        """The organization of a body that may be invalid; None if it has none, or no number."""
+        found = next((value for path in self._organization for _, value in values_at(body, path)), None)
+        is_id = isinstance(found, int) and not isinstance(found, bool) and found in _BIGINT
+        return found if is_id else None
 
     def _hierarchy_of(self, body: dict[str, Any]) -> list[int] | None:
         if self._hierarchy is None:

@@ -14,6 +14,7 @@ from tests.architecture.test_imports import MODULES, ORDERED_PACKAGES, TOP, _lay
 STORAGE, REFERENCES, SECURITY = "edfi_api.storage", "references", "edfi_api.security"
 PROFILES = "edfi_api.profiles"
 DATA_STORES = "edfi_api.data_stores"
+REFUSALS = "edfi_api.refusals"
 HISTORY, STREAM = "edfi_api.changes.change_queries", "edfi_api.changes.change_stream"
 
 # Table or view → the package whose code or triggers write it.
@@ -35,6 +36,7 @@ OWNERS = {
     "key_change": HISTORY,
     "key_field": HISTORY,
     "migration_digest": "edfi_api.operation.checks",
+    "open_refusals": REFUSALS,
     "organization_closure": STORAGE,
     "profiles_profile": PROFILES,
     "profiles_profileassignment": PROFILES,
@@ -42,6 +44,8 @@ OWNERS = {
     "reached_document": STORAGE,
     "recent_writer": STORAGE,
     "reference": REFERENCES,
+    "refusal": REFUSALS,
+    "refusal_position": REFUSALS,
     "resource_type": STORAGE,
     "security_apiclient": SECURITY,
     "security_application": SECURITY,
@@ -51,6 +55,7 @@ OWNERS = {
     "security_overridingstrategies": SECURITY,
     "security_resourceclaim": SECURITY,
     "security_vendor": SECURITY,
+    "submission_hour": REFUSALS,
     "sql_copy": "edfi_api.analysis.sql_views",
     "sql_reader": "edfi_api.analysis.sql_views",
     "sql_view": "edfi_api.analysis.sql_views",

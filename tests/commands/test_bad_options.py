@@ -53,6 +53,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "load_school_years": {"years": ["2025-2026"], "current": ["--current", "2026"]},
     "migrate_data_stores": {},
     "provision_data_store": {"name": ["name"], "url": ["--url", "host=127.0.0.1 port=1 dbname=x"]},
+    "purge_refusals": {},
     "purge_changes": {},
     "refresh_sql_views": {},
     "remove_profile": {"name": ["Portal"]},

@@ -95,7 +95,25 @@ SERVED = {
         " ORDER BY document_id LIMIT 25"
     ),
     "reference_document": "SELECT FROM reference WHERE document_id = 7",
+    "refusal_awaited": (
+        "SELECT FROM refusal WHERE resolved_at IS NULL AND NOT cause_gone"
+        " AND awaited = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
+    ),
+    "refusal_document": (
+        "SELECT FROM refusal WHERE resolved_at IS NULL AND document_uuid = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
+    ),
+    "refusal_open": (
+        "SELECT FROM refusal WHERE resolved_at IS NULL AND client = 1"
+        " AND subject = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
+    ),
+    "refusal_sequence": "SELECT FROM refusal WHERE client = 1 ORDER BY sequence LIMIT 25",
+    "refusal_to_purge": "SELECT FROM refusal WHERE last_at < '2026-01-01'",
+    "submission_hour_client": "SELECT FROM submission_hour WHERE client = 1 ORDER BY hour DESC LIMIT 25",
     "superseded_document_to_purge": "SELECT FROM superseded_document WHERE superseded_at < '2026-01-01'",
+    "superseded_document_uuid": (
+        "SELECT FROM superseded_document WHERE document_uuid = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
+        " ORDER BY change_version DESC LIMIT 25"
+    ),
 }
 
 

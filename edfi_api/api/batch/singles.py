@@ -19,6 +19,7 @@ from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.factory import ServedSurface, viewset_class
 from edfi_api.api.viewsets.handling import requested_leniency
 from edfi_api.api.viewsets.headers import written_document_headers
+from edfi_api.api.viewsets.recorded_writes import data_store_of
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.documents.extraction import DocumentIdentity
 from edfi_api.documents.incoming import Preparer
@@ -63,6 +64,9 @@ class OperationViewSet(ResourceViewSet):
     def stored_uris(self, ids: Iterable[UUID]) -> dict[UUID, str]:
         return self.uris(ids)
 
+    def accepted(self, document_uuid: str | UUID, *, is_delete: bool = False) -> None:
+        """Nothing is recorded here: the batch may be rolled back."""
+
 
 class OperationViewSets:
     """The viewsets of a surface, each made at its first operation."""
@@ -93,6 +97,7 @@ class Singles:
         self.stored_uris = stored_uris
         self.is_strict = requested_leniency(request._request).is_strict
         self.client: int = request.user.row_id
+        self.data_store = data_store_of(request)
         self.has_profiles = bool(request.user.profile_ids)
         self._request = request
         self._correlation_id = correlation_id(request._request)

@@ -16,6 +16,7 @@ from edfi_api.api.batch.free_run import Attempt, FreeRun
 from edfi_api.api.batch.operations import Operation, Result, Summary
 from edfi_api.api.batch.parameters import Order, Parameters, Return
 from edfi_api.api.batch.record import BatchRecord
+from edfi_api.api.batch.recorded_operations import RecordedOperations
 from edfi_api.api.batch.sets import Sets, stretches
 from edfi_api.api.batch.singles import Singles
 from edfi_api.api.batch.stored_uris import TransactionUris
@@ -49,6 +50,7 @@ class Batch:
     def __post_init__(self) -> None:
         self.summary = Summary(len(self.body))
         self._sets = Sets(self.singles)
+        self._recorded = RecordedOperations(self.singles, is_atomic=self.parameters.is_atomic)
 
     def work_off(self, answer: Answer) -> None:
         """Add results and summary to the answer. Raises BatchFailed and BatchTimeout if nothing was written."""
@@ -64,12 +66,20 @@ class Batch:
         answer.add(self.summary.members())
 
     def _atomically(self, answer: Answer) -> None:
+        try:
+            self._in_one_transaction(answer)
+        except BatchFailed:
+            self._recorded.rolled_back()
+            raise
+        self._recorded.committed()
+
+    def _in_one_transaction(self, answer: Answer) -> None:
         failures, using = Failures(), self.singles.using
         with ending_at_deadlock(), transaction.atomic(using):
             if self.is_repetition:
                 execute(_QUEUE, using)
-            for result, _ in self._attempts():
-                self._note(result, answer)
+            for result, refusal in self._attempts():
+                self._note(result, refusal, answer)
                 if result.is_refused:
                     failures.add(result)
                 if result.is_temporary:
@@ -83,14 +93,15 @@ class Batch:
                 raise BatchFailed(named, failures.count, failures.are_temporary)
 
     def _independently(self, answer: Answer) -> None:
-        for result, _ in self._attempts():
-            self._note(result, answer)
+        for result, refusal in self._attempts():
+            self._note(result, refusal, answer)
         if self.summary.not_done and not self.summary.by_status:
             raise BatchTimeout
 
-    def _note(self, result: Result, answer: Answer) -> None:
+    def _note(self, result: Result, refusal: Exception | None, answer: Answer) -> None:
         self.summary.count(result)
         self.record.add(result)
+        self._recorded.note(result, refusal)
         resource = result.operation.resource
         if isinstance(uris := self.singles.stored_uris, TransactionUris) and resource and resource.is_descriptor:
             uris.forget()

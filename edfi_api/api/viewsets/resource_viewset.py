@@ -27,6 +27,7 @@ from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.handling import add_handling, requested_leniency
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
 from edfi_api.api.viewsets.profiled import profile_tag, profiled_headers, requested_profile, without_hidden
+from edfi_api.api.viewsets.recorded_writes import ReceivedWrite, record_accepted, record_refused
 from edfi_api.api.viewsets.representation import CollectionText, Representation
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
 from edfi_api.api.viewsets.writes import update, upsert, write_request
@@ -82,6 +83,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     route_methods: tuple[str, ...]
     # Of the actions that have something to tolerate; None of the others.
     leniency: Leniency | None = None
+    # From the beginning of a write.
+    received: ReceivedWrite | None = None
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
@@ -161,10 +164,12 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def create(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         self.leniency = requested_leniency(request._request)
-        body = self.parse_body(request)
+        self.received = received = ReceivedWrite()
+        received.sent = body = self.parse_body(request)
         part = self.profile_part(request)
-        prepared = self.preparer_under(part).prepare_new(body, self.stored_uris, self.leniency)
+        received.prepared = prepared = self.preparer_under(part).prepare_new(body, self.stored_uris, self.leniency)
         written = upsert(write_request(prepared, request, self.authorize(request), self.using))
+        self.accepted(written.document_uuid)
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
         return EmptyResponse(status=status, headers=headers)
@@ -184,22 +189,26 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def update(self, request: EdFiRequest, prefix: str, **kwargs: Any) -> HttpResponse:
         """Replace the document's body in full."""
         self.leniency = requested_leniency(request._request)
-        body = self.parse_body(request)
+        self.received = received = ReceivedWrite()
+        received.sent = body = self.parse_body(request)
         part = self.profile_part(request)
         if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
             body = body | {"id": str(self.document_uuid)}
         preparer = self.preparer_under(part)
         prepared = preparer.prepare_replacement(body, self.document_uuid, self.stored_uris, self.leniency)
+        received.prepared = prepared
         write = write_request(prepared, request, self.authorize(request), self.using)
         try:
             written = update(write, self.document_uuid, self.preparers)
         except KeyChangeContradicts as refusal:
             raise without_hidden(refusal, visibility_of(request.user, self.profiles)) from refusal
+        self.accepted(self.document_uuid)
         headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Delete the document."""
+        self.received = ReceivedWrite()
         allowed = self.authorize(request)
         delete = DeleteRequest(
             self.resource,
@@ -212,7 +221,27 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         )
         if not store.delete(delete):
             raise ResourceNotFound
+        self.accepted(self.document_uuid, is_delete=True)
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
+
+    def accepted(self, document_uuid: str | UUID, *, is_delete: bool = False) -> None:
+        """Note that the write succeeded."""
+        record_accepted(
+            self.request, self.resource.url_path, self.received or ReceivedWrite(), document_uuid, is_delete=is_delete
+        )
+
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        record_refused(
+            self.request,
+            response,
+            exc,
+            resource=self.resource.url_path,
+            preparer=self.preparer,
+            received=self.received,
+            document_uuid=getattr(self, "document_uuid", None),
+        )
+        return response
 
     def stored_uris(self, ids: Iterable[UUID]) -> dict[UUID, str]:
         """The URIs of the client's stored descriptors among these referential ids."""

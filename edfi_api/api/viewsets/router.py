@@ -7,14 +7,25 @@ would take longer than the request itself. See meadowlark/docs/contract.md#paths
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from rest_framework.response import Response
 
 from edfi_api.api.viewsets.edfi_view import UnknownResourceView
 from edfi_api.api.viewsets.factory import ServedSurface, viewset_class
+from edfi_api.api.viewsets.recorded_writes import record_refused
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet, View
 from edfi_api.model.surface.resource import Surface
 
 _COLLECTION = {"get": "list", "post": "create"}
 _ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
+
+
+class UnknownDataView(UnknownResourceView):
+    """Records writes to unknown resources."""
+
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        record_refused(self.request, response, exc, resource=f"/{self.kwargs['path']}")
+        return response
 
 
 class DataRouter:
@@ -23,7 +34,7 @@ class DataRouter:
     def __init__(self, surface: Surface, base: type[ResourceViewSet]) -> None:
         """Creates a viewset for each resource, as subclasses of `base`."""
         self.served = served = ServedSurface(surface)
-        self._unknown = UnknownResourceView.as_view()
+        self._unknown = UnknownDataView.as_view()
         self._collections: dict[tuple[str, str], View] = {}
         self._items: dict[tuple[str, str], View] = {}
         self._beside: dict[str, dict[tuple[str, str], View]] = {segment: {} for segment in base.segments}
@@ -45,14 +56,14 @@ class DataRouter:
                 return self._dispatch(self._beside[third.lower()], request, project, endpoint, prefix=prefix)
             case [project, endpoint, document_id]:
                 return self._dispatch(self._items, request, project, endpoint, prefix=prefix, document_id=document_id)
-        return self._unknown(request)
+        return self._unknown(request, path=path)
 
     def _dispatch(
         self, views: dict[tuple[str, str], View], request: HttpRequest, project: str, endpoint: str, **kwargs: Any
     ) -> HttpResponse:
         view = views.get((project.lower(), endpoint.lower()))
         if view is None:
-            return self._unknown(request)
+            return self._unknown(request, path=f"{project}/{endpoint}")
         request.data_route = view.url_path  # type: ignore[attr-defined]
         return view(request, **kwargs)
 

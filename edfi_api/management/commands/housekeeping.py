@@ -15,9 +15,9 @@ from edfi_api.data_stores.routes import read_table
 class Command(BaseCommand):
     help = (
         "Removes what is no longer needed: old versions and the bodies of documents deleted long ago (purge_changes), "
-        "expired tokens (cleartokens), and expired sessions of the admin (clearsessions). To be run once a day, by a "
-        "systemd timer or a CronJob; make run and docker/compose.yaml do so themselves. Several may run at a time. The "
-        "exit status is 1 if a step failed, after the others were tried."
+        "old refusals (purge_refusals), expired tokens (cleartokens), and expired sessions of the admin "
+        "(clearsessions). To be run once a day, by a systemd timer or a CronJob; make run and docker/compose.yaml do "
+        "so themselves. Several may run at a time. The exit status is 1 if a step failed, after the others were tried."
     )
     # System checks load the URLconf, which takes longer than most runs.
     requires_system_checks = ()
@@ -25,6 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         steps: dict[str, Callable[[], object]] = {
             "purge_changes": self._purge_changes,
+            "purge_refusals": lambda: call_command("purge_refusals", stdout=self.stdout),
             "cleartokens": lambda: call_command("cleartokens"),
             "clearsessions": lambda: call_command("clearsessions"),
         }

@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 
 from edfi_api.analysis.sql_views.copies import age
 from edfi_api.changes.change_stream.lag import dead_letters, lags
+from edfi_api.refusals.overview import open_by_vendor
 
 _process_id = os.getpid()
 
@@ -135,10 +136,24 @@ class SqlCopyCollector(Collector):
         yield seconds
 
 
+class RefusalCollector(Collector):
+    """Open entries of the ledger of refusals by vendor."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        entries = GaugeMetricFamily(
+            "meadowlark_open_refusals", "Refused writes that have not succeeded since.", labels=["vendor"]
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for vendor, number in open_by_vendor():
+                entries.add_metric([vendor], number)
+        yield entries
+
+
 _DATABASE = CollectorRegistry()
 _DATABASE.register(DatabaseCollector())
 _DATABASE.register(ChangeStreamCollector())
 _DATABASE.register(SqlCopyCollector())
+_DATABASE.register(RefusalCollector())
 
 
 def exposition() -> bytes:

@@ -1,0 +1,109 @@
+"""Hands writes to the recorder of the settings, if there is one: what was refused, and that something was accepted."""
+
+import time
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.utils.module_loading import import_string
+from rest_framework.response import Response
+
+from edfi_api.conf import api_settings
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
+from edfi_api.refusals.observed import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
+from references.exceptions import MissingTarget, UnresolvedReference
+
+_OPERATIONS = {"POST": "upsert", "PUT": "update", "DELETE": "delete"}
+
+
+def recorder() -> WriteRecorder | None:
+    """The recorder of this process."""
+    name = api_settings.WRITE_RECORDER
+    return _recorder(name) if name else None
+
+
+class ReceivedWrite:
+    """What is known of a write while it is worked off."""
+
+    __slots__ = ("began", "prepared", "sent")
+
+    def __init__(self) -> None:
+        self.began = time.time()
+        self.sent: dict[str, Any] | None = None
+        self.prepared: IncomingDocument | PendingDocument | None = None
+
+
+def record_accepted(
+    request: Any, resource: str, received: ReceivedWrite, document_uuid: str | UUID, *, is_delete: bool = False
+) -> None:
+    """A write succeeded."""
+    own = recorder()
+    if own is None:
+        return
+    client, data_store = request.user.row_id, data_store_of(request)
+    if own.accepted(client, data_store, resource, received.began):
+        ids = ids_of(received.prepared, document_uuid)
+        own.succeeded(AcceptedWrite(client, data_store, resource, ids, received.began, is_delete))
+
+
+def record_refused(
+    request: Any,
+    response: Response,
+    error: Exception,
+    *,
+    resource: str,
+    preparer: Preparer | None = None,
+    received: ReceivedWrite | None = None,
+    document_uuid: UUID | None = None,
+) -> None:
+    """A request was answered with a problem."""
+    operation = _OPERATIONS.get(request.method)
+    if operation is None or response.status_code not in RECORDED:
+        return
+    own = recorder()
+    if own is None:
+        return
+    size = _body_size(request)
+    own.refused(
+        RefusedWrite(
+            client=request.user.row_id,
+            data_store=data_store_of(request),
+            resource=resource,
+            preparer=preparer,
+            operation=operation,
+            problem=response.data,
+            at=time.time(),
+            size=size,
+            document_uuid=document_uuid,
+            sent=received.sent if received and size <= MOST_BODY_BYTES else None,
+            prepared=received.prepared if received else None,
+            missing=missing_targets(error),
+        )
+    )
+
+
+def ids_of(prepared: IncomingDocument | PendingDocument | None, document_uuid: str | UUID) -> tuple[UUID, ...]:
+    """By which an accepted write is recognized."""
+    uuid = document_uuid if isinstance(document_uuid, UUID) else UUID(document_uuid)
+    return (uuid,) if prepared is None else (prepared.identity.referential_id, uuid)
+
+
+def missing_targets(error: Exception) -> tuple[MissingTarget, ...]:
+    """The targets that do not exist, in the order in which the answer names them."""
+    return (*error.descriptors, *error.documents)[:1] if isinstance(error, UnresolvedReference) else ()
+
+
+def data_store_of(request: Any) -> int:
+    """The id of the data store that the request is for; 0 for the control database."""
+    return getattr(request._request, "data_store", 0)
+
+
+def _body_size(request: Any) -> int:
+    length = request.META.get("CONTENT_LENGTH") or ""
+    return int(length) if length.isdecimal() and len(length) < len(str(2**63)) else 0
+
+
+@cache
+def _recorder(name: str) -> WriteRecorder:
+    made: WriteRecorder = import_string(name)()
+    return made

@@ -1,0 +1,1 @@
+DROP INDEX superseded_document_uuid;

@@ -1,0 +1,113 @@
+"""Refused writes → rows of the ledger. Writes with one key are one row with a count."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+import orjson
+from uuid_utils.compat import uuid7
+
+from edfi_api.documents.incoming import IncomingDocument
+from edfi_api.documents.partial_identity import PartialIdentity
+from edfi_api.refusals.causes import cause_of
+from edfi_api.refusals.observed import RefusedWrite
+from edfi_api.refusals.personal_data import digest, is_hashed, kept_errors, kept_id, kept_paths
+
+# The columns of a row of the table `refusal`, as JSON values.
+Entry = dict[str, Any]
+
+_PREFIX = "urn:ed-fi:api:"
+_LONGEST_KEY = 1000
+_LONGEST_TEXT = 100
+
+
+def problem_type(write: RefusedWrite) -> str:
+    return str(write.problem.get("type", "")).removeprefix(_PREFIX)
+
+
+def merged(writes: Iterable[RefusedWrite]) -> list[Entry]:
+    """The rows of these writes, in the order of time; the last occurrence has the say."""
+    found: dict[tuple[Any, ...], Entry] = {}
+    for write in writes:
+        entry = _entry(write)
+        key = key_of(entry)
+        if earlier := found.get(key):
+            entry |= {"first_at": earlier["first_at"], "count": earlier["count"] + 1, "id": earlier["id"]}
+        found[key] = entry
+    return list(found.values())
+
+
+def key_of(entry: Entry) -> tuple[Any, ...]:
+    """The columns that are unique among open entries."""
+    return tuple(entry[name] for name in ("client", "subject", "problem", "data_store", "resource"))
+
+
+def summary_of(entry: Entry) -> Entry:
+    """In place of entries of a client that has too many: one of each resource and cause, without identity."""
+    nothing: Entry = {"natural_key": None, "document_uuid": None, "organization": None, "paths": {}, "errors": []}
+    subject = digest("summary", entry["resource"], entry["cause"].bytes)
+    return entry | nothing | {"subject": subject, "has_identity": False, "is_summary": True}
+
+
+def subjects(write: RefusedWrite) -> tuple[UUID, ...]:
+    """The ids by which an accepted write of the same batch is recognized."""
+    prepared = write.prepared
+    ids = [prepared.identity.referential_id] if prepared else []
+    return tuple(ids if write.document_uuid is None else [*ids, write.document_uuid])
+
+
+def _entry(write: RefusedWrite) -> Entry:
+    problem = problem_type(write)
+    identity = _identity(write)
+    cause = cause_of(write, problem)
+    paths = kept_paths(write.problem.get("validationErrors") or {})
+    return {
+        "id": uuid7(),
+        "client": write.client,
+        "data_store": write.data_store,
+        "resource": _storable(write.resource),
+        "subject": _subject(write, identity, paths),
+        "has_identity": identity.referential_id is not None or write.document_uuid is not None,
+        "natural_key": None if is_hashed() or identity.natural_key is None else identity.natural_key[:_LONGEST_KEY],
+        "document_uuid": write.document_uuid and kept_id(write.document_uuid),
+        "organization": None if is_hashed() else identity.organization,
+        "operation": write.operation,
+        "is_batch": write.is_batch,
+        "is_summary": False,
+        "status": write.problem["status"],
+        "problem": problem,
+        "title": write.problem["title"],
+        "paths": paths,
+        "errors": kept_errors(write.problem.get("errors") or [], problem),
+        "cause": cause.id,
+        "cause_text": cause.text,
+        "awaited_resource": cause.awaited_resource,
+        "awaited": cause.awaited,
+        "correlation_id": _storable(write.problem.get("correlationId", "")),
+        "first_at": write.at,
+        "last_at": write.at,
+        "count": 1,
+    }
+
+
+def _identity(write: RefusedWrite) -> PartialIdentity:
+    prepared = write.prepared
+    if isinstance(prepared, IncomingDocument):
+        own = prepared.identity
+        return PartialIdentity(own.natural_key, own.referential_id, prepared.securables.organization)
+    if write.sent is not None and write.preparer is not None:
+        return write.preparer.partial_identity(write.sent)
+    return PartialIdentity()
+
+
+def _subject(write: RefusedWrite, identity: PartialIdentity, paths: dict[str, list[str]]) -> UUID:
+    if identity.referential_id is not None:
+        return kept_id(identity.referential_id)
+    if write.document_uuid is not None and identity.natural_key is None:
+        return kept_id(write.document_uuid)
+    return digest("subject", write.resource, identity.natural_key or "", orjson.dumps(paths))
+
+
+def _storable(text: str) -> str:
+    """Cut, and without what PostgreSQL's text cannot have."""
+    return text[:_LONGEST_TEXT].encode(errors="replace").decode().replace("\0", "\ufffd")

@@ -1,0 +1,120 @@
+"""Finds what resolves entries in the documents themselves: writes by batches, other processes and other clients."""
+
+from collections.abc import Collection
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from edfi_api.documents.exceptions import DataValidationFailed
+from edfi_api.documents.incoming import Preparers
+from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.refusals.ledger import Awaiting, Ledger
+from edfi_api.startup import current_surface
+from edfi_api.storage.driver.sql_files import statements_beside
+
+MAIN_STORE = 0
+_CHANGES = statements_beside(__file__)("changes")
+_AT_ONCE = 10_000
+_NEWEST = "SELECT newest_change_version()"
+_TRY_LOCK = "SELECT pg_try_advisory_lock(hashtext('refusal'), %s::integer)"
+_UNLOCK = "SELECT pg_advisory_unlock(hashtext('refusal'), %s::integer)"
+_POSITION = "SELECT change_version FROM refusal_position WHERE data_store = %s"
+_BEGIN = """
+INSERT INTO refusal_position (data_store, change_version) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING data_store
+"""
+_MOVE = """
+UPDATE refusal_position SET change_version = %s WHERE data_store = %s AND change_version < %s RETURNING data_store
+"""
+
+
+class LaterWrites:
+    """The changes of one data store, in windows of change versions.
+
+    `note` reads how far changes go, `look` works off the changes up to there some seconds later: by then the refusals
+    before them have been recorded.
+    """
+
+    def __init__(self, data_store: int, ledger: Ledger, documents: BaseDatabaseWrapper) -> None:
+        self._data_store = data_store
+        self._ledger = ledger
+        self._documents = documents
+        self._noted: int | None = None
+
+    def note(self) -> None:
+        """A first look at a data store begins here: earlier changes resolve nothing."""
+        [(self._noted,)] = self._read(_NEWEST)
+        self._ledger.rows(_BEGIN, [self._data_store, self._noted])
+
+    def look(self, awaiting: Collection[Awaiting]) -> None:
+        """Resolve entries by the changes up to the noted version, unless another process is doing so."""
+        if self._noted is None:
+            return
+        [(is_mine,)] = self._ledger.rows(_TRY_LOCK, [self._data_store])
+        if not is_mine:
+            return
+        try:
+            self._work_off(awaiting, self._noted)
+        finally:
+            self._ledger.rows(_UNLOCK, [self._data_store])
+            self._noted = None
+
+    def _work_off(self, awaiting: Collection[Awaiting], last: int) -> None:
+        types = self._types([each for each in awaiting if each[1] == self._data_store])
+        [(after,)] = self._ledger.rows(_POSITION, [self._data_store])
+        while types and after < last:
+            window = {"types": types, "after": after, "last": last, "most": _AT_ONCE}
+            rows = self._read(_CHANGES.text, window)
+            self._resolve_by(rows)
+            after = rows[-1][0] if len(rows) == _AT_ONCE else last
+            self._ledger.rows(_MOVE, [after, self._data_store, after])
+        self._ledger.rows(_MOVE, [last, self._data_store, last])
+
+    def _types(self, awaiting: Collection[Awaiting]) -> list[int]:
+        """The numbers of the resources of open entries, and of the targets that they lack."""
+        paths = {resource for _, _, resource, _ in awaiting}
+        names = {awaited for *_, awaited in awaiting}
+        return [
+            number
+            for number, project, name in self._read("SELECT id, project, name FROM resource_type")
+            if (resource := current_surface().by_name.get(ResourceName(project, name)))
+            and (resource.url_path in paths or not names.isdisjoint(_names(resource)))
+        ]
+
+    def _resolve_by(self, rows: list[tuple[int, str, str, list[UUID], int | None, float, bool, str | None]]) -> None:
+        writes, written = [], []
+        for _, project, name, ids, client, at, is_delete, former in rows:
+            old_ids = [] if former is None else _identity(ResourceName(project, name), former)
+            if not is_delete:
+                written += ids
+            if client is not None:
+                writes += [(client, self._data_store, id_, at, is_delete) for id_ in (*ids, *old_ids)]
+        with self._ledger.changes():
+            self._ledger.resolve(writes)
+            self._ledger.mark_causes_gone(self._data_store, written)
+
+    def _read(self, statement: str, parameters: Any = None) -> list[Any]:
+        with self._documents.cursor() as cursor:
+            cursor.execute(statement, parameters)
+            return list(cursor.fetchall())
+
+
+def _identity(name: ResourceName, body: str) -> list[UUID]:
+    """The referential ids of a body that may come from another version of the standard."""
+    try:
+        return _preparers()[name].extractor.identity(orjson.loads(body)).aliases
+    except (DataValidationFailed, KeyError):
+        return []
+
+
+def _names(resource: Resource) -> tuple[str, ...]:
+    """The names by which references may refer to it."""
+    own = resource.name.resource
+    return (own, resource.superclass.name.resource) if resource.superclass else (own,)
+
+
+@cache
+def _preparers() -> Preparers:
+    return Preparers(current_surface())

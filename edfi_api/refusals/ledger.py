@@ -1,0 +1,119 @@
+"""The statements that write the ledger, on a connection of its own.
+
+Each change of the table is a transaction under one advisory lock, so that `sequence` appears in order: a client that
+reads entries behind the last `sequence` it has seen misses none.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from edfi_api.conf import api_settings
+from edfi_api.refusals.entries import Entry, key_of, merged, summary_of
+from edfi_api.refusals.observed import RefusedWrite
+from edfi_api.refusals.personal_data import kept_id
+from edfi_api.storage.driver.sql_files import statements_beside
+
+_statement = statements_beside(__file__)
+_RECORD, _RESOLVE, _CAUSE_GONE = _statement("record"), _statement("resolve"), _statement("cause_gone")
+_COUNT_HOURS, _AWAITING = _statement("count_hours"), _statement("awaiting")
+_LOCK = "SELECT pg_advisory_xact_lock(hashtext('refusal'))"
+_OPEN_OF = "SELECT client, sum(entries) FROM open_refusals WHERE client = ANY (%s) GROUP BY client"
+_KNOWN = """
+SELECT client, subject, problem, data_store, resource FROM refusal
+ WHERE client = ANY (%s) AND subject = ANY (%s) AND resolved_at IS NULL
+"""
+
+# Client, data store, path of the resource, and name of the awaited resource, if there is one.
+Awaiting = tuple[int, int, str, str]
+
+
+class Ledger:
+    """The tables, over one connection, which the caller opens and closes."""
+
+    def __init__(self, connection: BaseDatabaseWrapper) -> None:
+        self._connection = connection
+
+    @contextmanager
+    def changes(self) -> Iterator[None]:
+        """A transaction that changes entries. Its commit does not wait for the disk: the ledger is no audit, and a
+        crash of the database server costs at most its last second."""
+        self._connection.ensure_connection()
+        with self._connection.wrap_database_errors, self._connection.connection.transaction():
+            self._execute("SET LOCAL synchronous_commit TO off")
+            self._execute(_LOCK)
+            yield
+
+    def record(self, writes: Iterable[RefusedWrite]) -> int:
+        """Add or count up the entries of these writes. Returns how many rows that are."""
+        entries = self._bounded(merged(writes))
+        if not entries:
+            return 0
+        self._execute(_RECORD.text, {"entries": _json(entries)})
+        return len(entries)
+
+    def resolve(self, writes: Sequence[tuple[int, int, UUID, float, bool]]) -> None:
+        """Resolve open entries by writes: client, data store, id, time, and whether it is a delete."""
+        rows = [
+            {
+                "client": client,
+                "data_store": data_store,
+                "subject": kept_id(id_),
+                "at": at,
+                "resolution": "deleted" if is_delete else "succeeded",
+            }
+            for client, data_store, id_, at, is_delete in writes
+        ]
+        if rows:
+            self._execute(_RESOLVE.text, {"writes": _json(rows)})
+
+    def mark_causes_gone(self, data_store: int, written: Iterable[UUID]) -> None:
+        """Note that these documents have been written."""
+        ids = [kept_id(id_) for id_ in written]
+        if ids:
+            self._execute(_CAUSE_GONE.text, {"written": ids, "data_store": data_store})
+
+    def count_hours(self, hours: Sequence[dict[str, Any]]) -> None:
+        self._execute(_COUNT_HOURS.text, {"hours": _json(hours)})
+
+    def awaiting(self) -> list[Awaiting]:
+        """Of which clients and resources there are open entries."""
+        return [row[:4] for row in self.rows(_AWAITING.text)]
+
+    def rows(self, statement: str, parameters: Any = None) -> list[Any]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement, parameters)
+            return list(cursor.fetchall())
+
+    def _execute(self, statement: str, parameters: Any = None) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement, parameters)
+
+    def _bounded(self, entries: list[Entry]) -> list[Entry]:
+        """With summaries in place of new entries of clients that have too many."""
+        most = api_settings.REFUSALS_PER_CLIENT
+        clients = list({entry["client"] for entry in entries})
+        full = {client for client, number in self.rows(_OPEN_OF, [clients]) if number >= most}
+        if not full:
+            return entries
+        affected = [entry for entry in entries if entry["client"] in full]
+        known = {tuple(row) for row in self.rows(_KNOWN, [list(full), [entry["subject"] for entry in affected]])}
+        summaries: dict[tuple[Any, ...], Entry] = {}
+        kept = []
+        for entry in entries:
+            if entry["client"] not in full or key_of(entry) in known:
+                kept.append(entry)
+                continue
+            summary = summary_of(entry)
+            if earlier := summaries.get(key_of(summary)):
+                summary |= {"count": earlier["count"] + entry["count"], "first_at": earlier["first_at"]}
+            summaries[key_of(summary)] = summary
+        return [*kept, *summaries.values()]
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()

@@ -1,0 +1,25 @@
+"""Metrics of the ledger that each process counts."""
+
+from prometheus_client import Counter
+
+from edfi_api.refusals.observed import RefusedWrite
+
+REFUSALS = Counter(
+    "meadowlark_refusals", "Writes that were refused because of data or permissions.", ["client", "resource", "problem"]
+)
+DROPPED = Counter("meadowlark_refusals_dropped", "Refused writes that were not recorded, because the queue was full.")
+
+# Each set of labels is a time series in memory for as long as the process lives.
+_MOST = 2_000
+_OTHER = "other"
+_known: set[tuple[str, str, str]] = set()
+
+
+def count(write: RefusedWrite, problem: str) -> None:
+    """Called by the thread of the recorder alone. Unknown resources share a label, since clients choose them."""
+    labels = (str(write.client), write.resource if write.preparer else _OTHER, problem)
+    if labels not in _known:
+        if len(_known) >= _MOST:
+            labels = (_OTHER, _OTHER, _OTHER)
+        _known.add(labels)
+    REFUSALS.labels(*labels).inc()

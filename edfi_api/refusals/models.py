@@ -1,0 +1,94 @@
+"""The tables of the ledger. `sql/0001_refusals.sql` creates them; only `ledger` writes entries."""
+
+from django.db import models
+
+
+class Refusal(models.Model):
+    """One problem of one document of a client, with all its occurrences until it is resolved."""
+
+    id = models.UUIDField(primary_key=True)
+    client = models.BigIntegerField()
+    data_store = models.BigIntegerField()
+    resource = models.TextField()
+    subject = models.UUIDField()
+    has_identity = models.BooleanField()
+    natural_key = models.TextField(null=True)
+    document_uuid = models.UUIDField(null=True)
+    organization = models.BigIntegerField(null=True)
+    operation = models.TextField()
+    is_batch = models.BooleanField()
+    is_summary = models.BooleanField()
+    status = models.SmallIntegerField()
+    problem = models.TextField()
+    title = models.TextField()
+    paths = models.JSONField()
+    errors = models.JSONField()
+    cause = models.UUIDField()
+    cause_text = models.TextField()
+    awaited_resource = models.TextField()
+    awaited = models.UUIDField(null=True)
+    cause_gone = models.BooleanField(default=False)
+    correlation_id = models.TextField()
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    count = models.BigIntegerField()
+    resolved_at = models.DateTimeField(null=True)
+    resolution = models.TextField(null=True)
+    sequence = models.BigIntegerField()
+
+    class Meta:
+        db_table = "refusal"
+        managed = False
+        permissions = [("view_refusal_keys", "Can view natural keys and messages of refusals, and export them")]
+
+    def __str__(self) -> str:
+        return f"{self.resource} {self.problem}"
+
+    @property
+    def state(self) -> str:
+        return "open" if self.resolved_at is None else "resolved"
+
+    @property
+    def audit_facts(self) -> dict[str, object]:
+        """Identifies the entry in the audit log."""
+        return {"refusal": self.id}
+
+
+class OpenRefusals(models.Model):
+    """The number of open entries of a client by resource, problem, and name of the missing target."""
+
+    pk = models.CompositePrimaryKey("client", "data_store", "resource", "problem", "awaited_resource")
+    client = models.BigIntegerField()
+    data_store = models.BigIntegerField()
+    resource = models.TextField()
+    problem = models.TextField()
+    awaited_resource = models.TextField()
+    entries = models.BigIntegerField()
+
+    class Meta:
+        db_table = "open_refusals"
+        managed = False
+
+    def __str__(self) -> str:
+        return f"{self.resource} {self.problem}: {self.entries}"
+
+
+class SubmissionHour(models.Model):
+    """The writes of a client to a resource in an hour."""
+
+    pk = models.CompositePrimaryKey("hour", "client", "data_store", "resource")
+    client = models.BigIntegerField()
+    data_store = models.BigIntegerField()
+    resource = models.TextField()
+    hour = models.DateTimeField()
+    accepted = models.BigIntegerField()
+    refused = models.BigIntegerField()
+    last_accepted_at = models.DateTimeField(null=True)
+    last_refused_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "submission_hour"
+        managed = False
+
+    def __str__(self) -> str:
+        return f"{self.client} {self.resource} {self.hour}"

@@ -1,0 +1,62 @@
+"""What the API hands to the recorder of writes: facts by reference, without work at the request's expense."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
+from references.exceptions import MissingTarget
+
+# Statuses of refusals that data or permissions are the reason of. 401 has no client; 429 and 5xx are temporary.
+RECORDED = frozenset({400, 403, 404, 405, 409, 412, 413, 415, 422})
+# The body of a larger request is not looked at for the identity of the document.
+MOST_BODY_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedWrite:
+    """A write that was answered with a problem.
+
+    `resource` is the path of the resource, or the path as sent without a `preparer`. `sent` is the parsed body,
+    `prepared` what became of it, if it was valid; both None if they are not known. `at` is the time of the answer in
+    seconds since 1970, `size` the bytes of the body. `data_store` is 0 for the control database.
+    """
+
+    client: int
+    data_store: int
+    resource: str
+    preparer: Preparer | None
+    operation: str
+    problem: dict[str, Any]
+    at: float
+    size: int = 0
+    is_batch: bool = False
+    document_uuid: UUID | None = None
+    sent: dict[str, Any] | None = None
+    prepared: IncomingDocument | PendingDocument | None = None
+    missing: tuple[MissingTarget, ...] = ()
+
+
+class AcceptedWrite(NamedTuple):
+    """A write that succeeded: `ids` are referential ids and ids of the document, `at` the time when the request
+    began."""
+
+    client: int
+    data_store: int
+    resource: str
+    ids: tuple[UUID, ...]
+    at: float
+    is_delete: bool = False
+
+
+class WriteRecorder(Protocol):
+    """The class that the setting `WRITE_RECORDER` names. Its methods neither wait nor raise."""
+
+    def refused(self, write: RefusedWrite) -> None:
+        """A write was refused."""
+
+    def accepted(self, client: int, data_store: int, resource: str, at: float) -> bool:
+        """A write succeeded. Returns whether `succeeded` is to be called with its ids."""
+
+    def succeeded(self, write: AcceptedWrite) -> None:
+        """What was written, if `accepted` requests it."""

@@ -1,0 +1,77 @@
+"""What of a document and of messages is kept, by the setting `REFUSAL_KEYS`: `full` or `hashed`.
+
+With `hashed`, entries of one document still belong together, but nobody can read which document it is.
+"""
+
+import hmac
+import re
+from collections.abc import Mapping
+from uuid import UUID
+
+from django.conf import settings
+
+from edfi_api.conf import api_settings
+from references.identity import uuid_of
+
+MOST_PATHS = 50
+MOST_ERRORS = 10
+_MOST_QUOTED = 60
+_PUBLIC_KEY = "meadowlark"
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_NOT_JSON = "The request body is not a valid JSON object"
+_POSITION = re.compile(r"line \d+ column \d+")
+# Problems whose errors name identities without quotes.
+_WITH_IDENTITIES = frozenset({"identity-conflict", "bad-request:data-validation-failed"})
+
+
+def is_hashed() -> bool:
+    return bool(api_settings.REFUSAL_KEYS == "hashed")
+
+
+def kept_id(id_: UUID) -> UUID:
+    """The id itself; with `hashed` a keyed hash of it."""
+    if not is_hashed():
+        return id_
+    return digest("id", id_.bytes)
+
+
+def digest(kind: str, *parts: bytes | str) -> UUID:
+    """A hash of the parts; with `hashed`, by the secret key, so that no list of students tells which one it is."""
+    texts = (part if isinstance(part, bytes) else part.encode(errors="replace") for part in (kind, *parts))
+    key = settings.SECRET_KEY if is_hashed() else _PUBLIC_KEY
+    found = hmac.digest(key.encode(), b"\0".join(texts), "sha256")
+    return uuid_of(int.from_bytes(found[:16], "big"))
+
+
+def kept_paths(validation_errors: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The first messages by path."""
+    first = list(validation_errors.items())[:MOST_PATHS]
+    return {path: [kept_message(text) for text in texts] for path, texts in first}
+
+
+def kept_errors(errors: list[str], problem: str) -> list[str]:
+    """The first errors."""
+    if is_hashed() and problem in _WITH_IDENTITIES:
+        return []
+    return [kept_message(text) for text in errors[:MOST_ERRORS]]
+
+
+def kept_message(text: str) -> str:
+    """The message with long quoted values cut; with `hashed` without any. PostgreSQL's text has no NUL."""
+    if text.startswith(_NOT_JSON):
+        place = _POSITION.search(text)
+        return f"{_NOT_JSON}{f': {place[0]}' if place else '.'}"
+    return _QUOTED.sub(_shortened, text).replace("\0", "\ufffd")
+
+
+def without_quoted(text: str) -> str:
+    """The message without quoted values, as messages of one cause are compared."""
+    return _QUOTED.sub("'…'", kept_message(text))
+
+
+def _shortened(found: "re.Match[str]") -> str:
+    quote = found[0][0]
+    value = found[1] if found[1] is not None else found[2]
+    if is_hashed():
+        return f"{quote}…{quote}"
+    return found[0] if len(value) <= _MOST_QUOTED else f"{quote}{value[:_MOST_QUOTED]}…{quote}"

@@ -1,0 +1,154 @@
+"""What the recorder's thread does each second: write the queue, every ten seconds the counts by hour, each minute look
+for later writes that resolve entries."""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, OperationalError, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import ConnectionHandler
+
+from edfi_api.data_stores.databases import alias_of
+from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.data_stores.routes import routes
+from edfi_api.refusals import metrics
+from edfi_api.refusals.entries import problem_type, subjects
+from edfi_api.refusals.later_writes import MAIN_STORE, LaterWrites
+from edfi_api.refusals.ledger import Ledger
+from edfi_api.refusals.observed import AcceptedWrite, RefusedWrite
+from edfi_api.refusals.pending import Pending, Write
+
+_SECONDS_BETWEEN_COUNTS = 10.0
+_SECONDS_BETWEEN_LOOKS = 60.0
+# Between the note of a version and the look at the changes up to it: a flush and more.
+_SECONDS_TO_RECORD = 3.0
+
+Awaited = set[tuple[int, int, str]]
+
+
+class Recording:
+    """Belongs to one thread. `connection` is the one of the control database to use; without it the recording opens
+    its own, which it closes."""
+
+    def __init__(self, pending: Pending, connection: BaseDatabaseWrapper | None = None) -> None:
+        self._pending = pending
+        self._given = connection
+        self._opened: dict[int, BaseDatabaseWrapper] = {}
+        self._counted_at = 0.0
+        self._noted_at = 0.0
+        self._looks: list[LaterWrites] = []
+
+    def flush(self, *, is_end: bool = False, is_now: bool = False) -> Awaited | None:
+        """Write what is pending. Returns what has open entries, if it was read again. `is_end` leaves out the look at
+        later writes, `is_now` does everything at once. Raises errors of the database; what is pending stays so."""
+        ledger, now = Ledger(self._connection()), time.monotonic()
+        self._write(ledger)
+        if not (is_end or is_now or now - self._counted_at >= _SECONDS_BETWEEN_COUNTS):
+            self._look_if_due(ledger, now)
+            return None
+        self._counted_at = now
+        if hours := self._pending.taken_hours():
+            ledger.count_hours(hours)
+        if is_end:
+            return None
+        if is_now:
+            self._note(ledger, now)
+            self._look(ledger)
+        elif now - self._noted_at >= _SECONDS_BETWEEN_LOOKS:
+            self._note(ledger, now)
+        return {each[:3] for each in ledger.awaiting()}
+
+    def close(self) -> None:
+        """Close the connections; the next flush opens them again."""
+        for connection in self._opened.values():
+            with suppress(DatabaseError, InterfaceError):
+                connection.close()
+        self._opened.clear()
+        self._looks = []
+
+    def _write(self, ledger: Ledger) -> None:
+        remaining = list(rounds(self._pending.taken_writes()))
+        while remaining:
+            refused, accepted = remaining[0]
+            try:
+                with ledger.changes():
+                    ledger.record(refused)
+                    ledger.resolve([row for write in accepted for row in _rows(write)])
+            except (OperationalError, InterfaceError):
+                pending = [write for part in remaining for writes in part for write in writes]
+                metrics.DROPPED.inc(self._pending.put_back(pending))
+                raise
+            except Exception:
+                metrics.DROPPED.inc(len(refused))
+                self._pending.put_back([write for part in remaining[1:] for writes in part for write in writes])
+                raise
+            for write in refused:
+                metrics.count(write, problem_type(write))
+            remaining.pop(0)
+
+    def _look_if_due(self, ledger: Ledger, now: float) -> None:
+        if self._looks and now - self._noted_at >= _SECONDS_TO_RECORD:
+            self._look(ledger)
+
+    def _note(self, ledger: Ledger, now: float) -> None:
+        self._noted_at = now
+        stores = {MAIN_STORE, *(data_store for _, data_store, *_ in ledger.awaiting())}
+        self._looks = [
+            LaterWrites(store, ledger, documents) for store in stores if (documents := self._documents(store))
+        ]
+        for look in self._looks:
+            look.note()
+
+    def _look(self, ledger: Ledger) -> None:
+        looks, self._looks = self._looks, []
+        awaiting = ledger.awaiting()
+        for look in looks:
+            look.look(awaiting)
+
+    def _connection(self) -> BaseDatabaseWrapper:
+        return self._given or self._open(MAIN_STORE, DEFAULT_DB_ALIAS)
+
+    def _documents(self, data_store: int) -> BaseDatabaseWrapper | None:
+        """A connection to the documents of a data store; None if it is not there any more."""
+        if data_store == MAIN_STORE:
+            return self._connection()
+        store = routes().table().stores.get(data_store)
+        if store is None:
+            return None
+        with suppress(ConnectionUnusable, DatabaseError, InterfaceError):
+            opened = self._open(data_store, alias_of(store.primary))
+            opened.ensure_connection()
+            return opened
+        return None
+
+    def _open(self, data_store: int, alias: str) -> BaseDatabaseWrapper:
+        """Of Django's class, but none of the connections that are lent to requests."""
+        if data_store not in self._opened:
+            self._opened[data_store] = ConnectionHandler.create_connection(connections, alias)
+        return self._opened[data_store]
+
+
+def rounds(writes: Iterable[Write]) -> Iterator[tuple[list[RefusedWrite], list[AcceptedWrite]]]:
+    """Divides writes so that each part can be recorded and then resolved: a refusal after a success of the same
+    document begins a new entry, and is in a later part."""
+    refused: list[RefusedWrite] = []
+    accepted: list[AcceptedWrite] = []
+    succeeded: set[UUID] = set()
+    for write in writes:
+        if isinstance(write, AcceptedWrite):
+            accepted.append(write)
+            succeeded.update(write.ids)
+            continue
+        if succeeded and (write.prepared is None or not succeeded.isdisjoint(subjects(write))):
+            yield refused, accepted
+            refused, accepted, succeeded = [], [], set()
+        refused.append(write)
+    if refused or accepted:
+        yield refused, accepted
+
+
+def _rows(write: AcceptedWrite) -> Iterator[tuple[int, int, UUID, float, bool]]:
+    for id_ in write.ids:
+        yield write.client, write.data_store, id_, write.at, write.is_delete

@@ -1,0 +1,305 @@
+"""What is recorded of refused writes, and what resolves it."""
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
+from tests.batch.conftest import DESCRIPTORS, BatchClient, school
+from tests.conftest import item_path
+from tests.factories import STUDENT
+from tests.refusals.conftest import client_id
+
+PERIOD = {"classPeriodName": "First", "schoolReference": {"schoolId": 7}}
+MISSING_SCHOOL = "School NK#schoolId=7 is missing"
+
+
+def store_school(api, number=7):
+    for each in (*DESCRIPTORS, school(number)):
+        path = (
+            each["resource"]
+            if each["resource"].startswith("/")
+            else f"/ed-fi/{each['resource'][0].lower()}{each['resource'][1:]}s"
+        )
+        response = api.post("/data" + path, each["document"])
+        assert response.status_code in (200, 201), response.content
+
+
+def test_a_missing_target_is_recorded_with_key_cause_and_answer(api, refused):
+    answer = api.post("/classPeriods", PERIOD).json()
+
+    [entry] = refused()
+
+    assert (entry.client, entry.resource, entry.operation) == (client_id(), "/ed-fi/classPeriods", "upsert")
+    assert entry.natural_key == "NK#classPeriodName=First#schoolReference.schoolId=7"
+    assert entry.organization == 7
+    assert (entry.status, entry.problem) == (409, "data-conflict:unresolved-reference")
+    assert entry.title == "Unresolved Reference"
+    assert entry.paths == {"$.schoolReference": ["The referenced School item does not exist."]}
+    assert (entry.cause_text, entry.awaited_resource) == (MISSING_SCHOOL, "School")
+    assert entry.correlation_id == answer["correlationId"]
+    assert (entry.count, entry.state, entry.is_batch) == (1, "open", False)
+
+
+@pytest.mark.parametrize(
+    ("body", "key"),
+    [
+        ({"schoolReference": {"schoolId": 7}}, "NK#classPeriodName=?#schoolReference.schoolId=7"),
+        ({"classPeriodName": "First"}, "NK#classPeriodName=First#schoolReference.schoolId=?"),
+        ({"classPeriodName": 5, "schoolReference": {"schoolId": []}}, None),
+        ({"classPeriodName": "First", "schoolReference": [7]}, "NK#classPeriodName=First#schoolReference.schoolId=?"),
+        (
+            {"classPeriodName": "First", "schoolReference": {"schoolId": "7"}, "meetingTimes": 1},
+            "NK#classPeriodName=First#schoolReference.schoolId=7",
+        ),
+    ],
+)
+def test_the_key_of_a_broken_body_has_what_can_be_read(api, refused, body, key):
+    assert api.post("/classPeriods", body).status_code == 400
+
+    [entry] = refused()
+
+    assert entry.natural_key == key
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        (lambda api: api.post("/students", "{'secret'"), (400, "bad-request:data-validation-failed", "/ed-fi/students")),
+        (lambda api: api.post("/students", ""), (400, "bad-request", "/ed-fi/students")),
+        (lambda api: api.put("/students", "{}"), (405, "method-not-allowed", "/ed-fi/students")),
+        (lambda api: api.delete("/students/nonsense"), (400, "bad-request:data-validation-failed", "/ed-fi/students")),
+        (lambda api: api.delete("/students/0193a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b"), (404, "not-found", "/ed-fi/students")),
+        (lambda api: api.post("/nonsense", "{}"), (404, "not-found", "/ed-fi/nonsense")),
+        (lambda api: api.post("/students", "a", content_type="text/csv"), (415, "unsupported-media-type", "/ed-fi/students")),
+    ],
+)  # fmt: skip
+def test_every_kind_of_refusal_is_recorded(api, refused, request_, expected):
+    assert request_(api).status_code == expected[0]
+
+    [entry] = refused()
+
+    assert (entry.status, entry.problem, entry.resource) == expected
+
+
+def test_reads_and_requests_without_token_are_not_recorded(api, refused):
+    api.get("/students/nonsense")
+    api.get("/students?nonsense=1")
+    api.post("/students", STUDENT, HTTP_AUTHORIZATION="Bearer wrong")
+
+    assert refused() == []
+
+
+def test_malformed_json_is_recorded_by_position_alone(api, refused):
+    api.post("/students", '{"lastSurname": Featherstonehaugh}')
+
+    [entry] = refused()
+
+    assert "Featherstonehaugh" not in json.dumps([entry.paths, entry.errors, entry.cause_text])
+    assert entry.paths == {"$.": ["The request body is not a valid JSON object: line 1 column 17"]}
+
+
+def test_repetitions_are_counted_in_one_entry(api, refused):
+    for _ in range(2):
+        api.post("/classPeriods", PERIOD)
+    [first] = refused()
+    last = api.post("/classPeriods", PERIOD).json()
+
+    [entry] = refused()
+
+    assert (entry.id, entry.count, entry.correlation_id) == (first.id, 3, last["correlationId"])
+    assert entry.sequence > first.sequence
+    assert entry.first_at == first.first_at < entry.last_at
+
+
+def test_a_later_success_resolves_and_another_refusal_begins_a_new_entry(api, refused):
+    api.post("/classPeriods", PERIOD)
+    store_school(api)
+    assert [entry.state for entry in refused(problem="data-conflict:unresolved-reference")] == ["open"]
+    assert api.post("/classPeriods", PERIOD).status_code == 201
+    [entry] = refused()
+    api.post("/classPeriods", PERIOD | {"meetingTimes": 1})
+
+    again = refused()
+
+    assert (entry.state, entry.resolution, entry.cause_gone) == ("resolved", "succeeded", True)
+    assert [each.state for each in again] == ["resolved", "open"]
+
+
+def test_refused_accepted_and_refused_within_a_second_are_two_entries(api, refused):
+    store_school(api)
+    api.post("/classPeriods", PERIOD | {"meetingTimes": 1})
+    api.post("/classPeriods", PERIOD)
+    api.post("/classPeriods", PERIOD | {"meetingTimes": 1})
+
+    entries = refused()
+
+    assert [(each.state, each.count) for each in entries] == [("resolved", 1), ("open", 1)]
+
+
+def test_the_cause_is_gone_as_soon_as_any_client_writes_the_target(api, other_api, refused):
+    api.post("/classPeriods", PERIOD)
+    before = refused()[0]
+    store_school(other_api)
+
+    [entry] = refused()
+
+    assert (before.cause_gone, entry.cause_gone, entry.state) == (False, True, "open")
+    assert entry.sequence > before.sequence
+
+
+def test_a_success_of_another_client_or_identity_resolves_nothing(api, other_api, refused):
+    api.post("/students", STUDENT | {"birthDate": "never"})
+    refused()
+    other_api.post("/students", STUDENT)
+    api.post("/students", STUDENT | {"studentUniqueId": "1"})
+
+    assert [entry.state for entry in refused()] == ["open"]
+
+
+def test_put_and_delete_resolve_by_id(api, refused):
+    path = item_path(api.post("/students", STUDENT))
+    document_id = path.rpartition("/")[2]
+    api.put(path, {"id": document_id, "nonsense": 1})
+    api.put(path, STUDENT | {"id": document_id, "birthDate": "never"})
+    assert [entry.state for entry in refused()] == ["open", "open"]
+    assert api.put(path, STUDENT | {"id": document_id}).status_code == 204
+    assert {entry.resolution for entry in refused()} == {"succeeded"}
+    api.put(path, STUDENT | {"id": document_id, "birthDate": "never"})
+    refused()
+    assert api.delete(path).status_code == 204
+
+    assert [entry.resolution for entry in refused()] == ["succeeded", "succeeded", "deleted"]
+
+
+def test_a_key_change_resolves_the_old_identity(api, refused):
+    store_school(api)
+    path = item_path(api.post("/classPeriods", PERIOD))
+    api.post("/classPeriods", PERIOD | {"meetingTimes": 1})
+    refused()
+    Refusal.objects.update(last_at="2020-01-01T00:00Z")  # The documents of a test are of its beginning.
+    body = PERIOD | {"classPeriodName": "Second", "id": path.rpartition("/")[2]}
+    assert api.put(path, body).status_code == 204
+
+    [entry] = refused()
+
+    assert entry.resolution == "succeeded"
+
+
+def test_operations_of_batches_are_recorded_and_resolve(api, refused):
+    batch = BatchClient(api.token)
+    period = {"resource": "/ed-fi/classPeriods", "document": PERIOD}
+    assert batch.statuses(period) == [409]
+    [entry] = refused()
+    assert (entry.is_batch, entry.cause_text) == (True, "School is missing")
+    batch.independent(*DESCRIPTORS, school(7), period)
+
+    [entry] = refused()
+
+    assert (entry.count, entry.resolution) == (1, "succeeded")
+
+
+def test_an_atomic_batch_that_fails_resolves_nothing(api, refused):
+    store_school(api)
+    api.post("/classPeriods", PERIOD | {"meetingTimes": 1})
+    refused()
+    period = {"resource": "/ed-fi/classPeriods", "document": PERIOD}
+    wrong = {"resource": "/ed-fi/students", "document": {"studentUniqueId": "9"}}
+    assert BatchClient(api.token).send([period, wrong], mode="atomic").status_code == 400
+
+    entries = refused()
+
+    assert [(each.resource, each.state) for each in entries] == [
+        ("/ed-fi/classPeriods", "open"),
+        ("/ed-fi/students", "open"),
+    ]
+
+
+def test_no_value_of_a_body_is_kept_but_the_identity(api, refused):
+    body = {
+        "studentUniqueId": "604822",
+        "firstName": "Zebedee",
+        "lastSurname": "Quillfeather" * 20,
+        "birthDate": "whenever",
+        "birthCity": "Unquiet",
+        "personReference": {"personId": "Pxyzzy", "sourceSystemDescriptor": 7},
+        "Unexpected-member": "Plugh",
+    }
+    assert api.post("/students", body).status_code == 400
+
+    refused()
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT string_agg(refusal::text, ' ') FROM refusal")
+        [(text,)] = cursor.fetchall()
+    assert "604822" in text
+    for value in ("Zebedee", "Quillfeather", "whenever", "Unquiet", "Pxyzzy", "Plugh"):
+        assert value not in text
+
+
+def test_hashed_keys_name_nobody_and_still_resolve(api, refused, settings):
+    settings.EDFI_API = settings.EDFI_API | {"REFUSAL_KEYS": "hashed"}
+    api.post("/classPeriods", PERIOD)
+    api.post("/students", STUDENT | {"birthDate": "never"})
+    entries = refused()
+    store_school(api)
+    api.post("/classPeriods", PERIOD)
+    api.post("/students", STUDENT)
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT string_agg(refusal::text, ' ') FROM refusal")
+        [(text,)] = cursor.fetchall()
+    assert [entry.natural_key for entry in entries] == [None, None]
+    assert "604822" not in text and "First" not in text and "schoolId=7" not in text
+    assert [entry.resolution for entry in refused()] == ["succeeded", "succeeded"]
+
+
+def test_a_client_with_too_many_entries_gets_summaries(api, refused, settings):
+    settings.EDFI_API = settings.EDFI_API | {"REFUSALS_PER_CLIENT": 2}
+    for number in range(2):
+        api.post("/classPeriods", PERIOD | {"classPeriodName": str(number)})
+    refused()
+    for number in range(5):
+        api.post("/classPeriods", PERIOD | {"classPeriodName": str(number)})
+
+    entries = refused()
+
+    assert [(each.is_summary, each.natural_key is None, each.count) for each in entries] == [
+        (False, False, 2),
+        (False, False, 2),
+        (True, True, 3),
+    ]
+
+
+def test_open_entries_and_writes_by_hour_are_counted(api, refused):
+    api.post("/classPeriods", PERIOD)
+    api.post("/students", STUDENT)
+    api.post("/students", STUDENT)
+    refused()
+
+    counted = OpenRefusals.objects.values_list("resource", "problem", "awaited_resource", "entries")
+    hours = SubmissionHour.objects.order_by("resource").values_list("resource", "accepted", "refused")
+    assert list(counted) == [("/ed-fi/classPeriods", "data-conflict:unresolved-reference", "School", 1)]
+    assert list(hours) == [("/ed-fi/classPeriods", 0, 1), ("/ed-fi/students", 2, 0)]
+
+
+def test_old_entries_are_purged_and_those_without_identity_age(api, refused):
+    for body in (PERIOD, PERIOD | {"classPeriodName": "Second"}, "{"):
+        api.post("/classPeriods", body)
+    refused()
+    Refusal.objects.filter(natural_key__contains="Second").update(last_at="2020-01-01T00:00Z")
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE refusal SET last_at = last_at - interval '8 days' WHERE NOT has_identity")
+
+    call_command("purge_refusals")
+
+    assert [entry.resolution for entry in refused()] == [None, "aged"]
+    assert sum(OpenRefusals.objects.values_list("entries", flat=True)) == 1
+
+
+@pytest.mark.parametrize("days", ["-1", "many", "36501"])
+def test_purge_refusals_refuses_wrong_days(days, db, capsys):
+    with pytest.raises(Exception, match="--days"):
+        call_command("purge_refusals", f"--days={days}")
