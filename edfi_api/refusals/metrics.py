@@ -12,14 +12,19 @@ DROPPED = Counter("meadowlark_refusals_dropped", "Refused writes that were not r
 # Each set of labels is a time series in memory for as long as the process lives.
 _MOST = 2_000
 _OTHER = "other"
-_known: set[tuple[str, str, str]] = set()
 
 
-def count(write: RefusedWrite, problem: str) -> None:
-    """Called by the thread of the recorder alone. Unknown resources share a label, since clients choose them."""
-    labels = (str(write.client), write.resource if write.preparer else _OTHER, problem)
-    if labels not in _known:
-        if len(_known) >= _MOST:
-            labels = (_OTHER, _OTHER, _OTHER)
-        _known.add(labels)
-    REFUSALS.labels(*labels).inc()
+class RefusalCounter:
+    """Counts refusals of one process, with so many sets of labels at most."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[str, str, str]] = set()
+
+    def count(self, write: RefusedWrite, problem: str) -> None:
+        """Unknown resources share a label, since clients choose them."""
+        labels = (str(write.client), write.resource if write.preparer else _OTHER, problem)
+        if labels not in self._known:
+            if len(self._known) >= _MOST:
+                labels = (_OTHER, _OTHER, _OTHER)
+            self._known.add(labels)
+        REFUSALS.labels(*labels).inc()

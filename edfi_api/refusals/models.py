@@ -38,7 +38,6 @@ class Refusal(models.Model):
 
     class Meta:
         db_table = "refusal"
-        managed = False
         permissions = [("view_refusal_keys", "Can view natural keys and messages of refusals, and export them")]
 
     def __str__(self) -> str:
@@ -67,7 +66,6 @@ class OpenRefusals(models.Model):
 
     class Meta:
         db_table = "open_refusals"
-        managed = False
 
     def __str__(self) -> str:
         return f"{self.resource} {self.problem}: {self.entries}"
@@ -88,7 +86,6 @@ class SubmissionHour(models.Model):
 
     class Meta:
         db_table = "submission_hour"
-        managed = False
 
     def __str__(self) -> str:
         return f"{self.client} {self.resource} {self.hour}"

@@ -35,6 +35,7 @@ class Recording:
     def __init__(self, pending: Pending, connection: BaseDatabaseWrapper | None = None) -> None:
         self._pending = pending
         self._given = connection
+        self._counter = metrics.RefusalCounter()
         self._opened: dict[int, BaseDatabaseWrapper] = {}
         self._counted_at = 0.0
         self._noted_at = 0.0
@@ -85,7 +86,7 @@ class Recording:
                 self._pending.put_back([write for part in remaining[1:] for writes in part for write in writes])
                 raise
             for write in refused:
-                metrics.count(write, problem_type(write))
+                self._counter.count(write, problem_type(write))
             remaining.pop(0)
 
     def _look_if_due(self, ledger: Ledger, now: float) -> None:

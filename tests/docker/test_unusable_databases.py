@@ -132,6 +132,7 @@ def test_a_database_without_digests_gets_them(prepared_database: Database, run: 
         "edfi_api",
         "profiles",
         "references",
+        "refusals",
         "security",
         "sql_views",
     }

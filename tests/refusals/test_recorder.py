@@ -1,0 +1,101 @@
+"""The thread behind the requests: what it writes, and that requests never depend on it."""
+
+import threading
+import time
+from contextlib import closing
+
+import pytest
+from django.db import OperationalError, connection
+
+from edfi_api.api.viewsets import recorded_writes
+from edfi_api.refusals import pending
+from edfi_api.refusals.metrics import DROPPED
+from edfi_api.refusals.models import OpenRefusals, Refusal
+from edfi_api.refusals.observed import RefusedWrite
+from edfi_api.refusals.recorder import Recorder
+from edfi_api.refusals.recording import Recording
+from tests.conftest import http
+
+PROBLEM = {"type": "urn:ed-fi:api:bad-request", "title": "Bad Request", "status": 400, "errors": ["No."]}
+
+
+def refusal(number: int = 0) -> RefusedWrite:
+    body = {"classPeriodName": str(number)}
+    return RefusedWrite(1, 0, "/ed-fi/classPeriods", None, "upsert", PROBLEM, time.time(), size=100, sent=body)
+
+
+def repeated_by_a_thread(recorder: Recorder, times: int) -> threading.Thread:
+    def repeat() -> None:
+        for _ in range(times):
+            recorder.refused(refusal())
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    return thread
+
+
+def test_repetitions_of_threads_and_processes_are_one_entry(transactional_db):
+    recorders = [Recorder(), Recorder()]
+    for thread in [repeated_by_a_thread(recorder, 125) for recorder in recorders * 4]:
+        thread.join()
+    for recorder in recorders:
+        recorder.close()
+
+    assert list(Refusal.objects.values_list("count", flat=True)) == [1000]
+    assert list(OpenRefusals.objects.values_list("entries", flat=True)) == [1]
+
+
+def test_what_cannot_be_recorded_now_is_kept(db, monkeypatch):
+    assert not Refusal.objects.exists()  # Begins the transaction of the test.
+    waiting = pending.Pending()
+    waiting.append(refusal())
+    recording = Recording(waiting, connection)
+
+    def fail(*_):
+        raise OperationalError("gone")
+
+    with monkeypatch.context() as away, pytest.raises(OperationalError):
+        away.setattr("edfi_api.refusals.ledger.Ledger.record", fail)
+        recording.flush()
+    recording.flush()
+
+    assert Refusal.objects.get().count == 1
+
+
+def test_a_full_queue_drops_the_newest_and_counts_them(monkeypatch):
+    monkeypatch.setattr(pending, "MOST_WRITES", 2)
+    monkeypatch.setattr(Recorder, "_resume", lambda self: None)
+    recorder = Recorder()
+    before = DROPPED._value.get()
+
+    for number in range(5):
+        recorder.refused(refusal(number))
+
+    assert [each.sent for each in recorder.pending.taken_writes()] == [
+        {"classPeriodName": "0"},
+        {"classPeriodName": "1"},
+    ]
+    assert DROPPED._value.get() - before == 3
+
+
+def test_a_queue_has_a_limit_of_bytes(monkeypatch):
+    monkeypatch.setattr(pending, "MOST_BYTES", 250)
+    waiting = pending.Pending()
+
+    assert [waiting.append(refusal(), 100) for _ in range(3)] == [True, True, False]
+
+
+def test_metrics_have_refusals_and_open_entries(transactional_db):
+    with closing(Recorder()) as recorder:
+        recorder.refused(refusal())
+
+    text = http().get("/metrics").content.decode()
+
+    assert 'meadowlark_refusals_total{client="1",problem="bad-request",resource="other"}' in text
+    assert "meadowlark_open_refusals" in text
+
+
+def test_without_recorder_nothing_is_recorded(api):
+    assert recorded_writes.recorder() is None
+    assert api.post("/students", "{").status_code == 400
+    assert not Refusal.objects.exists()
