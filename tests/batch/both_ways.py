@@ -67,11 +67,17 @@ def _single(api: ApiTestClient, operation: dict[str, Any]) -> Any:
 def _id_of(operation: dict[str, Any]) -> str:
     """By the values of the natural key, which are those of one document of the resource in these tests."""
     endpoint = operation["resource"].rpartition("/")[2]
-    key = operation["naturalKey"]
+    is_descriptor = endpoint.endswith("Descriptors")
+    key = _comparable_values(operation["naturalKey"], is_descriptor)
     for found in Document.objects.filter(resource_type__endpoint=endpoint):
-        if _flat(found.body).items() >= key.items():
+        if _comparable_values(_flat(found.body), is_descriptor) >= key:
             return str(found.document_uuid)
     return _MISSING
+
+
+def _comparable_values(values: dict[str, Any], is_descriptor: bool) -> set[tuple[str, str]]:
+    """The keys of descriptors are equal in any letter case."""
+    return {(name, str(value).lower() if is_descriptor else str(value)) for name, value in values.items()}
 
 
 def _flat(body: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """How fast batches are beside single requests, over HTTP, with 16 connections.
 
-    python -m tests.benchmarks.batches [--quick] [--json FILE]
+    python -m tests.benchmarks.batches [--quick] [--only TEXT] [--json FILE]
 
 Starts the server as `make run` does, in a temporary home, with the limits of batches raised to the connections. Rates
 are operations per second, `server` and `database` microseconds of processor time for one operation; on a machine that
@@ -57,6 +57,7 @@ def main() -> int:
     """The command line; see the module's text."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.batches", description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="three seconds each, for a first look")
+    parser.add_argument("--only", default="", help="the single requests, and the rows whose names contain this text")
     parser.add_argument("--json", type=Path, help="write the result to this file too")
     options = parser.parse_args()
     os.environ |= {f"MEADOWLARK_BATCHES_{name}": f"{CONNECTIONS}" for name in ("AT_ONCE", "PER_CLIENT")}
@@ -64,7 +65,7 @@ def main() -> int:
         home = Path(folder) / "home"
         with meadowlark(home) as server:
             rows = []
-            for row in measure(server, home, 3 if options.quick else 8):
+            for row in measure(server, home, 3 if options.quick else 8, options.only):
                 print(_line(row), flush=True)
                 rows.append(row)
             verify(server.database_url, home)
@@ -78,11 +79,15 @@ def _line(row: Row) -> str:
     return f"{row.what:44}{row.per_second:9,.0f}/s{row.times:7.2f}x{row.p99:9.1f} ms p99{costs}"
 
 
-def measure(server: Server, home: Path, seconds: float) -> Iterator[Row]:
-    """All rows, each as it is measured."""
+def measure(server: Server, home: Path, seconds: float, only: str = "") -> Iterator[Row]:
+    """All rows, each as it is measured, or the first one and those whose names contain a text."""
+    return (row for row in _rows(server, home, seconds, only) if row is not None)
+
+
+def _rows(server: Server, home: Path, seconds: float, only: str) -> Iterator[Row | None]:
     workloads = Workloads(server)
     workloads.seed(2000)
-    found = _Measurements(server, seconds)
+    found = _Measurements(server, seconds, only)
     associations = workloads.association_bodies()
     yield found.singles("POST association", workloads.new_associations(round(4000 * seconds)))
     for mode in ("independent", "atomic"):
@@ -106,17 +111,26 @@ def measure(server: Server, home: Path, seconds: float) -> Iterator[Row]:
 
 
 class _Measurements:
-    def __init__(self, server: Server, seconds: float) -> None:
+    """Measures rows; gives None for those that are left out."""
+
+    def __init__(self, server: Server, seconds: float, only: str) -> None:
         self._server = server
         self._seconds = seconds
+        self._only = only
         self._single = 0.0
 
-    def singles(self, what: str, requests: list[bytes]) -> Row:
+    def singles(self, what: str, requests: list[bytes]) -> Row | None:
+        if self._single and self._only not in what:
+            return None
         row = self._measured(what, requests, 1)
         self._single = self._single or row.per_second
         return row
 
-    def batches(self, what: str, operations: Iterable[Body], query: str, token: str = "", size: int = SIZE) -> Row:
+    def batches(
+        self, what: str, operations: Iterable[Body], query: str, token: str = "", size: int = SIZE
+    ) -> Row | None:
+        if self._only not in what:
+            return None
         count = round(_PER_SECOND * self._seconds / size) if size > 1 else round(4000 * self._seconds)
         source = iter(operations)
         requests = [_request(self._server, list(islice(source, size)), query, token) for _ in range(count)]

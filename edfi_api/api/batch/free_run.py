@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from edfi_api.api.batch.free_order import Sorting
-from edfi_api.api.batch.operations import Operation, Result
+from edfi_api.api.batch.operations import Attempt, Operation
 from edfi_api.api.batch.sets import Sets
 from edfi_api.api.batch.waiting import Waiting
 
 _MOST_IN_CIRCLES = 5_000
 
-# A result, and the reason of a refusal.
-Attempt = tuple[Result, Exception | None]
 CarryOut = Callable[[Iterable[Operation]], Iterator[Attempt]]
 
 

@@ -84,6 +84,10 @@ class Result:
         return members
 
 
+# A result, and the reason of a refusal.
+Attempt = tuple[Result, Exception | None]
+
+
 @dataclass(slots=True)
 class Summary:
     """The last part of an answer."""

@@ -12,15 +12,14 @@ from edfi_api.api.batch.causes import Causes
 from edfi_api.api.batch.envelope import Envelopes
 from edfi_api.api.batch.failures import Failures
 from edfi_api.api.batch.free_order import Sorting
-from edfi_api.api.batch.free_run import Attempt, FreeRun
-from edfi_api.api.batch.operations import Operation, Result, Summary
+from edfi_api.api.batch.free_run import FreeRun
+from edfi_api.api.batch.operations import Attempt, Operation, Result, Summary
 from edfi_api.api.batch.parameters import Order, Parameters, Return
 from edfi_api.api.batch.record import BatchRecord
 from edfi_api.api.batch.recorded_operations import RecordedOperations
 from edfi_api.api.batch.sets import Sets, stretches
 from edfi_api.api.batch.singles import Singles
 from edfi_api.api.batch.stored_uris import TransactionUris
-from edfi_api.loading.bulk.sessions import wait_for_disk
 from edfi_api.problem_details.http_exceptions import BatchFailed, BatchTimeout
 from edfi_api.storage.driver.execution import ending_at_deadlock, execute
 from edfi_api.storage.driver.sql import Sql
@@ -57,11 +56,7 @@ class Batch:
         if self.parameters.is_atomic:
             self._atomically(answer)
         else:
-            try:
-                self._independently(answer)
-            finally:
-                if self.record.sets:  # Single writes have waited for the disk themselves.
-                    wait_for_disk(self.singles.using)
+            self._independently(answer)
         record_writer(self.singles.client, self.singles.using)
         answer.add(self.summary.members())
 
@@ -122,7 +117,7 @@ class Batch:
                 self.record.sets += bool(done)
                 for operation in run:
                     if operation.position in done:
-                        yield done[operation.position], None
+                        yield self._traced(*done[operation.position])
                     elif self._is_over():
                         return
                     else:
@@ -135,10 +130,13 @@ class Batch:
 
     def _alone(self, operation: Operation) -> Attempt:
         self.record.alone += 1
-        result, refusal = self.singles.attempted(operation)
+        return self._traced(*self.singles.attempted(operation))
+
+    def _traced(self, result: Result, refusal: Exception | None) -> Attempt:
+        """With the operation that caused a refusal."""
         if refusal is not None:
-            result.caused_by = self.causes.of(operation, refusal)
-            self.causes.add(operation)
+            result.caused_by = self.causes.of(result.operation, refusal)
+            self.causes.add(result.operation)
         return result, refusal
 
     def _read(self, position: int) -> Operation:

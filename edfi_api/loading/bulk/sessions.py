@@ -27,12 +27,6 @@ def bulk_session(using: str) -> Iterator[None]:
             cursor.execute(_WAIT_FOR_DISK)
 
 
-def wait_for_disk(using: str) -> None:
-    """Everything that has been committed is on disk afterwards."""
-    with connections[using].cursor() as cursor:
-        cursor.execute(_WAIT_FOR_DISK)
-
-
 class WritingThreads:
     """Threads that run statements while this one goes on, each with its own connection. Work starts in the order of
     submission."""

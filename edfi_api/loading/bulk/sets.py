@@ -1,25 +1,31 @@
 """Writes documents of one resource that do not depend on each other with a few statements, under a policy.
 
-Only what is certain is written: rows that the policy denies, whose condition does not hold, whose targets are missing,
-or that a concurrent write has changed, have no result. The caller carries these out one at a time, which also finds out
-why they are refused.
+Only what is certain has a result. A row is written, or refused because targets are missing or another document has its
+superclass identity. Rows that the policy denies, whose condition does not hold, or that a concurrent write has changed,
+have none: the caller carries them out one at a time, which also finds out why they are refused.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import OperationalError
+import orjson
+from django.db import IntegrityError, OperationalError
 
 from edfi_api.documents.incoming import IncomingDocument
-from edfi_api.loading.bulk import preparation, statements
-from edfi_api.loading.bulk.conflicts import Resolve, resolve
-from edfi_api.loading.bulk.writing import MetConcurrentWrites, find_conflicts, one_transaction, rows_of, stage
+from edfi_api.loading.bulk import statements
+from edfi_api.loading.bulk.conflicts import Conflicts, Resolve, resolve
+from edfi_api.loading.bulk.refusals import refusals
 from edfi_api.storage import resource_types
-from edfi_api.storage.driver.execution import end_at_deadlock
+from edfi_api.storage.driver.execution import StatementAborted, execute
 from edfi_api.storage.driver.sql import Sql, all_of, merged
+from edfi_api.storage.exceptions import IdentityConflict
 from edfi_api.storage.row_policy import SetConditions
 from edfi_api.storage.stored import Outcome, Written
+from references import resolution
+from references.exceptions import UnresolvedReference
 
 _ATTEMPTS = 3
 
@@ -32,43 +38,109 @@ class Row(NamedTuple):
     document_uuid: UUID
     expected_version: int | None = None
 
+    def staged(self, position: int, resource_type: int) -> dict[str, Any]:
+        """The columns of `staged_document`."""
+        incoming, identity = self.incoming, self.incoming.identity
+        return {
+            "position": position,
+            "document_uuid": self.document_uuid,
+            "resource_type_id": resource_type,
+            "natural_key": identity.natural_key,
+            "referential_id": identity.referential_id,
+            "superclass_id": identity.superclass_id,
+            "targets": incoming.targets,
+            "linked": incoming.linked,
+            "body": orjson.Fragment(incoming.text),
+            **incoming.securables._asdict(),
+            "expected_version": self.expected_version,
+            "pass_number": 1,
+        }
+
+
+class Results(NamedTuple):
+    """By position: what was written or is unchanged, and the conflicts of rows that the policy allows."""
+
+    written: Mapping[int, Written]
+    conflicts: Conflicts
+
 
 def write(
     rows: Sequence[Row], conditions: SetConditions, using: str, client: int, resolve: Resolve = resolve
-) -> Mapping[int, Written]:
-    """What was written or is unchanged, by position in `rows`. No two rows have a referential id in common. None refers
-    to another, unless they are resolved together."""
+) -> Results:
+    """The results by position in `rows`. No two rows have a referential id in common. None refers to another, unless
+    they are resolved together."""
     numbers = resource_types.numbers(using)
-    lines = "".join(
-        preparation.line(
-            position, row.incoming, numbers[row.incoming.resource.name], row.document_uuid.hex, row.expected_version
-        )
-        for position, row in enumerate(rows)
-    ).encode()
-    aliases = {
-        position: tuple(alias.bytes for alias in row.incoming.identity.aliases) for position, row in enumerate(rows)
-    }
-    stored_allowed = all_of([conditions.using, conditions.with_check])
-    statement = Sql(
-        statements.guarded_write(stored_allowed.text, conditions.with_check_new.text),
-        merged(stored_allowed.parameters, conditions.with_check_new.parameters),
-    ).with_values(client=client, pass_number=1)
+    staged = [row.staged(position, numbers[row.incoming.resource.name]) for position, row in enumerate(rows)]
+    composed = _Statements.under(conditions, client)
     for _ in range(_ATTEMPTS):
         try:
-            return _written(lines, aliases, statement, using, resolve)
-        except MetConcurrentWrites as error:
-            if isinstance(error.__cause__, OperationalError):
-                end_at_deadlock(error.__cause__)
+            conflicts = resolve(*_stored_state(rows, using))
+            conflicting = conflicts.missing.keys() | conflicts.duplicates
+            free = [each for each in staged if each["position"] not in conflicting]
+            written = {
+                position: Written(Outcome(outcome), id_, version)
+                for position, outcome, id_, version in _executed(composed.write, free, using)
+            }
+            allowed = {row[0] for row in _executed(composed.allowed, [staged[each] for each in conflicting], using)}
+            return Results(written, _among(allowed, conflicts))
+        except (IntegrityError, StatementAborted):
+            continue  # A concurrent write is in the way.
         except OperationalError:
             break
-    return {}
+    return Results({}, Conflicts())
 
 
-def _written(
-    lines: bytes, aliases: Mapping[int, tuple[bytes, ...]], statement: Sql, using: str, resolve: Resolve
-) -> Mapping[int, Written]:
-    with one_transaction(using) as cursor:
-        stage(cursor, lines)
-        find_conflicts(cursor, aliases, resolve)
-        rows = rows_of(cursor, statement.text, statement.parameters)
-    return {position: Written(Outcome(outcome), id_, version) for position, outcome, id_, version in rows}
+def refused(
+    rows: Sequence[Row], conflicts: Conflicts, using: str
+) -> Iterator[tuple[int, IdentityConflict | UnresolvedReference]]:
+    """Positions and refusals of the rows that conflict."""
+    incoming = {position: rows[position].incoming for position in (*conflicts.duplicates, *conflicts.missing)}
+    return refusals(conflicts, incoming, partial(resolution.missing, using=using), using)
+
+
+class _Statements(NamedTuple):
+    """`write` writes rows, `allowed` finds those that the policy allows."""
+
+    write: Sql
+    allowed: Sql
+
+    @classmethod
+    def under(cls, conditions: SetConditions, client: int) -> "_Statements":
+        stored, new = all_of([conditions.using, conditions.with_check]), conditions.with_check_new
+        parameters = merged(stored.parameters, new.parameters)
+        return cls(
+            Sql(statements.guarded_write(stored.text, new.text), parameters).with_values(client=client, pass_number=1),
+            Sql(statements.allowed(stored.text, new.text), parameters),
+        )
+
+
+def _stored_state(rows: Iterable[Row], using: str) -> tuple[dict[int, list[bytes]], dict[int, set[bytes]], set[int]]:
+    """What `resolve` needs: referential ids, missing targets, and rows whose superclass identity is taken."""
+    aliases = {position: row.incoming.identity.aliases for position, row in enumerate(rows)}
+    of_subclasses = chain.from_iterable(ids for ids in aliases.values() if len(ids) > 1)
+    targets = {position: row.incoming.targets for position, row in enumerate(rows)}
+    wanted = {*chain.from_iterable(targets.values()), *of_subclasses}
+    missing = resolution.missing(wanted, using)
+    not_stored = {
+        position: {id_.bytes for id_ in ids if id_ in missing} for position, ids in targets.items() if missing
+    }
+    duplicates = {
+        position
+        for position, (own, *above) in aliases.items()
+        if above and own in missing and any(each not in missing for each in above)
+    }
+    return (
+        {position: [alias.bytes for alias in ids] for position, ids in aliases.items()},
+        {position: ids for position, ids in not_stored.items() if ids},
+        duplicates,
+    )
+
+
+def _executed(statement: Sql, staged: list[dict[str, Any]], using: str) -> list[tuple[Any, ...]]:
+    """The rows of a statement over these rows; no statement without any."""
+    return execute(statement.with_values(rows=orjson.dumps(staged).decode()), using) if staged else []
+
+
+def _among(positions: set[int], conflicts: Conflicts) -> Conflicts:
+    missing = {position: ids for position, ids in conflicts.missing.items() if position in positions}
+    return Conflicts(missing, conflicts.duplicates & positions)

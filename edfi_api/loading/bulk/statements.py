@@ -1,9 +1,9 @@
 """The SQL of a batch. `WRITE` does for all staged rows of a pass what `upsert.sql` of the storage does for one, and
-`guarded_write` what it does under a policy and with conditions.
+`guarded_write` what it does under a policy and with conditions, for rows that are its parameter.
 
-All statements run in one transaction at READ COMMITTED. Targets and superclass identities are checked first, so that
-rows that cannot be written do not fail the batch; integrity is still enforced by the foreign keys and the primary key
-of `alias`.
+All statements of a load's batch run in one transaction at READ COMMITTED. Targets and superclass identities are checked
+first, so that rows that cannot be written do not fail the batch; integrity is still enforced by the foreign keys and
+the primary key of `alias`.
 """
 
 from functools import lru_cache
@@ -78,7 +78,7 @@ UPDATE staged_document s SET pass_number = assigned.pass_number
 """
 
 _WRITE = f"""
-WITH existing AS (
+WITH {{staged}}existing AS (
     SELECT s.position, d.id, d.document_uuid, d.change_version, d.body = s.body AS is_same_body{{is_allowed}}
       FROM staged_document s
       JOIN alias a ON a.referential_id = s.referential_id
@@ -166,17 +166,57 @@ SELECT position, 'updated', document_uuid::text, change_version FROM updated
 SELECT position, 'unchanged', document_uuid::text, change_version FROM existing WHERE is_same_body AND is_allowed
 """
 # Returns the outcomes, each with the positions that have it.
-WRITE = _WRITE.format(is_allowed="", or_denied="", and_new_allowed="", result=_POSITIONS)
+WRITE = _WRITE.format(staged="", is_allowed="", or_denied="", and_new_allowed="", result=_POSITIONS)
+
+
+# In place of the table. A temporary table for each set would cost more than to write ten documents: its entries in the
+# catalogs are written, and all sessions have to drop what they have cached of those.
+_COLUMNS = {
+    "position": "integer",
+    "document_uuid": "uuid",
+    "resource_type_id": "smallint",
+    "natural_key": "text",
+    "referential_id": "uuid",
+    "superclass_id": "uuid",
+    "targets": "uuid[]",
+    "linked": "uuid[]",
+    "body": "jsonb",
+    **COLUMNS,
+    "expected_version": "bigint",
+    "pass_number": "integer",
+}
+_STAGED = f"""staged_document AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset(%(rows)s::jsonb)
+        AS sent ({", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())})
+)"""
+_ALLOWED = f"""
+WITH {_STAGED}
+SELECT s.position FROM staged_document s
+  LEFT JOIN alias a ON a.referential_id = s.referential_id
+  LEFT JOIN document d ON d.id = a.document_id
+ WHERE CASE WHEN d.id IS NULL THEN {{new_allowed}} ELSE {{stored_allowed}} END
+"""
+_STORED_ALLOWED = "coalesce(s.expected_version, d.change_version) = d.change_version AND ({})"
+_NEW_ALLOWED = "coalesce(s.expected_version, 0) = 0 AND ({})"
 
 
 @lru_cache(maxsize=1024)
 def guarded_write(stored_allowed: str, new_allowed: str) -> str:
-    """The statement that writes only rows `s` that meet these conditions, and those of their `expected_version`: on
-    rows for which there is a document `d`, and on new ones. Returns position, outcome, id and change version."""
-    is_expected = "coalesce(s.expected_version, d.change_version) = d.change_version"
+    """The statement that writes those of the `rows`, a JSON array of objects with the columns of `staged_document`, for
+    which these conditions hold, and those of their `expected_version`: on rows `s` for which there is a document `d`,
+    and on new ones. Returns position, outcome, id and change version."""
     return _WRITE.format(
-        is_allowed=f", {is_expected} AND ({stored_allowed}) AS is_allowed",
+        staged=f"{_STAGED}, ",
+        is_allowed=f", {_STORED_ALLOWED.format(stored_allowed)} AS is_allowed",
         or_denied=" OR NOT e.is_allowed",
-        and_new_allowed=f" AND coalesce(s.expected_version, 0) = 0 AND ({new_allowed})",
+        and_new_allowed=f" AND {_NEW_ALLOWED.format(new_allowed)}",
         result=_VERSIONS,
+    )
+
+
+@lru_cache(maxsize=1024)
+def allowed(stored_allowed: str, new_allowed: str) -> str:
+    """Which of the `rows` meet the conditions of `guarded_write`."""
+    return _ALLOWED.format(
+        stored_allowed=_STORED_ALLOWED.format(stored_allowed), new_allowed=_NEW_ALLOWED.format(new_allowed)
     )

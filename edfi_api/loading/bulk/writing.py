@@ -3,10 +3,9 @@
 Documents that conflict with a concurrent writer are written one by one with `store.upsert`, as for any client.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -20,9 +19,9 @@ from edfi_api.loading.bulk.batches import Batch
 from edfi_api.loading.bulk.candidates import REFUSALS, Candidate, Refusal
 from edfi_api.loading.bulk.conflicts import Conflicts, Resolve, resolve
 from edfi_api.loading.bulk.preparation import Prepared, UrisById
+from edfi_api.loading.bulk.refusals import refusals
 from edfi_api.model.surface.resource import Resource, ResourceName
-from edfi_api.storage import descriptor_casing, store, unresolved
-from edfi_api.storage.exceptions import IdentityConflict
+from edfi_api.storage import descriptor_casing, store
 from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.stored import Outcome
 from references import resolution
@@ -74,19 +73,11 @@ class BatchWriter:
         return Conflicts(), {}
 
     def _refusals(self, batch: Batch, conflicts: Conflicts) -> Iterator[tuple[int, Refusal]]:
-        for position in conflicts.duplicates:
-            incoming = self._incoming(batch[position])
-            yield position, IdentityConflict(incoming.resource, incoming.identity.elements, is_new=True)
-        stored = _Stored(self._using)
-        incoming_by_position = {
-            position: self._preparer(batch[position].resource).prepare_new(batch[position].body, lambda _: {})
-            for position in conflicts.missing
-        }
-        key_descriptors = chain.from_iterable(each.key_descriptors for each in incoming_by_position.values())
-        missing_descriptors = self._missing(each.referential_id for each in key_descriptors)
-        for position, incoming in incoming_by_position.items():
-            missing = {UUID(bytes=id_) for id_ in conflicts.missing[position]} | missing_descriptors
-            yield position, unresolved.unresolved(incoming, missing, stored.among)
+        incoming = {position: self._incoming(batch[position]) for position in conflicts.duplicates}
+        for position in conflicts.missing:
+            candidate = batch[position]
+            incoming[position] = self._preparer(candidate.resource).prepare_new(candidate.body, lambda _: {})
+        return refusals(conflicts, incoming, self._missing, self._using)
 
     def _missing(self, ids: Iterable[UUID]) -> set[UUID]:
         """Those that belong to no document."""
@@ -107,20 +98,6 @@ class BatchWriter:
         if resource.name not in self._preparers:
             self._preparers[resource.name] = Preparer(resource)
         return self._preparers[resource.name]
-
-
-class _Stored:
-    """Which URIs belong to a stored descriptor. Caches each lookup, since many documents of a load miss the same."""
-
-    def __init__(self, using: str) -> None:
-        self._using = using
-        self._known: dict[str, bool] = {}
-
-    def among(self, uris: Set[str]) -> Set[str]:
-        if unknown := uris - self._known.keys():
-            found = unresolved.stored_uris(unknown, self._using)
-            self._known.update({uri: uri in found for uri in unknown})
-        return {uri for uri in uris if self._known[uri]}
 
 
 @contextmanager
