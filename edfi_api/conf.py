@@ -83,9 +83,11 @@ DEFAULTS: dict[str, Any] = {
     # Attempts to log in to the admin per minute: by address, and by user name from all addresses.
     "LOGINS_PER_MINUTE": 10,
     "LOGINS_PER_USER_AND_MINUTE": 60,
+    # Whether the first segment of addresses is the name of a tenant.
+    "MULTI_TENANCY": False,
     # Names of the segments of addresses that choose a data store, in their order, after the one of the tenant.
     "ROUTE_QUALIFIERS": (),
-    # Whether clients without any data store use the control database. Only without route qualifiers.
+    # Whether clients without any data store use the control database. Only without route qualifiers and tenants.
     "MAIN_STORE": True,
     # Within so many seconds a process notices data stores that were added, changed or removed.
     "STORE_SECONDS": 10,
@@ -139,7 +141,7 @@ class ApiSettings:
     @property
     def has_main_store(self) -> bool:
         """Whether the control database is used for documents, by clients without data stores."""
-        return bool(self.MAIN_STORE and not self.ROUTE_QUALIFIERS)
+        return bool(self.MAIN_STORE and not self.ROUTE_QUALIFIERS and not self.MULTI_TENANCY)
 
     @property
     def data_standard(self) -> Path:

@@ -1,29 +1,40 @@
 """Takes the context of an address out of the path, so that every view finds its own path behind it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_script_prefix, set_script_prefix
 
+from edfi_api import addresses
 from edfi_api.addresses import standard_segment
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.addresses import FIXED, OUTSIDE, Reading
+from edfi_api.data_stores.exceptions import TenantMissing, TenantUnknown
+from edfi_api.data_stores.routes import routes
+from edfi_api.data_stores.tenants import check_tenant_segment
+from edfi_api.problem_details.handler import client_error
 from edfi_api.startup import current_surface
+
+# Fixed words of routes that are public, or that find the tenant by key and secret.
+_OPEN = frozenset({addresses.METADATA, "oauth"})
 
 
 class ContextMiddleware:
     """Moves the segments of the context to the end of SCRIPT_NAME, from which all addresses in answers begin, and keeps
-    them as `request.context_segments`. Installed only if the settings name route qualifiers."""
+    them as `request.context_segments`. Installed only if the settings name route qualifiers, or there are tenants."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         standard = standard_segment(current_surface().core_project.package_name)
         outside = OUTSIDE | {settings.ADMIN_PATH.casefold()} if settings.ADMIN_PATH else OUTSIDE
-        self._reading = Reading(len(api_settings.ROUTE_QUALIFIERS), FIXED | {standard.casefold()}, outside)
+        most = len(api_settings.ROUTE_QUALIFIERS) + api_settings.MULTI_TENANCY
+        self._reading = Reading(most, FIXED | {standard.casefold()}, outside)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         segments, path = self._reading.split(request.path_info)
+        if api_settings.MULTI_TENANCY and (refusal := self._refusal(segments, path)):
+            return client_error(request, refusal)
         request.context_segments = segments  # type: ignore[attr-defined]  # Read where a data store is chosen.
         if not segments:
             return self.get_response(request)
@@ -35,3 +46,16 @@ class ContextMiddleware:
             return self.get_response(request)
         finally:
             set_script_prefix(before)
+
+    def _refusal(self, segments: Sequence[str], path: str) -> Exception | None:
+        """What is wrong with the tenant of the address. Whether a well-formed one exists is only said of metadata,
+        which are public."""
+        word = path.removeprefix("/").partition("/")[0].casefold()
+        is_metadata = word == addresses.METADATA or not word
+        is_token_info = path.strip("/").casefold() == addresses.INTROSPECTION
+        if is_metadata and segments and segments[0].casefold() not in routes().table().tenants:
+            # One that was made a moment ago is known after this.
+            return None if segments[0].casefold() in routes().after_a_miss().tenants else TenantUnknown()
+        if word in self._reading.fixed and (word not in _OPEN or is_token_info):
+            return check_tenant_segment(segments[0]) if segments else TenantMissing()
+        return None

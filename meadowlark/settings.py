@@ -11,6 +11,7 @@ from corsheaders.defaults import default_headers
 
 from edfi_api.security.oauth_settings import OAUTH_SETTINGS
 from meadowlark import connection_options, embedded_postgres
+from meadowlark.data_store_settings import data_store_settings
 from meadowlark.environment import Environment
 from meadowlark.logging_configuration import logging_configuration
 from meadowlark.refusal_settings import refusal_settings
@@ -176,11 +177,8 @@ if env.bool(
 CORS_ALLOWED_ORIGINS = env.list(
     "MEADOWLARK_CORS_ORIGINS", default=[], meaning="origins whose browsers may call the API"
 )
-route_qualifiers = env.qualifiers(
-    "MEADOWLARK_ROUTE_QUALIFIERS",
-    meaning="segments of addresses that choose a data store, in their order: `districtId,schoolYear`",
-)
-if route_qualifiers:
+data_stores = data_store_settings(env, threads=threads, lasting_key=lasting_key)
+if data_stores["ROUTE_QUALIFIERS"] or data_stores["MULTI_TENANCY"]:
     # Before the middleware that chooses a view by the path.
     MIDDLEWARE.insert(MIDDLEWARE.index(DATA_ROUTES), "meadowlark.context.ContextMiddleware")
 CORS_ALLOW_METHODS = ["DELETE", "GET", "HEAD", "POST", "PUT"]
@@ -427,49 +425,8 @@ EDFI_API = {
         default=600,
         meaning="requests for tokens that an address may send, right or wrong; `0` for any number",
     ),
-    "ROUTE_QUALIFIERS": route_qualifiers,
-    "MAIN_STORE": env.bool(
-        "MEADOWLARK_MAIN_STORE",
-        default=True,
-        meaning="clients without any data store use the control database; only without route qualifiers",
-    ),
-    "STORE_SECONDS": env.int(
-        "MEADOWLARK_STORE_SECONDS",
-        default=10,
-        meaning="within how many seconds data stores that were added, changed or removed are noticed",
-    ),
     "THREADS": threads,
-    "STORE_SHARE": env.part(
-        "MEADOWLARK_STORE_SHARE",
-        default=0.5,
-        meaning="the part of a process's threads that may wait for one slow data store",
-    ),
-    "STORE_CONNECTIONS": env.int(
-        "MEADOWLARK_STORE_CONNECTIONS",
-        default=4 * threads,
-        shown="4 times `MEADOWLARK_THREADS`",
-        meaning="connections to data stores that a process keeps",
-    ),
-    "STORE_METRICS": env.bool(
-        "MEADOWLARK_STORE_METRICS", default=True, meaning="metrics of each data store, by its id"
-    ),
-    "STORE_KEYS": tuple(
-        env.list(
-            "MEADOWLARK_STORE_KEY",
-            default=[lasting_key] if lasting_key else [],
-            shown="`MEADOWLARK_SECRET_KEY`",
-            meaning="encrypts connection strings of data stores; of several, separated by commas, the first one "
-            "encrypts and all decrypt",
-        )
-    ),
-    "STORE_HOSTS": tuple(
-        env.list(
-            "MEADOWLARK_STORE_HOSTS",
-            default=[],
-            shown="any",
-            meaning="host names and networks that connection strings of data stores may lead to",
-        )
-    ),
+    **data_stores,
     "BEHIND_PROXY": behind_proxy,
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]

@@ -4,6 +4,22 @@
 from dataclasses import dataclass
 
 
+class TenantMissing(Exception):
+    """The address begins with no tenant, which this route needs."""
+
+
+class TenantMalformed(Exception):
+    """The first segment of the address has characters that no name of a tenant has."""
+
+
+class TenantTooLong(Exception):
+    """The first segment of the address is longer than any name of a tenant."""
+
+
+class TenantUnknown(Exception):
+    """There is no tenant of this name. Only public metadata say so."""
+
+
 class NoDataStores(Exception):
     """The client has no data store, and the main one does not count."""
 

@@ -11,7 +11,8 @@ from django.db.models.functions import Lower
 
 LONGEST_NAME = 256
 
-_tenant_name = RegexValidator(r"\A[a-zA-Z0-9_-]+\Z", "A name consists of letters, digits, '_' and '-'.")
+TENANT_NAME = r"\A[a-zA-Z0-9_-]+\Z"
+_tenant_name = RegexValidator(TENANT_NAME, "A name consists of letters, digits, '_' and '-'.")
 
 
 class State(models.TextChoices):

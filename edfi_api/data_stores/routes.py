@@ -20,7 +20,7 @@ from edfi_api.storage.driver.sql_files import statements_beside
 
 from .databases import remove
 from .models import DerivativeType, State
-from .routing import Database, RoutingTable, Store, context_of
+from .routing import Database, NamedTenant, RoutingTable, Store, context_of
 
 _ROUTES = statements_beside(__file__)("routes")
 _VERSION = Sql("SELECT version FROM data_stores_version")
@@ -85,11 +85,13 @@ def routes() -> Routes:
 def read_table(using: str = DEFAULT_DB_ALIAS) -> RoutingTable:
     """The table as the control database has it now."""
     rows = with_retries(lambda: execute(_ROUTES, using))
-    return RoutingTable.of(rows[0][0], [_store(*row) for _, *row in rows if row[0] is not None])
+    tenants = {id_: NamedTenant(id_, name) for _, id_, name, *_ in rows if id_ is not None}
+    stores = [_store(tenants.get(tenant), *row) for _, tenant, _, *row in rows if row[0] is not None]
+    return RoutingTable.of(rows[0][0], stores, tenants.values())
 
 
-def _store(*columns: Any) -> Store:
-    id_, tenant, name, state, revision, connection, contexts, derivatives = columns
+def _store(tenant: NamedTenant | None, *columns: Any) -> Store:
+    id_, name, state, revision, connection, contexts, derivatives = columns
     found: dict[DerivativeType, tuple[Database, ...]] = {}
     for number, type_, its_revision, its_connection in json.loads(derivatives):
         derivative = Database(f"store_{id_}_{its_revision}_r{number}", id_, its_connection)

@@ -31,11 +31,19 @@ class Database:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedTenant:
+    """A tenant, as the routing table has it."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Store:
     """A data store, as it was when the table was built."""
 
     id: int
-    tenant: int | None
+    tenant: NamedTenant | None
     name: str
     state: State
     context: Context
@@ -43,6 +51,10 @@ class Store:
     spelling: Mapping[str, str]
     primary: Database
     derivatives: Mapping[DerivativeType, tuple[Database, ...]]
+
+    @property
+    def tenant_id(self) -> int | None:
+        return None if self.tenant is None else self.tenant.id
 
 
 def _ordered(values: Iterable[str]) -> tuple[str, ...]:
@@ -55,25 +67,28 @@ def _ordered(values: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RoutingTable:
-    """All data stores, by id and by tenant and context."""
+    """All data stores, by id and by tenant and context, and all tenants by case-folded name."""
 
     version: int
+    tenants: Mapping[str, NamedTenant]
     stores: Mapping[int, Store]
     by_context: Mapping[tuple[int | None, Context], frozenset[int]]
     # By tenant and case-folded qualifier: the values that data stores have, each once, in the order of `_ordered`.
     values: Mapping[tuple[int | None, str], tuple[str, ...]]
 
     @classmethod
-    def of(cls, version: int, stores: Iterable[Store]) -> Self:
+    def of(cls, version: int, stores: Iterable[Store], tenants: Iterable[NamedTenant] = ()) -> Self:
         by_id = {store.id: store for store in stores}
         by_context: dict[tuple[int | None, Context], set[int]] = defaultdict(set)
         values: dict[tuple[int | None, str], dict[str, str]] = defaultdict(dict)
         for store in by_id.values():
-            by_context[store.tenant, store.context].add(store.id)
+            tenant = store.tenant_id
+            by_context[tenant, store.context].add(store.id)
             for key, value in store.spelling.items():
-                values[store.tenant, key.casefold()].setdefault(value.casefold(), value)
+                values[tenant, key.casefold()].setdefault(value.casefold(), value)
         return cls(
             version,
+            {tenant.name.casefold(): tenant for tenant in tenants},
             by_id,
             {key: frozenset(ids) for key, ids in by_context.items()},
             {key: _ordered(each.values()) for key, each in values.items()},

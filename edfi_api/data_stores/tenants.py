@@ -4,12 +4,15 @@ Claim sets and profiles without a tenant are shared by all; vendors and data sto
 without tenants. The tenant of a row never changes.
 """
 
+import re
+
 from django.core.exceptions import ValidationError
 from django.db.models import Model, Q
 
 from edfi_api.logs import audit
 
-from .models import Tenant
+from .exceptions import TenantMalformed, TenantTooLong
+from .models import LONGEST_NAME, TENANT_NAME, Tenant
 from .stores import COMMAND, check_segment
 
 
@@ -24,6 +27,13 @@ def create_tenant(name: str, *, by: str = COMMAND) -> Tenant:
     tenant.save(force_insert=True)
     audit.administered("tenant created", tenant=name, by=by)
     return tenant
+
+
+def check_tenant_segment(segment: str) -> Exception | None:
+    """What keeps a segment of an address from being the name of a tenant: TenantTooLong or TenantMalformed."""
+    if len(segment) > LONGEST_NAME:
+        return TenantTooLong()
+    return None if re.search(TENANT_NAME, segment) else TenantMalformed()
 
 
 def tenant_named(name: str) -> Tenant | None:

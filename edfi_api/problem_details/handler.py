@@ -47,6 +47,8 @@ def _audit(problem: Problem, request: Request) -> None:
         status=problem.status,
         reason=next(iter(problem.errors), problem.detail),
         client=getattr(request._request, "client_key", None),
+        tenant=getattr(request._request, "tenant", None),
+        data_store=getattr(request._request, "data_store", None),
         method=request.method,
         path=request.path,
         address=remote_address(request._request),

@@ -34,6 +34,8 @@ class Problem:
     related: str = ""
     log_facts: dict[str, str] = field(default_factory=dict)
     members: dict[str, Any] = field(default_factory=dict)
+    # Without correlation id and lists of errors, where Ed-Fi's servers have none.
+    is_short: bool = False
 
     def __post_init__(self) -> None:
         by_path = self.validation_errors or {}
@@ -56,8 +58,10 @@ class Problem:
             "type": self.urn,
             "title": self.title,
             "status": self.status,
-            "correlationId": correlation_id,
         }
+        if self.is_short:
+            return members
+        members["correlationId"] = correlation_id
         if self.validation_errors is not None:
             members["validationErrors"] = self.validation_errors
         members["errors"] = self.errors

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.definition_form import ProfileForm
 from edfi_api.profiles.loading import has_errors
@@ -18,7 +19,7 @@ from edfi_api.startup import current_surface
 
 
 @admin.register(Profile)
-class ProfileAdmin(OneByOneAdmin):
+class ProfileAdmin(TenantOwnedAdmin, OneByOneAdmin):
     """A profile is as its definition says; one that is assigned to applications cannot be deleted."""
 
     form = ProfileForm

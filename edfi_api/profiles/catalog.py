@@ -80,8 +80,12 @@ class OfParts(Generic[Compiled]):
 class StoredProfile:
     """A stored profile, checked against the surface at first use."""
 
-    def __init__(self, row_id: int, name: str, definition: str, checker: ProfileChecker) -> None:
+    def __init__(
+        self, row_id: int, name: str, definition: str, checker: ProfileChecker, tenant_id: int | None = None
+    ) -> None:
         self.row_id = row_id
+        # None if it is shared by all tenants.
+        self.tenant_id = tenant_id
         self.name = name
         self._text = definition
         self._checker = checker
@@ -160,9 +164,18 @@ class ProfileCatalog:
     by_id: Mapping[int, StoredProfile]
 
     @cached_property
-    def by_name(self) -> Mapping[str, StoredProfile]:
-        """By name in lower case."""
-        return {profile.name.lower(): profile for profile in self.by_id.values()}
+    def _by_name(self) -> Mapping[tuple[int | None, str], StoredProfile]:
+        """By tenant and name in lower case."""
+        return {(profile.tenant_id, profile.name.lower()): profile for profile in self.by_id.values()}
+
+    def named(self, name: str, tenant_id: int | None) -> StoredProfile | None:
+        """The profile with this name, in any case, that is the tenant's or shared."""
+        lowered = name.lower()
+        return self._by_name.get((tenant_id, lowered)) or self._by_name.get((None, lowered))
+
+    def visible_to(self, tenant_id: int | None) -> list[StoredProfile]:
+        """Those of the tenant and the shared ones, in the order in which they were first stored."""
+        return [profile for profile in self.by_id.values() if profile.tenant_id in (None, tenant_id)]
 
     def assigned(self, ids: Iterable[int]) -> list[StoredProfile]:
         """The profiles with these ids, by name. One that was removed since is left out."""
@@ -211,14 +224,16 @@ class ProfileCatalogs:
     def _read(self, known: Mapping[int, StoredProfile], using: str) -> ProfileCatalog:
         # The version is read first: a change after this read leads to another reading, never to a missed change.
         version = _claims_version(using)
-        rows = Profile.objects.using(using).order_by("pk").values_list("pk", "name", "definition")
-        return ProfileCatalog(version, {row_id: self._stored(known.get(row_id), row_id, *row) for row_id, *row in rows})
+        rows = Profile.objects.using(using).order_by("pk").values_list("pk", "name", "definition", "tenant_id")
+        return ProfileCatalog(version, {row[0]: self._stored(known.get(row[0]), *row) for row in rows})
 
-    def _stored(self, known: StoredProfile | None, row_id: int, name: str, definition: str) -> StoredProfile:
+    def _stored(
+        self, known: StoredProfile | None, row_id: int, name: str, definition: str, tenant_id: int | None
+    ) -> StoredProfile:
         """The profile that is known already if nothing about it has changed, so that it is not compiled again."""
         if known is not None and known.is_the_same(name, definition):
             return known
-        return StoredProfile(row_id, name, definition, self._checker)
+        return StoredProfile(row_id, name, definition, self._checker, tenant_id)
 
 
 def _claims_version(using: str) -> int:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.db.models import Q
 
+from edfi_api.data_stores.tenants import visible_to
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition
 from edfi_api.model.profiles.findings import Finding, Severity, UnreadableDefinition
@@ -55,7 +57,9 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes 
         except UnreadableDefinition as error:
             self.add_error("definition", _lines(error.findings))
             return
-        if Profile.objects.exclude(pk=self.instance.pk).filter(name__iexact=definition.name).exists():
+        tenant = self.cleaned_data.get("tenant", self.instance.tenant)
+        others = Profile.objects.exclude(pk=self.instance.pk).filter(visible_to(tenant) if tenant else Q())
+        if others.filter(name__iexact=definition.name).exists():
             self.add_error("definition", f"There is another profile {definition.name}.")
         checked = ProfileChecker(current_surface()).check(definition)
         if refuses(checked, accept_warnings=accept_warnings):

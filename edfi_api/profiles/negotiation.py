@@ -24,6 +24,7 @@ class Negotiation:
     """A request for a resource by a client with these assigned profiles; `route_methods` are those of its route."""
 
     catalog: ProfileCatalog
+    tenant_id: int | None
     assigned_ids: tuple[int, ...]
     resource: Resource
     method: str
@@ -53,7 +54,7 @@ class Negotiation:
         return part
 
     def _named(self, requested: ProfileMediaType) -> StoredProfile:
-        named = self.catalog.by_name.get(requested.profile.lower())
+        named = self.catalog.named(requested.profile, self.tenant_id)
         if named is None or named.is_misfit:
             raise UnknownProfile(requested.profile, _HEADERS[self.usage])
         return named

@@ -20,6 +20,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.assignment_form import ApplicationForm
 from edfi_api.profiles.loading import assign_profiles, notices
@@ -154,7 +155,7 @@ class GrantInline(admin.TabularInline):  # type: ignore[type-arg]
 
 
 @admin.register(ClaimSet)
-class ClaimSetAdmin(OneByOneAdmin):
+class ClaimSetAdmin(TenantOwnedAdmin, OneByOneAdmin):
     """A claim set with its grants and the applications that use it."""
 
     list_display = ["name", "description", "number_of_applications"]
@@ -231,10 +232,11 @@ class ApplicationInline(admin.TabularInline):  # type: ignore[type-arg]
 
 
 @admin.register(Vendor)
-class VendorAdmin(OneByOneAdmin):
+class VendorAdmin(TenantOwnedAdmin, OneByOneAdmin):
     """A vendor, its namespace prefixes and its applications."""
 
     list_display = ["name", "namespace_prefixes"]
+    fields = ["name", "namespace_prefixes"]
     search_fields = ["name", "namespace_prefixes", "applications__name"]
     search_help_text = "A name, a namespace prefix, or the name of an application"
     inlines = [ApplicationInline]

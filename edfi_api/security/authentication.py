@@ -27,6 +27,8 @@ class BearerTokenAuthentication(BaseAuthentication):
         if client is None:
             raise AuthenticationFailed("Invalid token")
         request._request.client_key = client.key  # type: ignore[attr-defined]  # for the logs
+        if client.tenant is not None:
+            request._request.tenant = client.tenant  # type: ignore[attr-defined]  # for the logs
         return client, token
 
 

@@ -21,14 +21,19 @@ def visit_of(client: AuthenticatedClient, request: Request, *, is_write: bool) -
 
     Raises the exceptions of `data_stores`: of finding the data store, then of using it.
     """
-    if not client.data_store_ids and api_settings.has_main_store:
+    if not client.data_store_ids and client.tenant_id is None and api_settings.has_main_store:
         return MAIN_VISIT
     store = _store(client, str(request.auth), context_segments(request._request))
     return _visit(store, request, is_write=is_write)
 
 
-def visit_of_the_only_store(client: AuthenticatedClient, request: Request) -> Visit | None:
-    """The visit to the client's data store, whatever its context; None if the client has several."""
+def visit_for_token_info(client: AuthenticatedClient, request: Request) -> Visit | None:
+    """The same for token information, where the address of a client with one data store may leave out its context; None
+    if it does and the client has several."""
+    segments = context_segments(request._request)
+    if len(segments) > api_settings.MULTI_TENANCY or not client.data_store_ids:
+        return visit_of(client, request, is_write=False)
+    _check_tenant(client, segments)
     stores = routes().table(client.data_stores_version).stores
     found = [stores[id_] for id_ in client.data_store_ids if id_ in stores]
     return _visit(found[0], request, is_write=False) if len(found) == 1 else None
@@ -62,7 +67,20 @@ def _store(client: AuthenticatedClient, token: str, segments: Sequence[str]) -> 
 def _find(table: RoutingTable, client: AuthenticatedClient, segments: Sequence[str]) -> Store:
     if not client.data_store_ids:
         raise NoDataStores
+    values = _check_tenant(client, segments)
     qualifiers = api_settings.ROUTE_QUALIFIERS
-    if len(segments) != len(qualifiers):
+    if len(values) != len(qualifiers):
         raise DataStoreNotFound
-    return table.find(client.data_store_ids, None, context_of(zip(qualifiers, segments, strict=True)))
+    return table.find(client.data_store_ids, client.tenant_id, context_of(zip(qualifiers, values, strict=True)))
+
+
+def _check_tenant(client: AuthenticatedClient, segments: Sequence[str]) -> Sequence[str]:
+    """The segments behind the tenant's. Raises DataStoreNotFound unless the address has the client's tenant; for a
+    client with a tenant on a server without tenants too."""
+    if not api_settings.MULTI_TENANCY:
+        if client.tenant is not None:
+            raise DataStoreNotFound
+        return segments
+    if client.tenant is None or not segments or segments[0].casefold() != client.tenant.casefold():
+        raise DataStoreNotFound
+    return segments[1:]

@@ -10,14 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from edfi_api.addresses import context_segments
-from edfi_api.data_stores.access import Visit
 from edfi_api.model.surface.resource import Surface
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
 
 from .claim_uris import SERVICES, claim_name
 from .claims import Operations, operations
-from .data_stores import visit_of, visit_of_the_only_store
+from .data_stores import visit_for_token_info
 from .exceptions import ClaimSetNotFound, ClaimSetVanished, UnusableToken
 from .models import Application
 from .reachable_organizations import reachable_organizations, undescribed_organizations
@@ -60,10 +58,7 @@ def _token(request: HttpRequest) -> str | None:
 def _organizations(request: Request, client: AuthenticatedClient, surface: Surface) -> list[dict[str, object]]:
     """The client's education organizations; undescribed if the address does not say in which of several databases."""
     claimed = client.education_organization_ids
-    if context_segments(request._request) or not client.data_store_ids:
-        visit: Visit | None = visit_of(client, request, is_write=False)
-    else:
-        visit = visit_of_the_only_store(client, request)
+    visit = visit_for_token_info(client, request)
     if visit is None:
         return undescribed_organizations(claimed)
     with visit:

@@ -29,6 +29,7 @@ from oauthlib.oauth2.rfc6749.errors import (
 from rest_framework.request import Request as DrfRequest
 from rest_framework.views import APIView
 
+from edfi_api.addresses import context_segments
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address, subscriber
@@ -45,6 +46,8 @@ _HEADERS = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="Ed-Fi API"'}
 # Token types are case-insensitive; Ed-Fi's older server sends lower case.
 _BEARER = "bearer"
+# Not a header of requests: how the tenant of the address is handed on through oauthlib.
+_TENANT = "tenant"
 _EDUCATION_ORGANIZATION_ID = re.compile(r"[0-9]{1,19}")
 
 
@@ -54,6 +57,9 @@ class ClientCredentialsValidator(OAuth2Validator):  # type: ignore[misc]  # the 
     def authenticate_client(self, request: Request, *args: object, **kwargs: object) -> bool:
         """The client's rate limit counts only requests with the right secret, so that others cannot exhaust it."""
         request.client = recognise_client(Credentials(request.client_id, request.client_secret))
+        tenant = request.headers.get(_TENANT)
+        if tenant is not None and not _is_of_tenant(request.client, tenant):
+            request.client = None
         if request.client is not None:
             limit(f"tokens of client {request.client.pk}", api_settings.TOKENS_PER_MINUTE)
         return request.client is not None
@@ -96,6 +102,11 @@ class ClientCredentialsValidator(OAuth2Validator):  # type: ignore[misc]  # the 
             del token["scope"]
 
 
+def _is_of_tenant(client: ApiClient | None, name: str) -> bool:
+    tenant = client and client.application.vendor.tenant
+    return tenant is not None and tenant.name.casefold() == name.casefold()
+
+
 class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is untyped
     """`POST /oauth/token`. Rate limits are answered with problem details, as on all other routes."""
 
@@ -120,7 +131,7 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
         limit(f"token requests of {subscriber(address)}", api_settings.TOKEN_REQUESTS_PER_MINUTE)
         token_request = read_token_request(request)
         try:
-            body, status = self._issue_token(request.path, token_request)
+            body, status = self._issue_token(request, token_request)
         except TooManyRequests:  # The limit per client counts only requests with the right secret.
             request.client_key = token_request.credentials.key  # type: ignore[attr-defined]  # for the logs
             raise
@@ -133,14 +144,16 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
                 audit.denied(status=401, reason="invalid_client", client=key, path=request.path, address=address)
         return _answer(body, status)
 
-    def _issue_token(self, path: str, token_request: TokenRequest) -> tuple[str, int]:
+    def _issue_token(self, request: HttpRequest, token_request: TokenRequest) -> tuple[str, int]:
         form = {
             "grant_type": GRANT_TYPE,
             "client_id": token_request.credentials.key,
             "client_secret": token_request.credentials.secret,
             "scope": token_request.scope,
         }
-        _, body, status = self.get_server().create_token_response(path, body=form, headers={})
+        segments = context_segments(request)
+        headers = {_TENANT: segments[0]} if api_settings.MULTI_TENANCY and segments else {}
+        _, body, status = self.get_server().create_token_response(request.path, body=form, headers=headers)
         return body, status
 
     def http_method_not_allowed(  # type: ignore[override]  # Django's response, without a renderer

@@ -45,6 +45,9 @@ class AuthenticatedClient:
     token_expires: datetime
     # The primary keys of the profiles that the application's clients are bound by.
     profile_ids: tuple[int, ...] = ()
+    # Id and name of the tenant that it belongs to.
+    tenant_id: int | None = None
+    tenant: str | None = None
     # Of the data stores that it may use, and the version of all data stores at that time.
     data_store_ids: frozenset[int] = frozenset()
     data_stores_version: int = 0
@@ -75,7 +78,7 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
     now = timezone.now()
     found = (
         get_access_token_model()
-        .objects.select_related("application__application__claim_set", "application__application__vendor")
+        .objects.select_related("application__application__claim_set", "application__application__vendor__tenant")
         .annotate(
             claims_version=ClaimsVersion.objects.values("version"),
             profile_ids=ArraySubquery(
@@ -105,6 +108,7 @@ def looked_up_again(token: str) -> AuthenticatedClient | None:
 def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
     client = token.application
     application = client.application
+    tenant = application.vendor.tenant
     return AuthenticatedClient(
         row_id=client.pk,
         key=client.client_id,
@@ -116,6 +120,8 @@ def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
         namespace_prefixes=tuple(application.vendor.namespace_prefixes),
         token_expires=min(token.expires, client.expires_at or token.expires),
         profile_ids=tuple(token.profile_ids),
+        tenant_id=application.vendor.tenant_id,
+        tenant=None if tenant is None else tenant.name,
         data_store_ids=frozenset(token.data_store_ids),
         data_stores_version=token.data_stores_version,
     )

@@ -101,7 +101,7 @@ def configured(settings: Any) -> Callable[..., None]:
             "ROUTE_QUALIFIERS": qualifiers,
             **others,
         }
-        if qualifiers:
+        if qualifiers or others.get("MULTI_TENANCY"):
             place = django_settings.MIDDLEWARE.index(django_settings.DATA_ROUTES)
             context = "meadowlark.context.ContextMiddleware"
             settings.MIDDLEWARE = [*django_settings.MIDDLEWARE[:place], context, *django_settings.MIDDLEWARE[place:]]

@@ -11,7 +11,7 @@ from edfi_api.data_stores.connection_strings import destination
 from edfi_api.data_stores.exceptions import AmbiguousDataStore, DataStoreNotFound
 from edfi_api.data_stores.models import State
 from edfi_api.data_stores.routes import Routes
-from edfi_api.data_stores.routing import Database, RoutingTable, Store, context_of
+from edfi_api.data_stores.routing import Database, NamedTenant, RoutingTable, Store, context_of
 
 _NAMES = st.sampled_from(["districtId", "DISTRICTID", "schoolYear", "straße"])
 _VALUES = st.sampled_from(["2027", "Lakeside", "LAKESIDE", "STRASSE", "straße"])
@@ -24,7 +24,7 @@ def test_the_table_finds_what_a_scan_finds(made, ids, tenant, context):
     stores = [
         Store(
             number,
-            of,
+            of and NamedTenant(of, f"tenant {of}"),
             str(number),
             State.ONLINE,
             context_of(pairs.items()),
@@ -86,6 +86,7 @@ def test_the_table_at_hand_is_used_while_the_control_database_does_not_answer(
     with connections["store_control"].cursor() as cursor:
         for table, columns in (
             ("data_stores_version", "id int, version bigint"),
+            ("tenant", "id bigint, name text"),
             ("data_store", "id bigint, tenant_id bigint, name text, state text, revision bigint, connection text"),
             ("data_store_context", "id bigint, data_store_id bigint, key text, value text"),
             ("data_store_derivative", "id bigint, data_store_id bigint, type text, revision bigint, connection text"),

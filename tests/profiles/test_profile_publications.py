@@ -41,16 +41,16 @@ def test_a_document_is_rendered_when_it_is_requested_and_again_when_its_definiti
     documents = publications()
     store("Counselor", "Student", read='IncludeOnly:<Property name="lastSurname"/>')
     store("Other", "Student", read="IncludeAll")
-    assert documents.names() == ["Counselor", "Other"]
+    assert documents.names(None) == ["Counselor", "Other"]
     assert rendered == []
 
-    before = documents.of("counselor")
+    before = documents.of("counselor", None)
     store("Other", "School", read="IncludeAll")
-    assert documents.of("COUNSELOR") is before
+    assert documents.of("COUNSELOR", None) is before
     assert rendered == ["Counselor"]
 
     store("Counselor", "Student", read='IncludeOnly:<Property name="firstName"/>')
-    after = documents.of("Counselor")
+    after = documents.of("Counselor", None)
     assert rendered == ["Counselor", "Counselor"]
     assert before and after and before.content(ROOT) != after.content(ROOT)
 
@@ -59,7 +59,7 @@ def test_documents_that_were_not_requested_for_the_longest_time_give_way(
     monkeypatch: pytest.MonkeyPatch, store: Store, publications: Publications, rendered: list[str]
 ) -> None:
     store("First", "Student", read="IncludeAll")
-    size = len(publications().of("First").content(ROOT))
+    size = len(publications().of("First", None).content(ROOT))
     monkeypatch.setattr(profile_publications, "_MOST_BYTES", int(2.5 * size))
     documents = publications()
     for name in ("Second", "Third"):
@@ -67,7 +67,7 @@ def test_documents_that_were_not_requested_for_the_longest_time_give_way(
     rendered.clear()
 
     for name in ("First", "Second", "First", "Third", "First", "Second"):
-        documents.of(name)
+        documents.of(name, None)
 
     assert rendered == ["First", "Second", "Third", "Second"]
 
@@ -78,6 +78,6 @@ def test_a_document_larger_than_all_room_is_served_all_the_same(
     monkeypatch.setattr(profile_publications, "_MOST_BYTES", 1000)
     store("Counselor", "Student", read="IncludeAll")
 
-    found = publications().of("Counselor")
+    found = publications().of("Counselor", None)
 
     assert found and len(found.content(ROOT)) > 1000

@@ -27,17 +27,19 @@ class ProfilePublications:
         self._kept: LRUCache[StoredProfile, Publication] = LRUCache(_MOST_BYTES, getsizeof=_size)
         self._lock = Lock()
 
-    def names(self) -> list[str]:
-        """The profiles that fit the served standard, in the order in which they were first stored."""
-        return [each.name for each in self._catalogs.current().by_id.values() if not each.is_misfit]
+    def names(self, tenant_id: int | None) -> list[str]:
+        """The tenant's and the shared profiles that fit the served standard, in the order in which they were first
+        stored."""
+        return [each.name for each in self._catalogs.current().visible_to(tenant_id) if not each.is_misfit]
 
-    def list(self) -> Publication:
+    def list(self, tenant_id: int | None) -> Publication:
         """The list of all specifications, those of profiles at the end."""
-        return publication(orjson.dumps(specifications(self._surface, ADDRESS, self.names())), JSON)
+        return publication(orjson.dumps(specifications(self._surface, ADDRESS, self.names(tenant_id))), JSON)
 
-    def of(self, name: str) -> Publication | None:
-        """The document of the profile with this name, in any case; None if there is none that fits."""
-        profile = self._catalogs.current().by_name.get(name.lower())
+    def of(self, name: str, tenant_id: int | None) -> Publication | None:
+        """The document of the tenant's or shared profile with this name, in any case; None if there is none that
+        fits."""
+        profile = self._catalogs.current().named(name, tenant_id)
         if profile is None or profile.is_misfit:
             return None
         with self._lock:

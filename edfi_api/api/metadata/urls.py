@@ -23,6 +23,7 @@ from edfi_api.api.metadata.views import (
     DocsView,
     ProfileSpecificationView,
     PublishedView,
+    SpecificationsView,
     XsdFilesView,
     XsdFileView,
     unknown_section,
@@ -45,7 +46,7 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
     xsd_lists = {name: publications.of(document) for name, document in xsd_documents.lists().items()}
     profiles = ProfilePublications(surface, standard)
     profile = ProfileSpecificationView.as_view(profiles=profiles)
-    listed = PublishedView.as_view(publish=profiles.list)
+    listed = SpecificationsView.as_view(profiles=profiles)
     discovery = DiscoveryView.as_view(
         publish=publications.of(discovery_document, address=COMPLETE_ADDRESS), surface=surface
     )

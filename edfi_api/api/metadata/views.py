@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from edfi_api import addresses
 from edfi_api.addresses import root_of
-from edfi_api.api.metadata.contexts import addresses_of
+from edfi_api.api.metadata.contexts import addresses_of, tenant_of
 from edfi_api.api.metadata.discovery import PROFILES, specifications
 from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import respond
@@ -81,7 +81,7 @@ class DocsView(OpenView):
     profiles: ProfilePublications = None  # type: ignore[assignment]  # Given by the route.
 
     def get(self, request: Request, **kwargs: str) -> HttpResponse:
-        found = specifications(self.surface, root_of(request._request), self.profiles.names())
+        found = specifications(self.surface, root_of(request._request), self.profiles.names(None))
         context = {"specifications": [{"name": _title(each), "url": each["endpointUri"]} for each in found]}
         return _page(request._request, "edfi_api/docs.html", context)
 
@@ -130,13 +130,22 @@ class XsdFileView(PublishedView):
         return respond(request._request, found, addresses_of(request._request))
 
 
+class SpecificationsView(PublishedView):
+    """The list of all specifications, with those of the tenant's profiles."""
+
+    profiles: ProfilePublications = None  # type: ignore[assignment]  # Given by the route.
+
+    def get(self, request: Request, **kwargs: str) -> HttpResponse:
+        return self.respond_with(lambda: self.profiles.list(tenant_of(request._request)))
+
+
 class ProfileSpecificationView(PublishedView):
     """The OpenAPI document of a profile; an unknown one is answered with `unknown_section`."""
 
     profiles: ProfilePublications = None  # type: ignore[assignment]  # Given by the route.
 
     def get(self, request: Request, name: str, **kwargs: str) -> HttpResponse:
-        found = self.profiles.of(name)
+        found = self.profiles.of(name, tenant_of(request._request))
         if found is None:
             return unknown_section(request._request)
         return respond(request._request, found, addresses_of(request._request))

@@ -255,7 +255,10 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             return None
         catalog = self.profiles.at(client.claims_version)
         method = "GET" if request.method == "HEAD" else str(request.method)
-        return Negotiation(catalog, client.profile_ids, self.resource, method, self.route_methods).part(requested)
+        negotiation = Negotiation(
+            catalog, client.tenant_id, client.profile_ids, self.resource, method, self.route_methods
+        )
+        return negotiation.part(requested)
 
     def preparer_under(self, part: ProfilePart | None) -> Preparer | ProfilePreparer:
         """Prepares what is written under a part of a profile."""

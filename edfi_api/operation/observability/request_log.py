@@ -25,6 +25,7 @@ def log_request(request: HttpRequest, response: HttpResponse, method: str, route
         "method": method,
         "resource": route,
         "client": getattr(request, "client_key", None),
+        "tenant": getattr(request, "tenant", None),
         "store": getattr(request, "data_store", None),
         "milliseconds": round(seconds * 1000, 1),
         **getattr(response, "log_facts", {}),

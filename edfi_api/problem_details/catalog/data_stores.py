@@ -8,6 +8,41 @@ from edfi_api.problem_details.problem import Problem
 
 
 @problem_of.register
+def tenant_missing(error: data_stores.TenantMissing) -> Problem:
+    return _bad_tenant(
+        "The tenant identifier is required when multi-tenancy is enabled. "
+        "Include the tenant as the first segment of the URL path.",
+        "Missing tenant identifier in URL path.",
+    )
+
+
+@problem_of.register
+def tenant_malformed(error: data_stores.TenantMalformed) -> Problem:
+    return _bad_tenant(
+        "The tenant identifier has an invalid format.",
+        "Tenant identifier must contain only alphanumeric characters, hyphens, and underscores.",
+    )
+
+
+@problem_of.register
+def tenant_too_long(error: data_stores.TenantTooLong) -> Problem:
+    return _bad_tenant(
+        "The tenant identifier has an invalid format.", "Tenant identifier exceeds maximum length of 256 characters."
+    )
+
+
+@problem_of.register
+def tenant_unknown(error: data_stores.TenantUnknown) -> Problem:
+    return Problem(
+        status=404,
+        type="not-found",
+        title="Not Found",
+        detail="The specified resource could not be found.",
+        is_short=True,
+    )
+
+
+@problem_of.register
 def no_data_stores(error: data_stores.NoDataStores) -> Problem:
     return _refusal(
         403,
@@ -81,6 +116,10 @@ def snapshot_read_only(error: data_stores.SnapshotReadOnly) -> Problem:
         detail="An attempt was made to modify data in a Snapshot, but this data is read-only.",
         headers={"Allow": "GET"},
     )
+
+
+def _bad_tenant(detail: str, error: str) -> Problem:
+    return Problem(status=400, type="bad-request", title="Bad Request", detail=detail, errors=[error])
 
 
 def _route(status: int, detail: str) -> Problem:

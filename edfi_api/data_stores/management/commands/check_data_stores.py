@@ -50,6 +50,9 @@ def _contexts(table: RoutingTable) -> Iterator[str]:
         if {key for key, _ in store.context} != qualifiers:
             names = ", ".join(api_settings.ROUTE_QUALIFIERS) or "none"
             yield f"{described(store)}: no address leads to it; the route qualifiers are: {names}"
+        if (store.tenant is not None) is not api_settings.MULTI_TENANCY:
+            reason = "has no tenant" if store.tenant is None else "has a tenant, and MEADOWLARK_MULTI_TENANCY is off"
+            yield f"{described(store)}: no address leads to it; it {reason}"
 
 
 def _clients(table: RoutingTable) -> Iterator[str]:
@@ -59,7 +62,7 @@ def _clients(table: RoutingTable) -> Iterator[str]:
         for row in client.data_stores.all():
             store = table.stores.get(row.pk)
             if store is not None:
-                by_context[store.tenant, store.context].append(store)
+                by_context[store.tenant_id, store.context].append(store)
         for stores in by_context.values():
             if len(stores) > 1:
                 yield f"{client.name}: an address is ambiguous between {', '.join(map(described, stores))}"

@@ -8,6 +8,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connectio
 
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.data_stores.named import full_name
 from edfi_api.data_stores.provisioning_state import pending_migrations
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
@@ -27,7 +28,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
         for store in sorted(read_table().stores.values(), key=lambda store: store.id):
             context = ",".join(f"{key}={value}" for key, value in store.spelling.items()) or "-"
-            self.stdout.write("  ".join([str(store.id), store.name, context, store.state, *_database(store, check)]))
+            self.stdout.write(
+                "  ".join([str(store.id), full_name(store), context, store.state, *_database(store, check)])
+            )
 
 
 def _database(store: Store, check: bool) -> list[str]:

@@ -21,6 +21,7 @@ from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.stores import check_qualifiers, create_data_store, set_connection
 from edfi_api.loading.provisioning import create_database, provision, reason
 from edfi_api.management.arguments import name, text, whole_number
+from edfi_api.management.tenants import add_tenant, given_tenant, needed_tenant
 
 _LAST_ID = 2**63 - 1
 
@@ -36,6 +37,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", type=name, help="name of the data store")
+        add_tenant(parser, "whose data store it is")
         parser.add_argument("--type", type=text, default="", help="for people: Production, Sandbox")
         parser.add_argument(
             "--context", type=pairs, default={}, metavar="K=V,K=V", help="districtId=4410,schoolYear=2027"
@@ -96,7 +98,8 @@ def _store(options: dict[str, Any]) -> DataStore:
     """The data store of this id or name, or a new one."""
     connection = given_connection(options)
     check_qualifiers(options["context"], api_settings.ROUTE_QUALIFIERS)
-    by = {"pk": options["id"]} if options["id"] else {"name": options["name"]}
+    tenant = needed_tenant(options) if options["id"] is None else given_tenant(options)
+    by = {"pk": options["id"]} if options["id"] else {"name": options["name"], "tenant": tenant}
     found = list(DataStore.objects.filter(**by)[:2])
     if len(found) > 1:
         raise CommandError(f'Several data stores have the name "{options["name"]}": say which with --id.')
@@ -104,7 +107,11 @@ def _store(options: dict[str, Any]) -> DataStore:
         raise CommandError(f"There is no data store {options['id']}.")
     if not found:
         return create_data_store(
-            options["name"], type=options["type"], context=options["context"], connection=connection
+            options["name"],
+            type=options["type"],
+            context=options["context"],
+            connection=connection,
+            tenant=tenant,
         )
     if connection is not None:
         set_connection(found[0], connection)

@@ -5,7 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.data_stores.models import Tenant
+from edfi_api.data_stores.tenants import visible_to
 from edfi_api.management.arguments import text
+from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.model.profiles.definition import ProfileDefinition, ResourceParts, Usage
 from edfi_api.model.profiles.findings import UnreadableDefinition
 from edfi_api.model.profiles.json_files import read_canonical_json, write_json
@@ -24,25 +27,28 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("names", nargs="*", type=text, metavar="NAME")
+        add_tenant(parser, "the tenant's and the shared profiles; without, the names are of shared ones")
         parser.add_argument("--format", choices=["text", *_WRITERS], default="text")
 
     def handle(self, *, names: list[str], **options: Any) -> None:
-        profiles = _profiles(names)
+        profiles = _profiles(names, given_tenant(options))
         if writer := _WRITERS.get(options["format"]):
             self.stdout.write(writer([_definition(each) for each in profiles]).decode())
             return
         for profile in profiles:
             applications = ", ".join(str(application) for application in profile.applications.all()) or "-"
-            self.stdout.write(f"{profile.name}\n  resources     {_resources(profile)}\n  applications  {applications}")
+            name = profile.name if profile.tenant is None else f"{profile.tenant}/{profile.name}"
+            self.stdout.write(f"{name}\n  resources     {_resources(profile)}\n  applications  {applications}")
         if not profiles:
             self.stdout.write("There are no profiles.")
 
 
-def _profiles(names: list[str]) -> list[Profile]:
+def _profiles(names: list[str], tenant: Tenant | None) -> list[Profile]:
     if not names:
-        return list(Profile.objects.prefetch_related("applications"))
+        listed = Profile.objects.select_related("tenant").prefetch_related("applications")
+        return list(listed if tenant is None else listed.filter(visible_to(tenant)))
     try:
-        return profiles_named(names)
+        return profiles_named(names, tenant)
     except NoSuchProfiles as error:
         raise CommandError(f"There are no profiles {error}.") from error
 

@@ -14,12 +14,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from edfi_api.data_stores.models import Tenant
 from edfi_api.logs.printable import printable
 from edfi_api.management.arguments import path
+from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.model.profiles.checking import CheckedProfile, ProfileChecker
 from edfi_api.model.profiles.definition import ProfileDefinition
 from edfi_api.model.profiles.findings import Finding, UnreadableDefinition
-from edfi_api.profiles.loading import read_definitions, refuses, store_profiles
+from edfi_api.profiles.loading import NotOfTheTenant, read_definitions, refuses, store_profiles
 from edfi_api.security.clients import COMMAND
 from edfi_api.startup import current_surface
 
@@ -39,17 +41,19 @@ class Command(BaseCommand):
         parser.add_argument(
             "--accept-warnings", action="store_true", help="store profiles that name members which do not exist"
         )
+        add_tenant(parser, "whose profiles they are; without, they are shared by all tenants")
         parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
 
     def handle(
         self, *, files: list[Path], valid_only: bool, accept_warnings: bool, dry_run: bool, **options: Any
     ) -> None:
+        tenant = given_tenant(options)
         read = [_read(file) for file in files]
         checked = ProfileChecker(current_surface()).check_all([each for file in read for each in file.definitions])
         refused = [each for each in checked if refuses(each, accept_warnings=accept_warnings)]
         wrong = len(refused) + sum(bool(file.problems) for file in read)
         if not wrong or valid_only:
-            self._store([each.definition for each in checked if each not in refused], is_rehearsal=dry_run)
+            self._store([each.definition for each in checked if each not in refused], tenant, is_rehearsal=dry_run)
         found = iter(checked)
         for file in read:
             self._print(file.path, [*file.problems, *_findings(islice(found, len(file.definitions)))])
@@ -57,8 +61,11 @@ class Command(BaseCommand):
             others = "the others are stored" if valid_only and not dry_run else "nothing is stored"
             raise CommandError(f"{_refused(len(refused), wrong - len(refused))} refused; {others}.")
 
-    def _store(self, definitions: list[ProfileDefinition], *, is_rehearsal: bool) -> None:
-        changes = store_profiles(definitions, by=COMMAND, is_rehearsal=is_rehearsal)
+    def _store(self, definitions: list[ProfileDefinition], tenant: Tenant | None, *, is_rehearsal: bool) -> None:
+        try:
+            changes = store_profiles(definitions, by=COMMAND, tenant=tenant, is_rehearsal=is_rehearsal)
+        except NotOfTheTenant as error:
+            raise CommandError(f"Nothing is stored: {error}.") from error
         for change in changes:
             self.stdout.write(str(change))
         self.stdout.write(f"{_count(len(changes), 'change')}{' would be made' if is_rehearsal else ''}.")

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.management.arguments import text
+from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.profiles.loading import NoSuchProfiles, StillAssigned, remove_profile
 from edfi_api.security.clients import COMMAND
 
@@ -17,10 +18,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", type=text)
+        add_tenant(parser, "whose profile it is; without, it is one that all tenants share")
 
     def handle(self, *, name: str, **options: Any) -> None:
         try:
-            remove_profile(name, by=COMMAND)
+            remove_profile(name, by=COMMAND, tenant=given_tenant(options))
         except NoSuchProfiles as error:
             raise CommandError(f"There is no profile {error}.") from error
         except StillAssigned as error:

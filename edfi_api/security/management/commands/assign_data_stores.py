@@ -5,12 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from edfi_api.data_stores.named import NoSuchDataStore, described, stores_named
-from edfi_api.data_stores.routes import read_table
+from edfi_api.data_stores.named import NoSuchDataStore, described
 from edfi_api.logs import audit
 from edfi_api.management.arguments import name
 from edfi_api.security.clients import COMMAND
-from edfi_api.security.management.named_client import client_named
+from edfi_api.security.management.named_client import client_named, stores_of_tenant
 
 
 class Command(BaseCommand):
@@ -29,7 +28,7 @@ class Command(BaseCommand):
             raise CommandError("Say which data stores, or --none.")
         assigned = client_named(client)
         try:
-            stores = stores_named(data_stores, read_table())
+            stores = stores_of_tenant(data_stores, assigned.application.vendor.tenant_id)
         except NoSuchDataStore as error:
             raise CommandError(str(error)) from error
         assigned.data_stores.set([store.id for store in stores])

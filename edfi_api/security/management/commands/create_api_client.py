@@ -18,12 +18,14 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from edfi_api.data_stores.named import NoSuchDataStore, stores_named
-from edfi_api.data_stores.routes import read_table
+from edfi_api.data_stores.models import Tenant
+from edfi_api.data_stores.named import NoSuchDataStore
 from edfi_api.management.arguments import moment, text
+from edfi_api.management.tenants import add_tenant, needed_tenant
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, notices, profiles_named
 from edfi_api.security.clients import COMMAND, Credentials, add_client, create_client, rotate_secret
+from edfi_api.security.management.named_client import application_named, stores_of_tenant
 from edfi_api.security.models import ApiClient, Application
 from edfi_api.security.remarks import remarks
 from edfi_api.startup import current_surface
@@ -56,6 +58,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--data-store", type=text, action="append", default=[], metavar="STORE", help="it may use; repeatable"
         )
+        add_tenant(parser, "whose client it is")
         parser.add_argument("--key", type=text, help="use this key instead of a generated one")
         parser.add_argument("--expires", type=moment, metavar="TIME", help="2027-07-01, or with a time; UTC")
         parser.add_argument(
@@ -90,10 +93,12 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
 
 
 def _create(options: dict[str, Any]) -> tuple[str, str]:
+    tenant = needed_tenant(options)
     try:
         with transaction.atomic():
-            stores = stores_named(options["data_store"], read_table()) if options["data_store"] else []
-            credentials = _create_for_application(options) if options["application"] else _create_alone(options)
+            stores = stores_of_tenant(options["data_store"], None if tenant is None else tenant.pk)
+            create = _create_for_application if options["application"] else _create_alone
+            credentials = create(options, tenant)
             if stores:
                 ApiClient.objects.get(client_id=credentials.key).data_stores.set([store.id for store in stores])
     except ValidationError as error:
@@ -106,8 +111,8 @@ def _create(options: dict[str, Any]) -> tuple[str, str]:
 
 
 @transaction.atomic
-def _create_alone(options: dict[str, Any]) -> Credentials:
-    profiles_named(options["profile"])  # Before anything is logged as created.
+def _create_alone(options: dict[str, Any], tenant: Tenant | None) -> Credentials:
+    profiles_named(options["profile"], tenant)  # Before anything is logged as created.
     credentials = create_client(
         options["name"],
         options["claim_set"],
@@ -115,6 +120,7 @@ def _create_alone(options: dict[str, Any]) -> Credentials:
         options["namespace_prefix"],
         options["key"],
         vendor_name=options["vendor"],
+        tenant=tenant,
         expires_at=options["expires"],
     )
     if options["profile"]:
@@ -123,12 +129,9 @@ def _create_alone(options: dict[str, Any]) -> Credentials:
     return credentials
 
 
-def _create_for_application(options: dict[str, Any]) -> Credentials:
-    found = list(Application.objects.filter(name=options["application"]).select_related("claim_set")[:2])
-    if len(found) != 1:
-        how_many = "more than one application" if found else "no application"
-        raise CommandError(f'There is {how_many} "{options["application"]}".')
-    return add_client(found[0], options["name"], options["key"], expires_at=options["expires"])
+def _create_for_application(options: dict[str, Any], tenant: Tenant | None) -> Credentials:
+    application = application_named(options["application"], tenant)
+    return add_client(application, options["name"], options["key"], expires_at=options["expires"])
 
 
 def _reuse(client: ApiClient, if_exists: str) -> tuple[str, str | None]:

@@ -14,9 +14,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from edfi_api.logs.printable import printable
 from edfi_api.management.arguments import path
+from edfi_api.management.tenants import add_tenant, given_tenant
 from edfi_api.security.bundled_claims import bundled_claims
 from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
-from edfi_api.security.claims_store import UnknownClaims, load
+from edfi_api.security.claims_store import NotOfTheTenant, UnknownClaims, load
 from edfi_api.security.clients import COMMAND
 from edfi_api.security.strategy_faults import advice_on_views, all_unknown_in, unknown_in, views_without_a_way
 from edfi_api.startup import current_surface
@@ -30,17 +31,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", nargs="*", type=path, metavar="FILE")
         parser.add_argument("--bundled", action="store_true", help="load the bundled claims before the files")
+        add_tenant(parser, "whose claim sets they are; without, they are shared by all tenants")
         parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
 
     def handle(self, *, files: list[Path], bundled: bool, dry_run: bool, **options: Any) -> None:
+        tenant = given_tenant(options)
         if not files and not bundled:
             raise CommandError("Name a file, or say --bundled.")
         wanted = bundled_claims(current_surface()) if bundled else Claims()
         for file in files:
             wanted = wanted.and_also(_read(file))
         try:
-            change = load(wanted, COMMAND, is_rehearsal=dry_run)
-        except UnknownClaims as error:
+            change = load(wanted, COMMAND, tenant=tenant, is_rehearsal=dry_run)
+        except (UnknownClaims, NotOfTheTenant) as error:
             raise CommandError(str(error)) from error
         for line in change.lines:
             self.stdout.write(line)

@@ -1,0 +1,19 @@
+"""`list_tenants`: one line for each tenant, with the number of its data stores."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db.models import Count
+
+from edfi_api.data_stores.models import Tenant
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "Lists the tenants: id, name, number of data stores."
+    requires_system_checks = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for tenant in Tenant.objects.annotate(number=Count("data_stores")).order_by("id"):
+            self.stdout.write(f"{tenant.pk}  {tenant}  {tenant.number} data store{'' if tenant.number == 1 else 's'}")
