@@ -80,7 +80,7 @@ SERVED = {
     "document_staff": (
         "SELECT FROM document WHERE staff = 'T1' AND resource_type_id = 7 AND opens_pathway AND organization = 11"
     ),
-    "document_usi": "SELECT FROM document WHERE is_person AND id > 0 AND id::integer = 7",
+    "document_usi": "SELECT FROM document WHERE is_person AND id BETWEEN 1 AND 2147483647 AND id::integer = 7",
     "document_student": (
         "SELECT FROM document WHERE student = 'S1' AND resource_type_id = 7 AND opens_pathway AND organization = 11"
     ),

@@ -17,8 +17,9 @@ from edfi_api.model.surface.path_table import ROOT, PathTable, PropertyPath, add
 from edfi_api.model.surface.references import is_required
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
 
-# The condition of the index over the numbers of people, which queries for one person must not be able to use.
-IS_NUMBERED_PERSON = "{0}.is_person AND {0}.id > 0"
+# The condition of the index over the numbers of people, which queries for one person must not be able to use. In an ODS
+# they have 32 bits.
+IS_NUMBERED_PERSON = "{0}.is_person AND {0}.id BETWEEN 1 AND 2147483647"
 # The people whose numbers are columns of `document`.
 PEOPLE = (SecurableKind.STUDENT, SecurableKind.CONTACT, SecurableKind.STAFF)
 

@@ -9,7 +9,9 @@ from hashlib import sha256
 
 from edfi_api.analysis.sql_views.casts import literal
 from edfi_api.analysis.sql_views.names import qualified
+from edfi_api.analysis.sql_views.shape import RowKind, SqlTable
 from edfi_api.analysis.sql_views.views import View
+from edfi_api.model.metaed.core_names import DESCRIPTOR_MAPPING
 from edfi_api.model.surface.resource import Surface
 
 UTILITIES = "util"
@@ -58,8 +60,27 @@ def definitions(views: Iterable[View], surface: Surface) -> list[Definition]:
 def view_definition(view: View) -> Definition:
     """A view with its comments: documentation of the model, and the key, since a view has none."""
     name = qualified(view.schema, view.name)
-    statements = [f"CREATE OR REPLACE VIEW {name} AS\n{view.select}", *_comments(view, name)]
+    statements = [f"CREATE OR REPLACE VIEW {name} AS\n{view.select}", *_comments(view, name), *_trigger(view, name)]
     return Definition(Kind.VIEW, view.schema, view.name, ";\n".join(statements), view)
+
+
+def _trigger(view: View, name: str) -> Iterator[str]:
+    """Descriptors and their mappings are what products insert into an ODS, where they are not there yet."""
+    identity = _identity_of_inserts(view.table)
+    if identity:
+        function = f"public.skip_row_that_is_there({', '.join(map(literal, identity))})"
+        on = f"INSTEAD OF INSERT ON {name} FOR EACH ROW"
+        yield f"CREATE OR REPLACE TRIGGER skip_row_that_is_there {on} EXECUTE FUNCTION {function}"
+
+
+def _identity_of_inserts(table: SqlTable | None) -> tuple[str, ...]:
+    """The columns that identify the rows of a table into which products insert."""
+    if table is None:
+        return ()
+    if table.rows is RowKind.ANY_DESCRIPTOR:
+        return ("namespace", "codevalue")
+    is_mapping = table.rows is RowKind.DOCUMENT and table.entity is not None and table.entity.key == DESCRIPTOR_MAPPING
+    return table.primary_key if is_mapping else ()
 
 
 def _comments(view: View, name: str) -> Iterator[str]:

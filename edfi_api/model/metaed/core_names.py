@@ -18,6 +18,9 @@ STUDENT, STAFF, CONTACT = frozenset({"Student"}), frozenset({"Staff"}), frozense
 NAMESPACE = "Namespace"
 NAMESPACE_TYPE = EntityKey(CORE_NAMESPACE, EntityKind.SHARED_STRING, "URI")
 
+# SQL views: beside descriptors, what products insert into an ODS. Data standards before 5 may lack it.
+DESCRIPTOR_MAPPING = EntityKey(CORE_NAMESPACE, EntityKind.DOMAIN_ENTITY, "DescriptorMapping")
+
 # Authorization: the associations that bring people within reach of organizations, by the name that the ApiSchema format
 # has for each way. Students and staff are associated with an organization, contacts with a student.
 STUDENT_PATHWAY = "StudentSchoolAssociationAuthorization"

@@ -60,6 +60,15 @@ def test_lookups_use_an_index(views, condition: str, index: str) -> None:
     assert "Seq Scan" not in found
 
 
+def test_one_person_is_expected_for_a_number(views) -> None:
+    """Not one in two hundred, by which joins of all people would be planned."""
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN (FORMAT JSON) SELECT studentuniqueid FROM edfi.student WHERE studentusi = 7")
+        ((plans,),) = cursor.fetchall()
+
+    assert plans[0]["Plan"]["Plan Rows"] == 1
+
+
 def test_enrollments_of_a_student_are_found_by_the_student(views) -> None:
     found = plan("SELECT * FROM edfi.studentschoolassociation WHERE studentusi = 7")
 

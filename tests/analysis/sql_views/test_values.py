@@ -29,6 +29,9 @@ FORMS = [(0.0, 1), (1.0, 2), (0.5, 3)]
 _LARGEST_PAGE = 500
 _ENVELOPE = {str(column) for column in Envelope} - {"id"}
 
+# The model identifies these rows by members of an inline common that is optional, so documents may lack them.
+_WITHOUT_KEY = ("edfi.studentidentificationdocument",)
+
 Row = dict[str, Any]
 
 
@@ -103,10 +106,10 @@ def _wrong_nulls_and_keys(view: View, shown: Mapping[str, list[Row]]) -> Iterato
         missing = {
             column.name for column in table.columns if not column.is_nullable for row in rows if column.name not in row
         }
-        if missing:
+        if missing and str(view) not in _WITHOUT_KEY:
             yield f"{view} has NULL in {missing}"
         keys = [tuple(row.get(name) for name in table.primary_key) for row in rows]
-        if len(set(keys)) < len(keys):
+        if len(set(keys)) < len(keys) and str(view) not in _WITHOUT_KEY:
             yield f"{view} has two rows with the key {max(keys, key=keys.count)}"
 
 
@@ -204,7 +207,7 @@ OF_USERS = (
     " JOIN enrolled b USING (studentusi) LEFT JOIN edfi.student s USING (studentusi)",
     "CREATE SCHEMA reports; CREATE MATERIALIZED VIEW reports.codes AS SELECT a.studentusi, c.identificationcode"
     " FROM edfi.studenteducationorganizationassociation a"
-    " JOIN edfi.studenteducationorganizationassociationstudentidentifica_c15030 c USING (studentusi);"
+    " LEFT JOIN edfi.studenteducationorganizationassociationstudentidentifica_c15030 c USING (studentusi);"
     " CREATE VIEW reports.schools AS SELECT o.id, o.createdate, o.lastmodifieddate, o.nameofinstitution, s.schoolid"
     " FROM edfi.educationorganization o JOIN edfi.school s ON s.schoolid = o.educationorganizationid"
     " WHERE o.discriminator = 'edfi.School'; SELECT count(*) FROM reports.codes",

@@ -126,9 +126,9 @@ class Command(DataStoreCommand):
             (highest,) = cursor.fetchone()
         if highest > _MOST_ROWS // 2:
             self.stderr.write(
-                f"The newest document is row {highest:,}; beyond {_MOST_ROWS:,} the views fail, because the tables of"
-                " the ODS number descriptors and people with 32 bits. Export the documents and load them into a new"
-                " database before."
+                f"The newest document is row {highest:,}; beyond {_MOST_ROWS:,} views of descriptors fail and those of"
+                " people lack rows, because the tables of the ODS number both with 32 bits. Export the documents and"
+                " load them into a new database before."
             )
 
 

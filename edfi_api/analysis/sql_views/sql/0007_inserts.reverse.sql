@@ -1,0 +1,1 @@
+DROP FUNCTION skip_row_that_is_there() CASCADE;
