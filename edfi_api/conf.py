@@ -75,6 +75,14 @@ DEFAULTS: dict[str, Any] = {
     "REFUSAL_KEYS": "full",
     # Open entries of a client; of more refusals only the numbers are recorded.
     "REFUSALS_PER_CLIENT": 100_000,
+    # Folders with rules of validation, and whether the bundled ones are run, too.
+    "RULES": (),
+    "BUNDLED_RULES": True,
+    # Role of PostgreSQL under which queries of rules run; none for that of the connection.
+    "RULE_ROLE": "",
+    # For how many seconds a run begins rules, and for how many days `purge_validation` leaves what is resolved.
+    "VALIDATION_SECONDS": 3600,
+    "VALIDATION_DAYS": 400,
     # For how many seconds a valid token is cached: revocation takes effect within this time.
     "TOKEN_CACHE_SECONDS": 10,
     # Tokens per client and minute, and token requests per address and minute, right or wrong; 0 for no limit.

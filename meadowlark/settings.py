@@ -15,6 +15,7 @@ from meadowlark.data_store_settings import data_store_settings
 from meadowlark.environment import Environment
 from meadowlark.logging_configuration import logging_configuration
 from meadowlark.refusal_settings import refusal_settings
+from meadowlark.validation_settings import validation_settings
 
 env = Environment()
 
@@ -144,6 +145,7 @@ INSTALLED_APPS = [
     "edfi_api.changes.change_stream",
     "edfi_api.refusals",
     "edfi_api.analysis.sql_views",
+    "edfi_api.validation",
     "descriptors",
 ]
 
@@ -411,6 +413,7 @@ EDFI_API = {
         meaning="for how many days `purge_changes` leaves old versions and the bodies of deleted documents",
     ),
     **refusal_settings(env),
+    **validation_settings(env),
     "TOKEN_CACHE_SECONDS": env.int(
         "MEADOWLARK_TOKEN_CACHE_SECONDS",
         default=10,

@@ -9,7 +9,9 @@ from django.db.migrations.recorder import MigrationRecorder
 from .exceptions import NotProvisioned
 
 # The apps whose tables are in the database of every data store.
-DATA_APPS = frozenset({"references", "edfi_api", "change_queries", "change_stream", "descriptors", "sql_views"})
+DATA_APPS = frozenset(
+    {"references", "edfi_api", "change_queries", "change_stream", "descriptors", "sql_views", "validation"}
+)
 
 Migration = tuple[str, str]
 

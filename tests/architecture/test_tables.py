@@ -15,6 +15,7 @@ STORAGE, REFERENCES, SECURITY = "edfi_api.storage", "references", "edfi_api.secu
 PROFILES = "edfi_api.profiles"
 DATA_STORES = "edfi_api.data_stores"
 REFUSALS = "edfi_api.refusals"
+VALIDATION = "edfi_api.validation"
 HISTORY, STREAM = "edfi_api.changes.change_queries", "edfi_api.changes.change_stream"
 
 # Table or view → the package whose code or triggers write it.
@@ -60,9 +61,14 @@ OWNERS = {
     "sql_reader": "edfi_api.analysis.sql_views",
     "sql_view": "edfi_api.analysis.sql_views",
     "staff_path": STORAGE,
+    "staged_violation": VALIDATION,
     "student_path": STORAGE,
     "superseded_document": HISTORY,
     "tenant": DATA_STORES,
+    "validation_result": VALIDATION,
+    "validation_rule": VALIDATION,
+    "validation_run": VALIDATION,
+    "validation_run_rule": VALIDATION,
 }
 
 # Modules below the owner that may refer to its tables.

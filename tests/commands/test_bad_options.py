@@ -30,6 +30,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "assign_profiles": {"application": ["client"], "names": ["Portal"]},
     "check_data_stores": {},
     "check_model": {},
+    "check_rules": {},
     "create_api_client": {"name": ["client {number}"], "claim_set": ["--claim-set", "EdFiSandbox"]},
     "check_sql_views": {},
     "create_publication": {},
@@ -63,6 +64,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "rotate_secret": {"client": ["client"]},
     "rotate_store_key": {},
     "run_handlers": {"once": ["--once"]},
+    "run_validation": {},
     "set_data_store_state": {"data_store": ["1"], "state": ["online"]},
     "stream_changes": {"consumer": ["--consumer", "consumer"]},
     "verify_integrity": {},
@@ -114,7 +116,8 @@ VALID = {
     ("refresh_sql_views", "every"): {"0", "1.5", "9999"},
 }
 # An export reads one snapshot, so its transaction must be the outermost.
-WITH_OWN_TRANSACTION = {"export_documents"}
+# A run of rules has connections of its own.
+WITH_OWN_TRANSACTION = {"export_documents", "run_validation"}
 # Reports the reason for each id on a separate line.
 REPORTS_BY_ID = "restore_document"
 

@@ -135,6 +135,7 @@ def test_a_database_without_digests_gets_them(prepared_database: Database, run: 
         "refusals",
         "security",
         "sql_views",
+        "validation",
     }
 
 

@@ -1,0 +1,1 @@
+"""Level 2 validation: rules over stored documents, their runs and results. See meadowlark/docs/validation.md."""

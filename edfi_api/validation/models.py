@@ -1,0 +1,127 @@
+"""Rules, runs and results of validation, for the admin. The tables are created by `sql/0001_validation.sql`."""
+
+from django.db import models
+
+
+class ValidationRule(models.Model):
+    """A rule that was ever run."""
+
+    id = models.AutoField(primary_key=True)
+    rule_uuid = models.UUIDField("id", unique=True)
+    source = models.TextField()
+    identifier = models.TextField()
+    version = models.TextField()
+    digest = models.TextField()
+    file = models.TextField()
+    language = models.TextField()
+    resource = models.TextField()
+    severity = models.TextField()
+    category = models.TextField()
+    short_description = models.TextField()
+    description = models.TextField()
+    help_url = models.TextField()
+    external_id = models.TextField()
+    logic = models.TextField()
+    is_active = models.BooleanField()
+    is_switched_off = models.BooleanField(
+        "switched off", default=False, help_text="The next run leaves the rule out, and resolves its results."
+    )
+    declared_parameters = models.JSONField(default=dict)
+    parameters = models.JSONField(
+        default=dict, blank=True, help_text='Texts in place of the defaults, by name: {"days": "30"}.'
+    )
+    published_version = models.BigIntegerField(null=True)
+    published_run = models.BigIntegerField(null=True)
+    retired_at = models.DateTimeField(null=True)
+    modified_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "validation_rule"
+        verbose_name = "validation rule"
+        unique_together = [("source", "identifier")]
+
+    def __str__(self) -> str:
+        return f"{self.source}/{self.identifier}"
+
+    @property
+    def audit_facts(self) -> dict[str, object]:
+        """Identifies the rule in the audit log."""
+        return {"rule": str(self)}
+
+
+class ValidationRun(models.Model):
+    """A run of rules."""
+
+    id = models.BigAutoField(primary_key=True)
+    run_uuid = models.UUIDField("id", unique=True)
+    run_identifier = models.TextField(unique=True)
+    host = models.TextField()
+    started_by = models.TextField()
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    status = models.TextField()
+    change_version = models.BigIntegerField()
+
+    class Meta:
+        db_table = "validation_run"
+        verbose_name = "validation run"
+
+    def __str__(self) -> str:
+        return self.run_identifier
+
+
+class ValidationRunRule(models.Model):
+    """What a run did with a rule."""
+
+    pk = models.CompositePrimaryKey("run", "rule")
+    run = models.ForeignKey(ValidationRun, on_delete=models.CASCADE, related_name="rules", db_constraint=False)
+    rule = models.ForeignKey(ValidationRule, on_delete=models.DO_NOTHING, related_name="runs", db_constraint=False)
+    outcome = models.TextField()
+    is_full = models.BooleanField("full")
+    reason = models.TextField()
+    seconds = models.FloatField()
+    found = models.BigIntegerField()
+    unplaced = models.BigIntegerField()
+    appeared = models.BigIntegerField()
+    changed = models.BigIntegerField()
+    resolved = models.BigIntegerField()
+
+    class Meta:
+        db_table = "validation_run_rule"
+
+    def __str__(self) -> str:
+        return f"{self.run_id}: {self.rule_id}"
+
+
+class ValidationResult(models.Model):
+    """A violation, from the run that found it first to the one that did no more."""
+
+    id = models.BigAutoField(primary_key=True)
+    result_uuid = models.UUIDField("id", unique=True)
+    result_key = models.UUIDField()
+    episode = models.IntegerField()
+    rule = models.ForeignKey(ValidationRule, on_delete=models.DO_NOTHING, related_name="results", db_constraint=False)
+    document_uuid = models.UUIDField(null=True)
+    resource_type_id = models.SmallIntegerField(null=True)
+    natural_key = models.TextField(null=True)
+    organization = models.BigIntegerField(null=True)
+    student = models.TextField(null=True)
+    staff = models.TextField(null=True)
+    contact = models.TextField(null=True)
+    namespace = models.TextField(null=True)
+    key = models.TextField()
+    message = models.TextField()
+    context = models.JSONField()
+    first_run = models.BigIntegerField()
+    appeared_at = models.DateTimeField()
+    resolved_run = models.BigIntegerField(null=True)
+    resolved_at = models.DateTimeField(null=True)
+    resolution = models.TextField(null=True)
+    validation_version = models.BigIntegerField()
+
+    class Meta:
+        db_table = "validation_result"
+        verbose_name = "validation result"
+
+    def __str__(self) -> str:
+        return f"{self.result_key.hex}-{self.episode}"

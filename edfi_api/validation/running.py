@@ -1,0 +1,313 @@
+"""Runs rules: all of them read one snapshot, and the results of each are published whole or not at all."""
+
+import socket
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any
+
+import psycopg
+from psycopg import errors
+
+from edfi_api.changes.change_queries.versions import newest_change_version
+from edfi_api.conf import api_settings
+from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.storage import resource_types
+
+from .connections import Connection, OutOfTime, Reading, connected, reading
+from .finding import Finder, Found, RuleFault, Staged
+from .publishing import NOTHING, Compared, Evaluation, Outcome, Published, Publisher, retire
+from .query_text import QueryFault
+from .registered import Registered, register
+from .rule import Rule, Scope
+from .scoping import RunFully, Watched, changed_values
+from .values import Given, UnusableValue, given
+
+MOST_JOBS = 8
+_EXAMPLES = 20
+
+_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended('meadowlark run_validation', 0))"
+# The transaction that holds the lock is idle, and has no snapshot that would keep vacuum from its work.
+_NO_TIMEOUT = "SET LOCAL idle_in_transaction_session_timeout = 0"
+_RUNNING = "SELECT run_identifier, host FROM validation_run WHERE status = 'Running' ORDER BY id DESC LIMIT 1"
+_STOP_KILLED = "UPDATE validation_run SET status = 'Stopped', finished_at = now() WHERE status = 'Running'"
+_CLEAR = "TRUNCATE staged_violation"
+_BEGIN = """
+INSERT INTO validation_run (run_identifier, host, started_by, change_version)
+VALUES (%(identifier)s, %(host)s, %(by)s, %(version)s) RETURNING id
+"""
+_END = "UPDATE validation_run SET status = %(status)s, finished_at = now() WHERE id = %(run)s"
+_WITHIN = """
+SELECT DISTINCT descendant_id FROM organization_closure WHERE ancestor_id = ANY (%(organizations)s::bigint[])
+"""
+
+
+@dataclass
+class AlreadyRunning(Exception):
+    """Another process runs rules of this database."""
+
+    run: str
+    host: str
+
+    def __str__(self) -> str:
+        return f"{self.run} runs on {self.host}" if self.run else "another run has just begun"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to run: rules by identifier, categories; of no organizations but these; with these values of parameters."""
+
+    rules: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    organizations: tuple[int, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    is_full: bool = False
+    is_rehearsal: bool = False
+    jobs: int = 2
+    by: str = "command"
+    # Whether the rules are all there are: results of others are resolved then.
+    retires_others: bool = True
+
+    def includes(self, rule: Rule) -> bool:
+        return (not self.rules or rule.identifier in self.rules) and (
+            not self.categories or rule.category in self.categories
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReport:
+    """What a run did with a rule; a rehearsal has some of its violations as examples."""
+
+    rule: str
+    evaluation: Evaluation
+    published: Published = NOTHING
+    examples: tuple[Staged, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run: its identifier, whether all rules had their turn, and what was done with each."""
+
+    identifier: str
+    is_complete: bool
+    rules: tuple[RuleReport, ...]
+
+    @property
+    def has_failed(self) -> bool:
+        return not self.is_complete or any(each.evaluation.outcome is not Outcome.PUBLISHED for each in self.rules)
+
+
+def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: str) -> Report:
+    """Run the requested ones of these rules.
+
+    Raises AlreadyRunning, and UnusableValue for a value of a parameter.
+    """
+    known = [rule for rule in rules if rule.active]
+    values = given(surface, using, datetime.now(UTC).date(), request.texts)
+    for rule in known:
+        values.of(rule, {})
+    identifier = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}-{token_hex(2)}"
+    with _locked(using), connected(using) as connection:
+        if request.is_rehearsal:
+            number, registered = 0, [Registered(rule) for rule in known]
+        else:
+            connection.execute(_STOP_KILLED)
+            connection.execute(_CLEAR)
+            number = _begin(identifier, request.by, connection, using)
+            registered = register(known, connection)
+            if request.retires_others:
+                retire(connection, number, [each.number for each in registered])
+        chosen = [each for each in registered if request.includes(each.rule)]
+        with _snapshot(request.organizations, using) as (snapshot, organizations):
+            run = _Run(number, request, values, surface, using, snapshot, organizations)
+            reports = run.all(chosen)
+        is_complete = len(reports) == len(chosen)
+        if not request.is_rehearsal:
+            connection.execute(_END, {"run": number, "status": "Completed" if is_complete else "Stopped"})
+    return Report(identifier, is_complete, tuple(reports))
+
+
+@contextmanager
+def _locked(using: str) -> Iterator[None]:
+    """One run at a time in a database. Raises AlreadyRunning."""
+    with connected(using) as connection, connection.transaction():
+        connection.execute(_NO_TIMEOUT)
+        [[is_locked]] = connection.execute(_LOCK)
+        if not is_locked:
+            running = connection.execute(_RUNNING).fetchone()
+            raise AlreadyRunning(*(running or ("", "")))
+        yield
+
+
+def _begin(identifier: str, by: str, connection: Connection, using: str) -> int:
+    """The number of a new run. Its change version is read before its snapshot, which therefore has all changes up to
+    that version."""
+    version = newest_change_version(using)
+    new = {"identifier": identifier, "host": socket.gethostname(), "by": by, "version": version}
+    [[number]] = connection.execute(_BEGIN, new)
+    return int(number)
+
+
+@contextmanager
+def _snapshot(above: tuple[int, ...], using: str) -> Iterator[tuple[str, list[int] | None]]:
+    """A snapshot for all rules, and the organizations at and below the requested ones in it; None for all."""
+    with connected(using) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        with connection.transaction():
+            connection.execute(_NO_TIMEOUT)
+            [[snapshot]] = connection.execute("SELECT pg_export_snapshot()")
+            within = None
+            if above:
+                within = [row for (row,) in connection.execute(_WITHIN, {"organizations": list(above)})]
+            yield snapshot, within
+
+
+@dataclass(frozen=True)
+class _Run:
+    number: int
+    request: Request
+    values: Given
+    surface: Surface
+    using: str
+    snapshot: str
+    organizations: list[int] | None
+    started: float = field(default_factory=time.monotonic)
+
+    def all(self, rules: Sequence[Registered]) -> list[RuleReport]:
+        """The reports of the rules that had their turn before the time was over."""
+        with ThreadPoolExecutor(self.request.jobs) as pool:
+            return [report for report in pool.map(self._in_time, rules) if report]
+
+    def _in_time(self, registered: Registered) -> RuleReport | None:
+        left = api_settings.VALIDATION_SECONDS - (time.monotonic() - self.started)
+        if left <= 0:
+            return None
+        with connected(self.using) as connection:
+            return _RuleRun(self, registered, min(left, registered.rule.seconds), connection).report()
+
+
+class _RuleRun:
+    """One rule of a run."""
+
+    def __init__(self, run: _Run, registered: Registered, seconds: float, connection: Connection) -> None:
+        self.run = run
+        self.registered = registered
+        self.rule = registered.rule
+        self.seconds = seconds
+        self.publisher = Publisher(connection, run.number, registered.number)
+        self.examples: list[Staged] = []
+        self.found = Found()
+        self.scope: list[Any] | None = None
+        self.reason = ""
+
+    def report(self) -> RuleReport:
+        started = time.monotonic()
+        outcome, published = Outcome.PUBLISHED, NOTHING
+        try:
+            values = self.run.values.of(self.rule, self.registered.overrides)
+            self._find(values)
+            outcome = Outcome.TRUNCATED if self.found.is_truncated else Outcome.PUBLISHED
+            if not self.run.request.is_rehearsal:
+                published = self._publish(self._evaluation(outcome, started), values)
+        except (OutOfTime, errors.QueryCanceled):
+            outcome, self.reason = Outcome.TIMED_OUT, f"more than {self.seconds:.0f} seconds"
+        except Exception as error:
+            outcome, self.reason = Outcome.FAILED, fault_of(error, self.rule)
+        evaluation = self._evaluation(outcome, started)
+        if outcome in (Outcome.TIMED_OUT, Outcome.FAILED) and not self.run.request.is_rehearsal:
+            self.publisher.record(evaluation)
+        return RuleReport(self.rule.name, evaluation, published, tuple(self.examples))
+
+    def _evaluation(self, outcome: Outcome, started: float) -> Evaluation:
+        return Evaluation(
+            outcome,
+            is_full=self.scope is None,
+            reason=self.reason,
+            seconds=time.monotonic() - started,
+            found=self.found.count,
+            unplaced=self.found.unplaced,
+        )
+
+    def _find(self, values: Mapping[str, Any]) -> None:
+        numbers = resource_types.numbers(self.run.using)
+        resource = resource_of(self.rule, self.run.surface)
+        with reading(self.run.using, self.rule, self.seconds, self.run.snapshot) as opened:
+            self.scope = self._changed(opened, values)
+            finder = Finder(self.rule, resource, numbers[resource.name], self.run.surface, values, self.scope)
+            opened.least_privilege()
+            rows = self._within(finder.staged(opened, self.found))
+            if self.run.request.is_rehearsal:
+                for row in rows:
+                    if len(self.examples) < _EXAMPLES:
+                        self.examples.append(row)
+            else:
+                self.publisher.stage(rows)
+
+    def _changed(self, opened: Reading, values: Mapping[str, Any]) -> list[Any] | None:
+        """The values of the scope that changes concern; None, and the reason, if everything has to be looked at."""
+        incremental = self.rule.incremental
+        if incremental is None:
+            return None
+        self.reason = self._reason_for_all(values)
+        if self.reason:
+            return None
+        numbers = resource_types.numbers(self.run.using)
+        after = self.registered.published_version or 0
+        watched = [self.run.surface.resource_at(path) for path in incremental.watch]
+        try:
+            found = [Watched(each, numbers[each.name]) for each in watched if each]
+            return changed_values(incremental.scope, found, after, opened)
+        except RunFully as error:
+            self.reason = str(error)
+            return None
+
+    def _reason_for_all(self, values: Mapping[str, Any]) -> str:
+        if self.run.request.is_full:
+            return "requested"
+        if self.registered.published_version is None:
+            return "first run"
+        if self.registered.published_basis != self.run.values.basis(self.rule, values):
+            return "another version, parameter, standard or day"
+        return ""
+
+    def _within(self, rows: Iterator[Staged]) -> Iterator[Staged]:
+        if self.run.organizations is None:
+            return rows
+        within = frozenset(self.run.organizations)
+        return (row for row in rows if row.organization in within)
+
+    def _publish(self, evaluation: Evaluation, values: Mapping[str, Any]) -> Published:
+        is_complete = evaluation.outcome is Outcome.PUBLISHED and self.run.organizations is None
+        scope: Scope | None = self.rule.incremental.scope if self.rule.incremental else None
+        return self.publisher.publish(
+            evaluation,
+            Compared(scope, self.scope, self.run.organizations),
+            self.found.types,
+            self.run.values.basis(self.rule, values) if is_complete else None,
+        )
+
+
+def resource_of(rule: Rule, surface: Surface) -> Resource:
+    """The resource of the offending documents. Raises RuleFault."""
+    resource = surface.resource_at(rule.resource)
+    if resource is None:
+        raise RuleFault(f"the standard has no resource {rule.resource}; one reads like ed-fi/students")
+    return resource
+
+
+def fault_of(error: Exception, rule: Rule) -> str:
+    """Why a rule failed, without values of documents. Class 42 is about names and syntax of the rule's own text."""
+    if isinstance(error, RuleFault | QueryFault | UnusableValue):
+        return str(error)
+    if isinstance(error, psycopg.Error):
+        state = error.sqlstate or ""
+        text = error.diag.message_primary if state.startswith("42") or state == "25006" else ""
+        return f"{type(error).__name__}{f': {text}' if text else ''} ({state})"
+    lines = [step.lineno for step in traceback.extract_tb(error.__traceback__) if step.filename == str(rule.path)]
+    return f"{type(error).__name__}{f' in line {lines[-1]}' if lines else ''}"

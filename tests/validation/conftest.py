@@ -1,0 +1,90 @@
+"""Rules of tests, written into files, and what their runs leave in the database."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+
+from tests.conftest import ApiTestClient
+
+STUDENTS = """/*
+identifier = "S-1"
+source = "tests"
+version = "1"
+short = "The student has no middle name"
+severity = "minor"
+category = "Students"
+resource = "ed-fi/students"
+[incremental]
+scope = "student"
+watch = ["ed-fi/students"]
+*/
+SELECT d.id AS document_id, 1 AS education_organization_id
+  FROM documents('ed-fi/students') d
+ WHERE NOT d.body ? 'middleName' AND (:scope IS NULL OR d.student = ANY (:scope))
+"""
+
+
+class Rules:
+    """A folder of rules, and the commands that check and run them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def run(self, *arguments: str) -> str:
+        out = StringIO()
+        call_command("run_validation", *arguments, stdout=out, stderr=out)
+        return out.getvalue()
+
+    def run_with_failures(self, *arguments: str) -> str:
+        out = StringIO()
+        with pytest.raises(CommandError):
+            call_command("run_validation", *arguments, stdout=out, stderr=out)
+        return out.getvalue()
+
+    def check(self, *arguments: str) -> list[str]:
+        """The problems, without the folder."""
+        out = StringIO()
+        with suppress(CommandError):
+            call_command("check_rules", *arguments, stdout=out, stderr=out)
+        return [line.removeprefix(f"{self.folder}/") for line in out.getvalue().splitlines()]
+
+
+@pytest.fixture
+def rules(tmp_path: Path, settings) -> Rules:
+    """No rules but those that the test writes."""
+    settings.EDFI_API = {**settings.EDFI_API, "RULES": (str(tmp_path),), "BUNDLED_RULES": False}
+    return Rules(tmp_path)
+
+
+@pytest.fixture
+def rows() -> Callable[..., list[tuple[Any, ...]]]:
+    """The rows of a statement."""
+
+    def execute(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        with connection.cursor() as cursor:
+            return list(cursor.execute(statement, parameters))
+
+    return execute
+
+
+def student(api: ApiTestClient, unique_id: str, **members: Any) -> str:
+    """A stored student; the path of the document."""
+    body = {"studentUniqueId": unique_id, "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
+    answer = api.post("/students", body | members)
+    assert answer.status_code in (200, 201), answer.content
+    return str(answer.headers["Location"]).partition("/data")[2].join(["/data", ""])
+
+
+OPEN = "SELECT natural_key, message FROM validation_result WHERE resolved_at IS NULL ORDER BY natural_key"
