@@ -23,7 +23,7 @@ _HINT = (
 @register(Tags.database)
 def profiles_fit(databases: Iterable[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Warn of each profile that does not fit, mostly after an upgrade of the standard."""
-    if "default" not in (databases or ()) or not _has_table():
+    if "default" not in (databases or ()) or not _is_migrated():
         return []
     return [
         Warning(
@@ -33,5 +33,11 @@ def profiles_fit(databases: Iterable[str] | None = None, **_: Any) -> list[Check
     ]
 
 
-def _has_table() -> bool:
-    return Profile._meta.db_table in connections["default"].introspection.table_names()
+def _is_migrated() -> bool:
+    """The check runs before `migrate` too, when the table, or a new column of it, is not there yet."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute(
+            "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(%s)", [Profile._meta.db_table]
+        )
+        present = {column for (column,) in cursor.fetchall()}
+    return present >= {field.column for field in Profile._meta.concrete_fields}

@@ -4,7 +4,9 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
+from edfi_api.profiles.checks import profiles_fit
 from edfi_api.profiles.models import Profile
 from tests.profiles.conftest import Store, make_misfit
 
@@ -38,3 +40,12 @@ def test_misfits_are_named_with_what_is_wrong(store: Store) -> None:
         "(profiles.W001) The profile Old does not fit the data standard: Property 'vanished' in read content type does "
         "not exist in resource 'Student'."
     )
+
+
+@pytest.mark.parametrize("before", ["RENAME COLUMN tenant_id TO not_yet", "RENAME TO not_yet"])
+def test_a_database_that_is_not_migrated_yet_is_not_checked(before: str) -> None:
+    """The check runs before `migrate`, which otherwise could not begin."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE profiles_profile {before}")
+
+    assert profiles_fit(["default"]) == []
