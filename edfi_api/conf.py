@@ -111,6 +111,19 @@ DEFAULTS: dict[str, Any] = {
     "STORE_KEYS": (),
     # Host names and networks that connection strings may lead to; empty for any.
     "STORE_HOSTS": (),
+    # First segments of the addresses of the management API; empty for none. Whether the process has nothing else.
+    "MANAGEMENT_PATH": "",
+    "MANAGEMENT_ONLY": False,
+    # Whether strangers can register management clients, and how many requests one of these may send per minute.
+    "MANAGEMENT_REGISTRATION": False,
+    "MANAGEMENT_REQUESTS_PER_MINUTE": 600,
+    # The version that the management API says it has: v3 or v2.
+    "MANAGEMENT_VERSION": "v3",
+    # Whether applications/{id}/reset-credential exists, and whether all claims can be replaced at once.
+    "APPLICATION_RESET": True,
+    "CLAIMS_UPLOAD": False,
+    # Whether connect/token answers unknown clients and wrong secrets alike.
+    "UNIFORM_CLIENT_ERRORS": True,
     # Whether a proxy is in front, whose X-Forwarded-For is the client's address.
     "BEHIND_PROXY": False,
 }

@@ -14,6 +14,7 @@ from meadowlark import connection_options, embedded_postgres
 from meadowlark.data_store_settings import data_store_settings
 from meadowlark.environment import Environment
 from meadowlark.logging_configuration import logging_configuration
+from meadowlark.management_settings import management_settings
 from meadowlark.refusal_settings import refusal_settings
 from meadowlark.validation_settings import validation_settings
 
@@ -141,6 +142,7 @@ INSTALLED_APPS = [
     "edfi_api.data_stores",
     "edfi_api.security",
     "edfi_api.profiles",
+    "edfi_api.management_api.apps.ManagementApiConfig",
     "edfi_api.changes.change_queries",
     "edfi_api.changes.change_stream",
     "edfi_api.refusals",
@@ -280,6 +282,8 @@ is_like_ods = bool(
     )
 )
 off_but_for_ods = "`false`; with `ods` `true`"
+
+management = management_settings(env)
 
 EDFI_API = {
     "DATA_STANDARD": env.str(
@@ -431,6 +435,7 @@ EDFI_API = {
     "THREADS": threads,
     **data_stores,
     "BEHIND_PROXY": behind_proxy,
+    **management,
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 
@@ -439,6 +444,9 @@ OAUTH2_PROVIDER = {
     "ACCESS_TOKEN_EXPIRE_SECONDS": env.int("MEADOWLARK_TOKEN_SECONDS", default=1800, meaning="how long a token lives"),
     **OAUTH_SETTINGS,
 }
+
+if management["MANAGEMENT_ONLY"]:
+    ROOT_URLCONF = "meadowlark.management_urls"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["edfi_api.security.authentication.BearerTokenAuthentication"],

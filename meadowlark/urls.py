@@ -12,6 +12,8 @@ from edfi_api.addresses import standard_segment
 from edfi_api.api.batch.urls import batch_routes
 from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.api.viewsets.router import DataRouter
+from edfi_api.conf import api_settings
+from edfi_api.management_api.routes import management_routes
 from edfi_api.startup import current_surface
 
 surface = current_surface()
@@ -35,6 +37,8 @@ urlpatterns = [
     # Browsers request it for every page without an icon: those of the admin, and JSON.
     path("favicon.ico", RedirectView.as_view(url=static("edfi_api/icon.svg"))),
 ]
+if api_settings.MANAGEMENT_PATH:
+    urlpatterns += management_routes(api_settings.MANAGEMENT_PATH)
 if settings.ADMIN_PATH:
     urlpatterns += [
         path(settings.ADMIN_PATH, RedirectView.as_view(pattern_name="admin:index")),

@@ -267,10 +267,10 @@ class ApiClientInline(admin.TabularInline):  # type: ignore[type-arg]
 class ApplicationAdmin(OneByOneAdmin):
     """An application of a vendor, with the claim set and organizations of its clients."""
 
-    list_display = ["name", "vendor", "claim_set", "education_organization_ids"]
-    list_select_related = ["vendor", "claim_set"]
+    list_display = ["name", "vendor", "claim_set_shown", "education_organization_ids"]
+    list_select_related = ["vendor"]
     list_filter = ["claim_set", "vendor"]
-    search_fields = ["name", "vendor__name", "claim_set__name", "education_organization_ids", "api_clients__client_id"]
+    search_fields = ["name", "vendor__name", "claim_set_name", "education_organization_ids", "api_clients__client_id"]
     search_help_text = "A name, a vendor, a claim set, an education organization id, or the key of a client"
     autocomplete_fields = ["vendor", "claim_set"]
     form = ApplicationForm
@@ -284,6 +284,10 @@ class ApplicationAdmin(OneByOneAdmin):
         super().save_related(request, form, formsets, change)
         if "api_profiles" in form.changed_data:
             _assign(request, form.instance, form.cleaned_data["api_profiles"])
+
+    @admin.display(description="claim set", ordering="claim_set_name")
+    def claim_set_shown(self, application: Application) -> str:
+        return application.claim_set_shown
 
     @admin.display(description="API profiles")
     def api_profiles(self, application: Application) -> str:
@@ -313,14 +317,14 @@ class ApiClientAdmin(OneByOneAdmin):
         "is_active",
         "expires_at",
     ]
-    list_select_related = ["application__vendor", "application__claim_set"]
+    list_select_related = ["application__vendor"]
     list_filter = ["is_active", "application__claim_set", "application__vendor"]
     search_fields = [
         "name",
         "client_id",
         "application__name",
         "application__vendor__name",
-        "application__claim_set__name",
+        "application__claim_set_name",
         "application__education_organization_ids",
         "application__vendor__namespace_prefixes",
     ]
@@ -381,10 +385,10 @@ class ApiClientAdmin(OneByOneAdmin):
         vendor: Vendor = client.application.vendor
         return vendor
 
-    @admin.display(description="claim set", ordering="application__claim_set__name")
-    def claim_set(self, client: ApiClient) -> ClaimSet:
-        claim_set: ClaimSet = client.application.claim_set
-        return claim_set
+    @admin.display(description="claim set", ordering="application__claim_set_name")
+    def claim_set(self, client: ApiClient) -> str:
+        shown: str = client.application.claim_set_shown
+        return shown
 
     @admin.display(description="education organizations")
     def organizations(self, client: ApiClient) -> str:

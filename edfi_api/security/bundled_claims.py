@@ -5,6 +5,7 @@ operator's to change; `load_claim_sets --bundled` restores them, and with `--dry
 without a claim, of an extension for example, gets one in the domain that fits its securable elements.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from django.db import transaction
@@ -14,7 +15,7 @@ from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
 from .claim_uris import claim_name
 from .claims_file import Claims, ResourceClaimValue, read_claims
 from .claims_store import load
-from .models import ResourceClaim
+from .models import ClaimSet, ResourceClaim
 
 _FOLDER = Path(__file__).parent / "claim_sets"
 
@@ -38,7 +39,9 @@ def bundled_claims(surface: Surface) -> Claims:
 def fill_claims(surface: Surface) -> None:
     """Load the bundled claims into a new database, and add a claim for every resource that has none."""
     if not ResourceClaim.objects.exists():
-        load(bundled_claims(surface), by="migrate")
+        claims = bundled_claims(surface)
+        load(claims, by="migrate")
+        reserve(claims.claim_sets)
         return
     known = set(ResourceClaim.objects.values_list("name", flat=True))
     missing = {
@@ -48,6 +51,11 @@ def fill_claims(surface: Surface) -> None:
     }
     if missing:
         load(Claims(missing), by="migrate")
+
+
+def reserve(names: Iterable[str]) -> None:
+    """Mark the shared claim sets of these names as ones that come along."""
+    ClaimSet.objects.filter(tenant=None, name__in=list(names), is_system_reserved=False).update(is_system_reserved=True)
 
 
 def claims_of_resources(surface: Surface) -> dict[str, ResourceClaimValue]:

@@ -17,7 +17,7 @@ from .bundled_claims import UNSECURED
 from .claim_uris import claim_name
 from .claims import Strategies, all_defaults, granted_strategies
 from .claims_store import stored_claims
-from .models import ClaimSet, ResourceClaim
+from .models import Application, ClaimSet, ResourceClaim
 from .strategy_faults import is_applicable, unknown_for, unknown_in
 
 
@@ -39,8 +39,15 @@ def resources_have_claims(databases: Iterable[str] | None = None, **_: Any) -> l
         *_warning(
             "W005", "Strategies find nothing to go by in", _not_applicable_in_claim_sets(current_surface()), _SET
         ),
+        *_warning("W006", "There are no such claim sets", _missing_claim_sets(), _MISSING_SET),
         *_warning("W004", "There are no such strategies", unknown_in(stored_claims(), current_surface()), _STRATEGY),
     ]
+
+
+def _missing_claim_sets() -> list[str]:
+    """Claim sets that applications name, each with the applications."""
+    unresolved = Application.objects.filter(claim_set=None).order_by("claim_set_name", "name")
+    return [f"{claim_set} (of {name})" for claim_set, name in unresolved.values_list("claim_set_name", "name")]
 
 
 def _not_applicable(surface: Surface) -> list[str]:
@@ -84,6 +91,7 @@ def _has_tables() -> bool:
 
 
 _CLAIM = "Give it a claim or another domain in the admin; load_claim_sets --bundled has one for each resource."
+_MISSING_SET = "Their clients may do nothing until there are: load them, or choose others for the applications."
 _SET = "Requests are answered 500: grant these resources by other strategies."
 _STRATEGY = (
     "Requests are answered 500 until there are others, in the admin or by load_claim_sets. A custom view has to be in "

@@ -6,7 +6,7 @@ claims (`tokens`), and a claim set compiled from an older version is compiled ag
 within `TOKEN_CACHE_SECONDS`, like the revocation of a token, without a query per request.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db import DEFAULT_DB_ALIAS
@@ -69,9 +69,17 @@ def all_defaults() -> dict[str, _ByAction]:
 
 def granted_strategies(claim_set: ClaimSet) -> dict[str, _ByAction]:
     """The strategies that authorize each action a claim set grants, by claim and action, read from the database."""
+    return granted_by([claim_set])[claim_set.pk]
+
+
+def granted_by(claim_sets: Sequence[ClaimSet]) -> dict[int, dict[str, _ByAction]]:
+    """The same for several claim sets, by their ids, in as many queries."""
     return {
-        name: {action: granted.strategies for action, granted in actions.items()}
-        for name, actions in _claims_of(claim_set.pk).items()
+        claim_set_id: {
+            name: {action: granted.strategies for action, granted in actions.items()}
+            for name, actions in claims.items()
+        }
+        for claim_set_id, claims in _claims_of([each.pk for each in claim_sets]).items()
     }
 
 
@@ -98,25 +106,34 @@ def _compiled(_using: str) -> dict[int, _CompiledClaimSet]:
 
 
 def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:
+    if client.claim_set_id is None:
+        raise ClaimSetVanished(client.claim_set_name)
     compiled = data_store(DEFAULT_DB_ALIAS).state(_compiled)
     known = compiled.get(client.claim_set_id)
     if known is None or known.version < client.claims_version:
-        known = compiled[client.claim_set_id] = _compile(client)
+        known = compiled[client.claim_set_id] = _compile(client.claim_set_id, client.claim_set_name)
     return known.claims
 
 
-def _compile(client: AuthenticatedClient) -> _CompiledClaimSet:
+def _compile(claim_set_id: int, claim_set_name: str) -> _CompiledClaimSet:
     # Read the version first: a change after this read leads to another compilation, never to a missed change.
     version = ClaimsVersion.objects.values_list("version", flat=True).get()
-    if not ClaimSet.objects.filter(pk=client.claim_set_id).exists():
-        raise ClaimSetVanished(client.claim_set_name)
-    return _CompiledClaimSet(version, _claims_of(client.claim_set_id))
+    if not ClaimSet.objects.filter(pk=claim_set_id).exists():
+        raise ClaimSetVanished(claim_set_name)
+    return _CompiledClaimSet(version, _claims_of([claim_set_id])[claim_set_id])
 
 
-def _claims_of(claim_set_id: int) -> dict[str, _Actions]:
-    tree, defaults, grants = _Tree.read(), _read_defaults(), _read_grants(claim_set_id)
-    claims = {name: _actions(list(tree.lineage(name)), defaults, grants) for name in tree.parents}
-    return {name: actions for name, actions in claims.items() if actions is not None}
+def _claims_of(claim_set_ids: Sequence[int]) -> dict[int, dict[str, _Actions]]:
+    tree, defaults, grants = _Tree.read(), _read_defaults(), _read_grants(claim_set_ids)
+    lineages = {name: list(tree.lineage(name)) for name in tree.parents}
+    return {
+        each: {
+            name: actions
+            for name, lineage in lineages.items()
+            if (actions := _actions(lineage, defaults, grants[each])) is not None
+        }
+        for each in claim_set_ids
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +162,18 @@ def _read_defaults() -> dict[str, _ByAction]:
     return found
 
 
-def _read_grants(claim_set_id: int) -> dict[str, _ByAction]:
-    """Granted actions by claim, each with its overriding strategies."""
-    of_claim_set = Grant.objects.order_by().filter(claim_set_id=claim_set_id)
-    found: dict[str, _ByAction] = {
-        name: dict.fromkeys(actions, ())
-        for name, actions in of_claim_set.values_list("resource_claim__name", "actions")
-    }
-    overrides = OverridingStrategies.objects.order_by().filter(grant__claim_set_id=claim_set_id)
-    for name, action, names in overrides.values_list("grant__resource_claim__name", "action", "strategies"):
-        if action in found.get(name, ()):
-            found[name][action] = tuple(names)
+def _read_grants(claim_set_ids: Sequence[int]) -> dict[int, dict[str, _ByAction]]:
+    """By claim set: granted actions by claim, each with its overriding strategies."""
+    found: dict[int, dict[str, _ByAction]] = {each: {} for each in claim_set_ids}
+    grants = Grant.objects.order_by().filter(claim_set_id__in=claim_set_ids)
+    for each, name, actions in grants.values_list("claim_set_id", "resource_claim__name", "actions"):
+        found[each][name] = dict.fromkeys(actions, ())
+    overrides = OverridingStrategies.objects.order_by().filter(grant__claim_set_id__in=claim_set_ids)
+    for each, name, action, names in overrides.values_list(
+        "grant__claim_set_id", "grant__resource_claim__name", "action", "strategies"
+    ):
+        if action in found[each].get(name, ()):
+            found[each][name][action] = tuple(names)
     return found
 
 

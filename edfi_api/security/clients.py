@@ -4,14 +4,14 @@ A secret is returned once, when it is generated; only its hash is stored. `by` n
 log; None writes no line, because the admin logs its own changes.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from oauth2_provider.generators import generate_client_id, generate_client_secret
+from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import get_access_token_model
 
 from edfi_api.data_stores.models import Tenant
@@ -20,8 +20,10 @@ from edfi_api.logs import audit
 
 from .hashers import ClientSecretHasher
 from .models import ApiClient, Application, ClaimSet, Vendor
+from .secret_generator import generate_secret
 
 COMMAND = "command"
+_LONGEST_CLIENT_NAME = 255
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,9 @@ def create_client(
         problems.of(vendor)
     elif set(namespace_prefixes) - set(vendor.namespace_prefixes):
         problems.add("namespace_prefixes", f'The vendor "{vendor}" has others, for all of its clients.')
-    application = Application(name=name, education_organization_ids=list(education_organization_ids))
+    application = Application(
+        name=name, claim_set_name=claim_set_name, education_organization_ids=list(education_organization_ids)
+    )
     application.vendor = vendor
     visible = ClaimSet.objects.filter(visible_to(tenant))
     claim_set = visible.filter(name=claim_set_name).first()
@@ -65,14 +69,14 @@ def create_client(
         problems.add("claim_set", _unknown_claim_set(claim_set_name, visible))
     else:
         application.claim_set = claim_set
-    problems.of(application, exclude={"vendor", "claim_set"})
+    problems.of(application, exclude={"claim_set"} if vendor.pk else {"vendor", "claim_set"})
     client = ApiClient(name=name, client_id=key or generate_client_id(), expires_at=expires_at)
     problems.of(client, exclude={"application"})
     problems.raise_any()
     vendor.save()
     application.vendor = vendor
     application.save(force_insert=True)
-    return _add(client, application, by)
+    return store_client(client, application, by)
 
 
 @transaction.atomic
@@ -85,9 +89,22 @@ def add_client(
     by: str = COMMAND,
 ) -> Credentials:
     """Store another client of an application; raises Django's `ValidationError` with all problems."""
-    client = ApiClient(name=name, client_id=key or generate_client_id(), expires_at=expires_at)
-    client.full_clean(exclude={"application"})
-    return _add(client, application, by)
+    client = ApiClient(application=application, name=name, client_id=key or generate_client_id(), expires_at=expires_at)
+    client.full_clean()
+    return store_client(client, application, by)
+
+
+@transaction.atomic
+def create_application(application: Application, data_store_ids: Iterable[int] = (), *, by: str) -> Credentials:
+    """Store a new application, with one client of the same name. Its claim set need not exist.
+
+    Raises `IntegrityError` where a name is taken, or the vendor or a data store does not exist.
+    """
+    application.save(force_insert=True)
+    client = ApiClient(name=application.name[:_LONGEST_CLIENT_NAME], client_id=generate_client_id())
+    credentials = store_client(client, application, by)
+    client.data_stores.set(data_store_ids)
+    return credentials
 
 
 @transaction.atomic
@@ -102,6 +119,25 @@ def rotate_secret(client: ApiClient, by: str | None = COMMAND) -> Credentials:
 
 
 @transaction.atomic
+def set_approved(client: ApiClient, is_approved: bool, by: str) -> None:
+    """Let `client` get tokens, or no more; one that is disabled loses those it has."""
+    if client.is_active and not is_approved:
+        disable_client(client, by)
+    elif is_approved and not client.is_active:
+        client.is_active = True
+        client.save(update_fields=["is_active", "updated"])
+        audit.administered("client enabled", client=client.client_id, by=by)
+
+
+@transaction.atomic
+def remove_client(client: ApiClient, by: str) -> None:
+    """Remove `client` with its tokens. Documents keep the id of the client that created them, which no other gets."""
+    key = client.client_id
+    client.delete()
+    audit.administered("client removed", client=key, by=by)
+
+
+@transaction.atomic
 def disable_client(client: ApiClient, by: str | None = COMMAND) -> None:
     """Make `client` inactive, so that it gets no token, and revoke its tokens."""
     client.is_active = False
@@ -113,13 +149,13 @@ def disable_client(client: ApiClient, by: str | None = COMMAND) -> None:
 
 def new_secret(client: ApiClient) -> Credentials:
     """Set a new secret on `client`, which the caller saves."""
-    credentials = Credentials(client.client_id, generate_client_secret())
+    credentials = Credentials(client.client_id, generate_secret())
     client.client_secret = ClientSecretHasher().hash(credentials.secret)
     return credentials
 
 
 # Verified for unknown keys, so that refusing them takes as long as refusing a wrong secret.
-_NOBODYS_SECRET = ClientSecretHasher().hash(generate_client_secret())
+_NOBODYS_SECRET = ClientSecretHasher().hash(generate_secret())
 
 
 def recognise_client(credentials: Credentials) -> ApiClient | None:
@@ -139,11 +175,14 @@ def is_still_as_recognised(client: ApiClient) -> bool:
     return same.values_list("pk").first() is not None
 
 
-def _add(client: ApiClient, application: Application, by: str) -> Credentials:
+@transaction.atomic
+def store_client(client: ApiClient, application: Application, by: str) -> Credentials:
+    """Store a new client of the application. Raises `IntegrityError` where its name or key is taken."""
     client.application = application
     credentials = new_secret(client)
     client.save(force_insert=True)
-    audit.administered("client created", client=client.client_id, claim_set=application.claim_set.name, by=by)
+    claim_set = application.claim_set.name if application.claim_set else application.claim_set_name
+    audit.administered("client created", client=client.client_id, claim_set=claim_set, by=by)
     return credentials
 
 

@@ -47,7 +47,7 @@ class StrategiesNotDefined(Exception):
 
 @dataclass
 class ClaimSetVanished(Exception):
-    """The client's claim set was deleted: a configuration error."""
+    """The client's claim set does not exist, or was deleted: a configuration error."""
 
     claim_set_name: str
 

@@ -12,8 +12,9 @@ of the library for browser-based grants (redirects, OpenID) keep their defaults 
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.functions import RandomUUID
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
 from oauth2_provider.generators import generate_client_id
@@ -26,6 +27,7 @@ from .actions import Action
 from .claim_uris import BEGINNING
 from .names import validate_name, validate_namespace_prefix
 
+LONGEST_NAME = 256
 # Clients may or may not URL-encode what they put into a Basic header; these characters read the same both ways.
 _safe_in_basic_header = RegexValidator(
     r"\A[A-Za-z0-9._~-]+\Z", "A key consists of letters, digits, dots, underscores, tildes and hyphens."
@@ -39,7 +41,9 @@ class Vendor(models.Model):
     """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="vendors")
-    name = models.CharField(max_length=255, validators=[validate_name])
+    name = models.CharField(max_length=LONGEST_NAME, validators=[validate_name])
+    contact_name = models.CharField(max_length=128, blank=True)
+    contact_email = models.CharField(max_length=320, blank=True)
     namespace_prefixes = ArrayField(
         models.TextField(validators=[validate_namespace_prefix]),
         default=list,
@@ -68,18 +72,22 @@ class Application(models.Model):  # type: ignore[django-manager-missing]  # that
     """An application of a vendor, with the claim set and education organizations of its clients."""
 
     vendor = models.ForeignKey(Vendor, on_delete=models.PROTECT, related_name="applications")
-    name = models.CharField(max_length=255, validators=[validate_name])
+    name = models.CharField(max_length=LONGEST_NAME, validators=[validate_name])
     claim_set = models.ForeignKey(
         "ClaimSet",
         on_delete=models.PROTECT,
+        null=True,
+        blank=True,
         related_name="applications",
         help_text="What its clients may do. A POST on a document that exists is authorized as Create, unless "
         "MEADOWLARK_UPSERT_ASKS_UPDATE is on: a claim set that creates people without further authorization lets its "
         "clients overwrite every person. EdFiSandbox and FullAccess filter no documents, whichever education "
         "organizations the application has.",
     )
+    # Triggers keep this and `claim_set` alike; it may name a claim set that does not exist.
+    claim_set_name = models.CharField(max_length=LONGEST_NAME, blank=True, default="", editable=False)
     education_organization_ids = ArrayField(
-        models.BigIntegerField(),
+        models.BigIntegerField(validators=[MinValueValidator(1)]),
         default=list,
         blank=True,
         help_text="Ids of the education organizations whose data its clients work with, separated by commas. What lies "
@@ -93,16 +101,28 @@ class Application(models.Model):  # type: ignore[django-manager-missing]  # that
     def __str__(self) -> str:
         return self.name
 
+    def _has_claim_set_of_its_name(self) -> bool:
+        tenant = self.vendor.tenant_id if self.vendor_id else None
+        return ClaimSet.objects.filter(visible_to(tenant), name__iexact=self.claim_set_name).exists()
+
+    @property
+    def claim_set_shown(self) -> str:
+        """The name of its claim set, for people."""
+        return self.claim_set_name if self.claim_set_id else f"{self.claim_set_name} (does not exist)"
+
     def clean(self) -> None:
         """Refuse another tenant's claim set with a readable message; a trigger enforces this in the database."""
-        if self.vendor_id and self.claim_set_id and self.claim_set.tenant_id not in (None, self.vendor.tenant_id):
+        if not self.claim_set_id and (not self.claim_set_name or self._has_claim_set_of_its_name()):
+            raise ValidationError({"claim_set": "This field cannot be blank."})
+        if self.vendor_id and self.claim_set and self.claim_set.tenant_id not in (None, self.vendor.tenant_id):
             raise ValidationError({"claim_set": f"There is no claim set {self.claim_set} for the vendor's tenant."})
 
 
 class ApiClient(AbstractApplication):  # type: ignore[misc]  # the toolkit is untyped
     """A system with a key and a secret: an installation of an application. Only the hash of the secret is stored."""
 
-    name = models.CharField(max_length=255, unique=True, validators=[validate_name])
+    name = models.CharField(max_length=255, validators=[validate_name])
+    uuid = models.UUIDField(db_default=RandomUUID(), unique=True, editable=False)
     application = models.ForeignKey(
         Application,
         on_delete=models.PROTECT,
@@ -138,7 +158,8 @@ class ApiClient(AbstractApplication):  # type: ignore[misc]  # the toolkit is un
             models.CheckConstraint(
                 condition=models.Q(authorization_grant_type=AbstractApplication.GRANT_CLIENT_CREDENTIALS),
                 name="api_client_uses_client_credentials",
-            )
+            ),
+            models.UniqueConstraint(fields=["application", "name"], name="client_once_per_application"),
         ]
 
     @property
@@ -224,8 +245,10 @@ class ClaimSet(models.Model):
     """A named set of grants, for the applications of a tenant; without a tenant for those of all."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="claim_sets")
-    name = models.CharField(max_length=255, validators=[validate_name])
+    name = models.CharField(max_length=LONGEST_NAME, validators=[validate_name])
     description = models.TextField(blank=True, help_text="For whom it is meant.")
+    # One that comes along: the management API does not change it, commands and the admin may.
+    is_system_reserved = models.BooleanField(default=False, editable=False)
 
     class Meta:
         ordering = ["name"]

@@ -164,6 +164,12 @@ class TokenView(OAuthLibMixin, APIView):  # type: ignore[misc]  # the toolkit is
         return response
 
 
+def issue_token(request: HttpRequest, credentials: Credentials, scope: str) -> tuple[dict[str, Any], int]:
+    """The answer to a request for a token, as RFC 6749 §5 has it, and its status. Raises `TooManyRequests`."""
+    body, status = TokenView()._issue_token(request, TokenRequest(credentials, scope))
+    return json.loads(body), status
+
+
 def _refuse(error: OAuth2Error) -> HttpResponse:
     return _answer(error.json, error.status_code)
 

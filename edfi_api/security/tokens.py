@@ -37,7 +37,8 @@ class AuthenticatedClient:
     row_id: int
     key: str
     name: str
-    claim_set_id: int
+    # None if the claim set that the application names does not exist.
+    claim_set_id: int | None
     claim_set_name: str
     claims_version: int
     education_organization_ids: tuple[int, ...]
@@ -78,7 +79,7 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
     now = timezone.now()
     found = (
         get_access_token_model()
-        .objects.select_related("application__application__claim_set", "application__application__vendor__tenant")
+        .objects.select_related("application__application__vendor__tenant")
         .annotate(
             claims_version=ClaimsVersion.objects.values("version"),
             profile_ids=ArraySubquery(
@@ -100,9 +101,14 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
 
 def looked_up_again(token: str) -> AuthenticatedClient | None:
     """As `client_of_token`, as it is now."""
+    forget(token)
+    return client_of_token(token)
+
+
+def forget(token: str) -> None:
+    """Look the token up again with the next request in this process."""
     with _cache_lock:
         client_of_token.cache.pop(token_checksum(token), None)
-    return client_of_token(token)
 
 
 def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
@@ -114,7 +120,7 @@ def _authenticated_client(token: AbstractAccessToken) -> AuthenticatedClient:
         key=client.client_id,
         name=client.name,
         claim_set_id=application.claim_set_id,
-        claim_set_name=application.claim_set.name,
+        claim_set_name=application.claim_set_name,
         claims_version=token.claims_version,
         education_organization_ids=_within_scope(application.education_organization_ids, token.scope),
         namespace_prefixes=tuple(application.vendor.namespace_prefixes),

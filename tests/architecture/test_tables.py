@@ -16,6 +16,7 @@ PROFILES = "edfi_api.profiles"
 DATA_STORES = "edfi_api.data_stores"
 REFUSALS = "edfi_api.refusals"
 VALIDATION = "edfi_api.validation"
+MANAGEMENT = "edfi_api.management_api"
 HISTORY, STREAM = "edfi_api.changes.change_queries", "edfi_api.changes.change_stream"
 
 # Table or view → the package whose code or triggers write it.
@@ -36,6 +37,8 @@ OWNERS = {
     "document_change": STREAM,
     "key_change": HISTORY,
     "key_field": HISTORY,
+    "management_api_managementclient": MANAGEMENT,
+    "management_api_managementtoken": MANAGEMENT,
     "migration_digest": "edfi_api.operation.checks",
     "open_refusals": REFUSALS,
     "organization_closure": STORAGE,

@@ -130,6 +130,7 @@ def test_a_database_without_digests_gets_them(prepared_database: Database, run: 
         "data_stores",
         "descriptors",
         "edfi_api",
+        "management_api",
         "profiles",
         "references",
         "refusals",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from django.core.management.base import CommandError
-from django.db.models import Q
+from django.db.models import QuerySet
 
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.named import NoSuchDataStore, described, stores_named
@@ -14,11 +14,19 @@ from edfi_api.security.models import ApiClient, Application
 
 def client_named(text: str) -> ApiClient:
     """The client with this key or name; a key takes precedence."""
-    found = ApiClient.objects.filter(Q(client_id=text) | Q(name=text))
-    if not found:
+    found = ApiClient.objects.filter(client_id=text).first() or the_only(ApiClient.objects.filter(name=text), text)
+    if found is None:
         raise CommandError(f'There is no API client with the name or key "{text}".')
-    best: ApiClient = min(found, key=lambda client: client.client_id != text)
-    return best
+    return found
+
+
+def the_only(clients: QuerySet[ApiClient], name: str) -> ApiClient | None:
+    """The client among those of a name; None without any. Several are listed by their keys in a CommandError."""
+    found = list(clients.select_related("application__vendor").order_by("pk"))
+    if len(found) > 1:
+        keys = ", ".join(f"{each.client_id} (of {each.application} by {each.application.vendor})" for each in found)
+        raise CommandError(f'Several API clients have the name "{name}"; say which by its key: {keys}.')
+    return found[0] if found else None
 
 
 def application_named(name: str, tenant: Tenant | None) -> Application:

@@ -3,7 +3,8 @@
 It belongs to a new application of the same name, and that to a vendor: of the same name too, unless `--vendor` names
 one. With `--application` it is another client of an existing application, with that application's rights and profiles.
 
-Names are unique. If the name exists the command fails and prints the key of the client that has it; with
+A name is unique within an application. If the name exists (within `--application` or `--vendor`, if given) the command
+fails and prints the key of the client that has it; with
 `--if-exists keep` it reports that client and succeeds, with `--if-exists new-secret` it gives the client a new
 secret. Neither changes anything else about a client that exists.
 
@@ -25,7 +26,7 @@ from edfi_api.management.tenants import add_tenant, needed_tenant
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, notices, profiles_named
 from edfi_api.security.clients import COMMAND, Credentials, add_client, create_client, rotate_secret
-from edfi_api.security.management.named_client import application_named, stores_of_tenant
+from edfi_api.security.management.named_client import application_named, stores_of_tenant, the_only
 from edfi_api.security.models import ApiClient, Application
 from edfi_api.security.remarks import remarks
 from edfi_api.startup import current_surface
@@ -42,7 +43,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", type=text, help="display name of the client; unique")
+        parser.add_argument("name", type=text, help="display name of the client; unique within its application")
         parser.add_argument("--claim-set", type=text, help="name of the claim set with its rights")
         parser.add_argument(
             "--education-organization-id", type=int, action="append", default=[], metavar="ID", help="repeatable"
@@ -71,7 +72,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         _refuse_contradictions(options)
-        existing = ApiClient.objects.filter(name=options["name"]).first()
+        existing = _existing(options)
         key, secret = _create(options) if existing is None else _reuse(existing, options["if_exists"])
         self.stdout.write(_FORMATS[options["format"]](options["name"], key, secret))
         if existing is None:
@@ -90,6 +91,18 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
         raise CommandError("Say what it may do: --claim-set, or --application.")
     if options["application"] and any(options[name] for name in of_an_application):
         raise CommandError("What the client of an --application may do is said there.")
+
+
+def _existing(options: dict[str, Any]) -> ApiClient | None:
+    """The client of this name; of the application or the vendor, if one is named."""
+    named = ApiClient.objects.filter(name=options["name"])
+    if options["tenant"]:
+        named = named.filter(application__vendor__tenant__name__iexact=options["tenant"])
+    if options["application"]:
+        named = named.filter(application__name=options["application"])
+    elif options["vendor"]:
+        named = named.filter(application__vendor__name=options["vendor"])
+    return the_only(named, options["name"])
 
 
 def _create(options: dict[str, Any]) -> tuple[str, str]:

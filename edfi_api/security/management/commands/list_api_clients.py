@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, **options: Any) -> None:
-        clients = ApiClient.objects.select_related("application__vendor", "application__claim_set")
+        clients = ApiClient.objects.select_related("application__vendor")
         clients = clients.prefetch_related("application__profiles")
         rows = [_described(client) for client in clients]
         self.stdout.write(json.dumps(rows, indent=2) if options["format"] == "json" else _table(rows))
@@ -31,7 +31,7 @@ def _described(client: ApiClient) -> dict[str, Any]:
         "expires": client.expires_at.isoformat(timespec="minutes") if client.expires_at else None,
         "vendor": client.application.vendor.name,
         "application": client.application.name,
-        "claimSet": client.application.claim_set.name,
+        "claimSet": client.application.claim_set_shown,
         "educationOrganizationIds": client.application.education_organization_ids,
         "namespacePrefixes": client.application.vendor.namespace_prefixes,
         "profiles": [profile.name for profile in client.application.profiles.all()],

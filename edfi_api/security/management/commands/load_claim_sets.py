@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from edfi_api.logs.printable import printable
 from edfi_api.management.arguments import path
 from edfi_api.management.tenants import add_tenant, given_tenant
-from edfi_api.security.bundled_claims import bundled_claims
+from edfi_api.security.bundled_claims import bundled_claims, reserve
 from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
 from edfi_api.security.claims_store import NotOfTheTenant, UnknownClaims, load
 from edfi_api.security.clients import COMMAND
@@ -38,13 +38,16 @@ class Command(BaseCommand):
         tenant = given_tenant(options)
         if not files and not bundled:
             raise CommandError("Name a file, or say --bundled.")
-        wanted = bundled_claims(current_surface()) if bundled else Claims()
+        of_server = bundled_claims(current_surface()) if bundled else Claims()
+        wanted = of_server
         for file in files:
             wanted = wanted.and_also(_read(file))
         try:
             change = load(wanted, COMMAND, tenant=tenant, is_rehearsal=dry_run)
         except (UnknownClaims, NotOfTheTenant) as error:
             raise CommandError(str(error)) from error
+        if not dry_run:
+            reserve(of_server.claim_sets)
         for line in change.lines:
             self.stdout.write(line)
         if change.left_out:

@@ -1,0 +1,61 @@
+"""Exception → answer of the management API, in the form of version 3, or of version 2 of its addresses."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.db.models import ProtectedError
+from psycopg import errors as postgres
+from rest_framework.response import Response
+
+from edfi_api.problem_details.catalog import problem_of
+from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
+from edfi_api.security.exceptions import TooManyRequests
+from edfi_api.storage.exceptions import is_outage
+
+from . import problems
+
+_CONTENDED = (postgres.LockNotAvailable, postgres.DeadlockDetected, postgres.SerializationFailure)
+Form = Callable[[Problem, str], dict[str, Any] | None]
+
+
+def problem_for(error: Exception) -> Problem | None:
+    """The problem to answer with; None for a bug."""
+    if isinstance(error, problems.Refusal):
+        return error.problem
+    if isinstance(error, IntegrityError | ProtectedError) or isinstance(error.__cause__, _CONTENDED):
+        return problems.conflict().problem
+    if isinstance(error, TooManyRequests | OperationalError | InterfaceError) or (
+        isinstance(error, DatabaseError) and is_outage(error)
+    ):
+        return problem_of(error)
+    return None
+
+
+def answer(problem: Problem, correlation_id: str, form: Form) -> Response:
+    """`form` makes the body of a problem."""
+    response = Response(
+        form(problem, correlation_id), problem.status, headers=dict(problem.headers), content_type=MEDIA_TYPE
+    )
+    response.problem_type = problem.urn  # type: ignore[attr-defined]  # for the request log
+    return response
+
+
+def version_3(problem: Problem, correlation_id: str) -> dict[str, Any]:
+    """As Ed-Fi's Configuration Service answers."""
+    return problems.members_of(problem, correlation_id)
+
+
+def version_2(problem: Problem, correlation_id: str) -> dict[str, Any] | None:
+    """As Ed-Fi's Admin API 2 answers; nothing to those who may not ask."""
+    if problem.status in (401, 403):
+        return None
+    found = problem.validation_errors or {}
+    if "$" in found:
+        return {
+            "message": "The request body contains malformed JSON. Please ensure your data is properly formatted and "
+            "try again."
+        }
+    if problem.status == 400:
+        return {"title": "Validation failed", "errors": found or {"Request": problem.errors or [problem.detail]}}
+    return {"title": problem.detail or problem.title}

@@ -1,0 +1,106 @@
+"""Creating, changing and authenticating management clients, and their tokens. Secrets are returned once.
+
+Functions with `by` write a line of the audit log, in which `by` is the command or client that did it.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from oauth2_provider.settings import oauth2_settings
+
+from edfi_api.logs import audit
+from edfi_api.security.clients import Credentials
+from edfi_api.security.hashers import ClientSecretHasher
+from edfi_api.security.secret_generator import generate_secret
+from edfi_api.security.tokens import token_checksum
+
+from .models import ManagementClient, ManagementToken
+from .scopes import Scope, granted
+
+
+@dataclass(frozen=True)
+class IssuedToken:
+    """A new token, which only its client knows from now on; `seconds` is its lifetime."""
+
+    token: str
+    seconds: int
+
+
+def create(key: str, name: str, scopes: Sequence[Scope], *, secret: str | None = None, by: str) -> Credentials:
+    """Store a new management client. Raises `IntegrityError` if there is one of that key, in any case."""
+    credentials = Credentials(key, secret or generate_secret())
+    hashed = ClientSecretHasher().hash(credentials.secret)
+    with transaction.atomic():
+        ManagementClient.objects.create(key=key, name=name, secret=hashed, scopes=list(scopes))
+        audit.administered("management client registered", management_client=key, scopes=" ".join(scopes), by=by)
+    return credentials
+
+
+@transaction.atomic
+def rotate_secret(client: ManagementClient, *, by: str) -> Credentials:
+    """Replace the secret and revoke all tokens."""
+    credentials = Credentials(client.key, generate_secret())
+    client.secret = ClientSecretHasher().hash(credentials.secret)
+    client.save(update_fields=["secret"])
+    client.tokens.all().delete()
+    audit.administered("management secret rotated", management_client=client.key, by=by)
+    return credentials
+
+
+@transaction.atomic
+def disable(client: ManagementClient, *, by: str) -> None:
+    """The client gets no tokens any more, and those that it has are revoked."""
+    client.is_active = False
+    client.save(update_fields=["is_active"])
+    client.tokens.all().delete()
+    audit.administered("management client disabled", management_client=client.key, by=by)
+
+
+_NOBODYS_SECRET = ClientSecretHasher().hash(generate_secret())
+
+
+def recognise(credentials: Credentials) -> ManagementClient | None:
+    """The active client with these credentials; otherwise None, after the same amount of work for every reason."""
+    client = client_of_key(credentials.key)
+    is_right = ClientSecretHasher().verify(credentials.secret, client.secret if client else _NOBODYS_SECRET)
+    return client if client and is_right and client.is_active else None
+
+
+def client_of_key(key: str) -> ManagementClient | None:
+    """The client of this key, as it is spelt."""
+    # PostgreSQL refuses text parameters that contain NUL.
+    return ManagementClient.objects.filter(key=key.replace("\0", "\ufffd")).first()
+
+
+@transaction.atomic
+def issue_token(client: ManagementClient, requested_scopes: str) -> IssuedToken | None:
+    """Store a new token; None if the client has been disabled, or its secret replaced, since it was recognised."""
+    unchanged = ManagementClient.objects.select_for_update(no_key=True).filter(
+        pk=client.pk, secret=client.secret, is_active=True
+    )
+    if unchanged.first() is None:
+        return None
+    now = timezone.now()
+    ManagementToken.objects.filter(expires_at__lt=now).delete()
+    token, seconds = secrets.token_urlsafe(32), oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS
+    ManagementToken.objects.create(
+        client=client,
+        checksum=token_checksum(token),
+        scopes=granted(requested_scopes, client.scopes),
+        issued_at=now,
+        expires_at=now + timedelta(seconds=seconds),
+    )
+    return IssuedToken(token, seconds)
+
+
+def find_token(token: str, at: datetime | None = None) -> ManagementToken | None:
+    """The valid token of an active client. Not cached: a token that is revoked is refused at once."""
+    return (
+        ManagementToken.objects.select_related("client")
+        .filter(checksum=token_checksum(token), expires_at__gt=at or timezone.now(), client__is_active=True)
+        .first()
+    )

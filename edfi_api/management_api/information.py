@@ -1,0 +1,64 @@
+"""What the management API says about itself to everybody: version, health, OpenID configuration."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from edfi_api.conf import api_settings
+
+from .scopes import Scope
+from .views import OpenView, base_address
+
+APPLICATION = "Ed-Fi API Configuration Service"
+_SAID_VERSIONS = {"v3": ("3.0", "v3"), "v2": ("2.0", "v2")}
+
+
+class InformationView(OpenView):
+    """`GET /`"""
+
+    def get(self, request: Request) -> Response:
+        version, specification = _SAID_VERSIONS[api_settings.MANAGEMENT_VERSION]
+        return Response(
+            {
+                "version": version,
+                "applicationName": APPLICATION,
+                "informationalVersion": "Meadowlark",
+                "build": f"{version}.0.0",
+                "urls": {"openApiMetadata": f"{base_address(request._request)}/metadata/specifications"},
+                "specificationVersion": specification,
+            }
+        )
+
+
+class HealthView(OpenView):
+    """`GET /health`: the process answers. Whether the database does is the server's own health."""
+
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse("Healthy", content_type="text/plain")
+
+
+class OpenIdView(OpenView):
+    """`GET /.well-known/openid-configuration`, for programs that look up where tokens are requested."""
+
+    def get(self, request: Request) -> Response:
+        base = base_address(request._request)
+        return Response(
+            {
+                "issuer": base,
+                "token_endpoint": f"{base}/connect/token",
+                "registration_endpoint": f"{base}/connect/register",
+                "introspection_endpoint": f"{base}/connect/introspect",
+                "revocation_endpoint": f"{base}/connect/revoke",
+                "jwks_uri": f"{base}/.well-known/jwks.json",
+                "grant_types_supported": ["client_credentials"],
+                "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"],
+                "scopes_supported": list(Scope),
+            }
+        )
+
+
+class JwksView(OpenView):
+    """`GET /.well-known/jwks.json`: tokens are opaque, so there are no keys."""
+
+    def get(self, request: Request) -> Response:
+        return Response({"keys": []})

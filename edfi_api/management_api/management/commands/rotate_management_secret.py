@@ -1,0 +1,23 @@
+"""`rotate_management_secret NAME`: a new secret for a client of the management API; its tokens are void."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from edfi_api.management.arguments import name
+from edfi_api.management_api.clients import rotate_secret
+from edfi_api.management_api.management.named_client import management_client_named
+from edfi_api.security.clients import COMMAND
+
+
+class Command(BaseCommand):
+    """See the module."""
+
+    help = "Give a client of the management API a new secret, which is printed once; its tokens are void."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", type=name, help="its id")
+
+    def handle(self, *, name: str, **options: Any) -> None:
+        credentials = rotate_secret(management_client_named(name), by=COMMAND)
+        self.stdout.write(f"id          {credentials.key}\nsecret      {credentials.secret}")

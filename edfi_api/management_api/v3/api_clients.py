@@ -1,0 +1,125 @@
+"""`v3/apiClients`."""
+
+from typing import Any
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Q, QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from edfi_api.data_stores.models import DataStore
+from edfi_api.security.clients import remove_client, rotate_secret, set_approved, store_client
+from edfi_api.security.models import ApiClient, ApiClientDataStore, Application
+
+from .. import problems
+from ..bodies import integer
+from ..collections import Collection, id_member
+from ..constraints import written
+from ..listing import Listing, number, rows_of
+from ..members import EACH_POSITIVE, NOT_EMPTY, POSITIVE, Kind, Member, name, says
+
+_NO_STORES = says("DataStoreIds cannot be empty. At least one Data Store is required.", lambda value: not value)
+
+
+class ApiClients(Collection):
+    """Clients of applications. The item is found by its key, and changed by its number."""
+
+    address = "apiClients"
+    noun = "API client"
+    missing = "ApiClient not found"
+    metadata_actions = frozenset({"list", "retrieve"})
+    shape = (
+        Member("applicationId", Kind.INTEGER, (NOT_EMPTY, POSITIVE), is_required=True),
+        name("name", 50, is_required=True),
+        Member("isApproved", Kind.BOOLEAN, is_required=True),
+        Member("dataStoreIds", Kind.INTEGERS, (_NO_STORES, EACH_POSITIVE)),
+    )
+    shape_of_put = (id_member("Id must be greater than 0."), *shape)
+    listing = Listing(
+        order={"id": "pk", "applicationId": "application_id", "name": "name"},
+        filters={"applicationid": number("application_id")},
+    )
+
+    def rows(self) -> QuerySet[ApiClient]:
+        stores = ApiClientDataStore.objects.filter(api_client=OuterRef("pk")).order_by("data_store_id")
+        rows: QuerySet[ApiClient] = ApiClient.objects.filter(application__vendor__tenant=self.tenant).annotate(
+            data_store_ids=ArraySubquery(stores.values("data_store_id"))
+        )
+        return rows
+
+    def represent(self, row: Any) -> dict[str, Any]:
+        return {
+            "id": row.pk,
+            "applicationId": row.application_id,
+            "clientId": row.client_id,
+            "clientUuid": str(row.uuid),
+            "name": row.name,
+            "isApproved": row.is_active,
+            "dataStoreIds": row.data_store_ids,
+        }
+
+    def retrieve(self, request: Request, id: str) -> Response:
+        """The item with this key."""
+        row = self.rows().filter(client_id=id.replace("\0", "\ufffd")).first()
+        if row is None:
+            raise problems.not_found(self.missing)
+        return Response(self.represent(row))
+
+    def add(self, values: dict[str, Any]) -> Response:
+        application, stores = self.resolved(values)
+        with _uniquely_named(values["name"]):
+            client = ApiClient(name=values["name"])
+            credentials = store_client(client, application, self.by)
+        client.data_stores.set(stores)
+        set_approved(client, values["isApproved"], by=self.by)
+        body = {
+            "id": client.pk,
+            "applicationId": application.pk,
+            "name": client.name,
+            "key": credentials.key,
+            "secret": credentials.secret,
+        }
+        return self.created(client, body, members=",".join(values))
+
+    def change(self, row: ApiClient, values: dict[str, Any]) -> None:
+        application, stores = self.resolved(values)
+        row.application, row.name = application, values["name"]
+        with _uniquely_named(values["name"]):
+            row.save(update_fields=["application", "name", "updated"])
+        row.data_stores.set(stores)
+        set_approved(row, values["isApproved"], by=self.by)
+
+    def remove(self, row: ApiClient) -> None:
+        remove_client(row, by=self.by)
+
+    def reset_credential(self, request: Request, id: str) -> Response:
+        """`PUT apiClients/{id}/reset-credential`"""
+        with written():
+            row = self.found(integer(id), for_update=True)
+            credentials = rotate_secret(row, by=self.by)
+        return Response(
+            {
+                "id": row.pk,
+                "applicationId": row.application_id,
+                "name": row.name,
+                "key": credentials.key,
+                "secret": credentials.secret,
+            }
+        )
+
+    def resolved(self, values: dict[str, Any]) -> tuple[Application, list[DataStore]]:
+        """The application and the data stores. Raises a Refusal."""
+        of_tenant = Application.objects.select_related("vendor").filter(vendor__tenant=self.tenant)
+        application = of_tenant.filter(pk=values["applicationId"]).first()
+        if application is None:
+            raise problems.unresolved_reference(f"Application with ID {values['applicationId']} not found.")
+        stores, missing = rows_of(DataStore, values["dataStoreIds"], Q(tenant=self.tenant))
+        if missing:
+            ids = ", ".join(map(str, missing))
+            raise problems.unresolved_reference(f"The following DataStoreIds were not found in database: {ids}")
+        return application, stores
+
+
+def _uniquely_named(name: str) -> Any:
+    text = f"API client '{name}' already exists for application."
+    return written({"client_once_per_application": problems.invalid_data({"Name": [text]})})

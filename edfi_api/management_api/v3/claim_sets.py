@@ -1,0 +1,131 @@
+"""`v3/claimSets`: names, copies, export and import."""
+
+from typing import Any
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from edfi_api.data_stores.tenants import visible_to
+from edfi_api.security.claims import all_defaults
+from edfi_api.security.claims_file import Claims, ClaimSetValue
+from edfi_api.security.claims_store import load, stored_claims
+from edfi_api.security.models import Application, ClaimSet, ClaimsVersion
+
+from .. import problems
+from ..bodies import integer, read_values
+from ..collections import ID, Collection
+from ..constraints import written
+from ..listing import Listing, exactly, number
+from ..members import NOT_EMPTY, ONE_LINE, POSITIVE, Kind, Member, at_most, is_empty, name, says
+from ..resource_claims import exported, imported
+from .applications import BLANKS
+
+NO_NAME = says("Please provide a valid claim set name.", is_empty)
+TOO_LONG = "The claim set name must be less than 256 characters."
+TAKEN = problems.not_unique("A claim set with this name already exists.")
+_RESERVED = "The specified claim set is system-reserved and cannot be {}."
+_NAME_RULES = (NO_NAME, at_most(256, TOO_LONG), BLANKS, ONE_LINE)
+
+
+class ClaimSets(Collection):
+    """Claim sets. Those that come along are reserved, and those of all tenants are no tenant's to change."""
+
+    address = "claimSets"
+    noun = "claim set"
+    missing = "ClaimSet {id} not found. It may have been recently deleted."
+    metadata_actions = frozenset({"list"})
+    shape = (Member("claimSetName", rules=_NAME_RULES, is_required=True),)
+    shape_of_put = (ID, *shape)
+    shape_of_copy = (
+        Member("originalId", Kind.INTEGER, (NOT_EMPTY, POSITIVE)),
+        name("claimSetName", 256, BLANKS),
+    )
+    shape_of_import = (Member("claimSetName", rules=_NAME_RULES), Member("resourceClaims", Kind.OBJECTS))
+    listing = Listing(
+        order={"id": "pk", "name": "name", "claimSetName": "name"},
+        filters={"id": number("pk"), "claimSetName": exactly("name"), "name": exactly("name")},
+    )
+    refusals = {"claim_set_once_per_tenant": TAKEN, "claim_set_name_is_not_shared": TAKEN}
+
+    def rows(self) -> QuerySet[ClaimSet]:
+        applications = Application.objects.filter(claim_set=OuterRef("pk"), vendor__tenant=self.tenant)
+        return ClaimSet.objects.filter(visible_to(self.tenant)).annotate(
+            application_names=ArraySubquery(applications.order_by("name", "pk").values("name"))
+        )
+
+    def represent(self, row: Any) -> dict[str, Any]:
+        return {
+            "id": row.pk,
+            "claimSetName": row.name,
+            "_isSystemReserved": row.is_system_reserved,
+            "_applications": [{"applicationName": each} for each in row.application_names],
+        }
+
+    def item(self, row: ClaimSet) -> dict[str, Any]:
+        claims = stored_claims(row.tenant)
+        grants = claims.claim_sets[row.name].grants
+        return self.represent(row) | {"resourceClaims": exported(grants, claims, all_defaults())}
+
+    def add(self, values: dict[str, Any]) -> Response:
+        row = ClaimSet.objects.create(tenant=self.tenant, name=values["claimSetName"])
+        return self.created(row)
+
+    def change(self, row: ClaimSet, values: dict[str, Any]) -> None:
+        self.refuse_reserved(row, "updated")
+        row.name = values["claimSetName"]
+        row.save(update_fields=["name"])
+
+    def remove(self, row: ClaimSet) -> None:
+        """Applications go on to name it."""
+        self.refuse_reserved(row, "deleted")
+        row.applications.update(claim_set=None)
+        row.delete()
+
+    def export(self, request: Request, id: str) -> Response:
+        """`GET claimSets/{id}/export`"""
+        return self.retrieve(request, id)
+
+    def copy(self, request: Request) -> Response:
+        """`POST claimSets/copy`"""
+        values = read_values(request._request, self.shape_of_copy)
+        with written(self.refusals):
+            original = self.rows().filter(pk=values["originalId"]).first()
+            if original is None:
+                text = f"OriginalId {values['originalId']} not found. It may have been recently deleted."
+                raise problems.unresolved_reference(text)
+            value = stored_claims(original.tenant).claim_sets[original.name]
+            row = ClaimSet.objects.create(tenant=self.tenant, name=values["claimSetName"])
+            self.store(row, value)
+            return self.created(row, original=original.pk)
+
+    def import_(self, request: Request) -> Response:
+        """`POST claimSets/import`: a new claim set, or new grants for the one of the name."""
+        values = read_values(request._request, self.shape_of_import)
+        with written(self.refusals):
+            # Before anything is read: no concurrent change of claims gets lost.
+            ClaimsVersion.objects.select_for_update().first()
+            found = imported(values["claimSetName"], values["resourceClaims"], stored_claims(self.tenant))
+            row = self.rows().filter(name__iexact=values["claimSetName"]).first()
+            if row is None:
+                row = ClaimSet.objects.create(tenant=self.tenant, name=values["claimSetName"])
+            self.refuse_reserved(row, "imported")
+            self.store(row, ClaimSetValue(row.description, found.grants))
+            self.audit("claim set imported", id=row.pk)
+            return self.created(row, {"id": row.pk, "warnings": found.warnings})
+
+    def store(self, row: ClaimSet, value: ClaimSetValue) -> None:
+        """Replace the grants of a claim set of the tenant."""
+        load(Claims({}, {row.name: value}), self.by, tenant=self.tenant)
+
+    def refuse_reserved(self, row: ClaimSet, verb: str) -> None:
+        """Raise a Refusal for a claim set that the tenant must not change."""
+        if row.is_system_reserved or row.tenant_id != (self.tenant and self.tenant.pk):
+            raise problems.bad_request(_RESERVED.format(verb))
+
+    def found_own(self, id_: str) -> ClaimSet:
+        """The claim set with this id, to be changed. Raises a Refusal."""
+        row: ClaimSet = self.found(integer(id_), for_update=True)
+        self.refuse_reserved(row, "updated")
+        return row

@@ -1,0 +1,139 @@
+"""What all views of the management API have in common: access, errors, headers."""
+
+import logging
+from typing import Any, ClassVar
+
+from django.http import HttpRequest
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSetMixin
+
+from edfi_api.addresses import base_of
+from edfi_api.api.viewsets.renderers import EdFiJsonRenderer, NoNegotiation
+from edfi_api.conf import api_settings
+from edfi_api.data_stores.models import Tenant
+from edfi_api.logs import audit
+from edfi_api.logs.remote_address import remote_address
+from edfi_api.problem_details.handler import correlation_id
+
+from . import access, problems
+from .answers import Form, answer, problem_for, version_3
+from .models import ManagementToken
+
+_log = logging.getLogger(__name__)
+
+_DENIALS = frozenset({401, 403, 429})
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+
+
+class OpenView(APIView):
+    """A view that everybody may use; a broken `Authorization` header is ignored."""
+
+    authentication_classes = []
+    permission_classes = []
+    renderer_classes = [EdFiJsonRenderer]
+    content_negotiation_class = NoNegotiation
+    form: ClassVar[Form] = staticmethod(version_3)
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        finished = super().finalize_response(request, response, *args, **kwargs)
+        for name, value in _HEADERS.items():
+            finished.headers[name] = value
+        finished.headers["TraceId"] = correlation_id(request._request)
+        return finished
+
+    def options(  # type: ignore[override]  # DRF passes its own request.
+        self, request: Request, *args: Any, **kwargs: Any
+    ) -> Response:
+        """A preflight is answered; whether the origin may go on is said by the headers of CORS."""
+        if "HTTP_ORIGIN" not in request.META:
+            raise problems.method_not_allowed(self.allowed_methods)
+        return Response(status=204)
+
+    def http_method_not_allowed(  # type: ignore[override]  # DRF passes its own request.
+        self, request: Request, *args: Any, **kwargs: Any
+    ) -> Response:
+        raise problems.method_not_allowed(self.allowed_methods)
+
+    def handle_exception(self, error: Exception) -> Response:
+        problem = problem_for(error)
+        if problem is None:
+            _log.error("answered 500: %s", self.request.path, exc_info=error)
+            problem = problems.internal_error().problem
+        if problem.status in _DENIALS:
+            self._audit_denial(problem.status, next(iter(problem.errors), problem.detail))
+        return answer(problem, correlation_id(self.request._request), type(self).form)
+
+    @property
+    def allowed_methods(self) -> list[str]:
+        """Those of the header `Allow`."""
+        return [method for method in super().allowed_methods if method != "OPTIONS"]
+
+    def _audit_denial(self, status: int, reason: str) -> None:
+        request: HttpRequest = self.request._request
+        audit.denied(
+            status=status,
+            reason=reason,
+            client=getattr(request, "client_key", None),
+            method=request.method,
+            path=request.path,
+            address=remote_address(request),
+        )
+
+
+class ManagementView(OpenView):
+    """A view for management clients. `token` and `tenant` are those of the request."""
+
+    # Whether reading is allowed with the scope of authorization metadata.
+    is_authorization_metadata = False
+    has_tenants = True
+    token: ManagementToken
+    tenant: Tenant | None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if request.method == "OPTIONS":
+            return
+        self.tenant = access.tenant_of(request._request) if self.has_tenants else None
+        self.token = access.authenticate(request._request)
+        access.authorize(
+            self.token, request.method or "", is_authorization_metadata=self.is_open_to_authorization_metadata()
+        )
+
+    def is_open_to_authorization_metadata(self) -> bool:
+        return self.is_authorization_metadata
+
+    @property
+    def by(self) -> str:
+        """Who is responsible, in the audit log."""
+        return self.token.client.key
+
+    def audit(self, event: str, **facts: object) -> None:
+        """Log a change. Facts are ids and names of members, never values."""
+        audit.administered(
+            event,
+            **facts,
+            by=self.by,
+            tenant=self.tenant and self.tenant.name,
+            address=remote_address(self.request._request),
+        )
+
+
+class ManagementViewSet(ViewSetMixin, ManagementView):
+    """The same, with actions."""
+
+
+class UnknownAddressView(OpenView):
+    """Every other path of the management API."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        raise problems.not_found()
+
+
+def base_address(request: HttpRequest) -> str:
+    """The address of the management API, without a trailing slash."""
+    path = api_settings.MANAGEMENT_PATH.strip("/")
+    if not path or not request.path_info.lower().startswith(f"/{path.lower()}"):
+        return base_of(request)
+    return f"{base_of(request)}/{path}"
