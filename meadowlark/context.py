@@ -27,7 +27,8 @@ class ContextMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         standard = standard_segment(current_surface().core_project.package_name)
-        outside = OUTSIDE | {settings.ADMIN_PATH.casefold()} if settings.ADMIN_PATH else OUTSIDE
+        own_paths = (settings.ADMIN_PATH, api_settings.MANAGEMENT_PATH)
+        outside = OUTSIDE | {path.partition("/")[0].casefold() for path in own_paths if path}
         most = len(api_settings.ROUTE_QUALIFIERS) + api_settings.MULTI_TENANCY
         self._reading = Reading(most, FIXED | {standard.casefold()}, outside)
 
