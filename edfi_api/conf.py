@@ -99,6 +99,8 @@ DEFAULTS: dict[str, Any] = {
     "MAIN_STORE": True,
     # Within so many seconds a process notices data stores that were added, changed or removed.
     "STORE_SECONDS": 10,
+    # Whether the preparation of the control database migrates the data stores too.
+    "MIGRATE_STORES": False,
     # Threads of a process, and the part of them that may wait for one data store.
     "THREADS": 8,
     "STORE_SHARE": 0.5,

@@ -28,6 +28,11 @@ def data_store_settings(env: Environment, *, threads: int, lasting_key: str) -> 
             default=10,
             meaning="within how many seconds data stores that were added, changed or removed are noticed",
         ),
+        "MIGRATE_STORES": env.bool(
+            "MEADOWLARK_MIGRATE_STORES",
+            default=False,
+            meaning="a container that starts migrates the data stores too, not only its control database",
+        ),
         "STORE_SHARE": env.part(
             "MEADOWLARK_STORE_SHARE",
             default=0.5,

@@ -108,6 +108,16 @@ def prepare_database() -> None:
         from edfi_api.loading.provisioning import load_common_documents  # noqa: PLC0415  Needs the app registry.
 
         load_common_documents(DEFAULT_DB_ALIAS)
+    if api_settings.MIGRATE_STORES:
+        _migrate_data_stores()
+
+
+def _migrate_data_stores() -> None:
+    """One that does not answer is reported, and does not keep the server from serving the others."""
+    try:
+        call_command("migrate_data_stores", stdout=sys.stderr)
+    except CommandError as error:
+        _report(str(error))
 
 
 def _print_credentials(options: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 """The Django app of data stores."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class DataStoresConfig(AppConfig):
@@ -10,3 +11,8 @@ class DataStoresConfig(AppConfig):
     label = "data_stores"
     verbose_name = "Data stores"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from .behind import report  # noqa: PLC0415  Models need the app registry.
+
+        post_migrate.connect(report, sender=self)

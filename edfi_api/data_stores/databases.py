@@ -56,6 +56,13 @@ def add(alias: str, where: Destination, application_name: str) -> None:
     connections.settings[alias] = configured[alias]
 
 
+def add_beside(using: str, name: str) -> str:
+    """The alias of another database on the server of `using`, for the same user; until `remove`."""
+    alias = f"{using}_{name}"
+    connections.settings[alias] = connections.settings[using] | {"NAME": name}
+    return alias
+
+
 def is_connected(alias: str) -> bool:
     """Whether this thread has an open connection to it. Creates none, as `connections[alias]` would."""
     wrapper = getattr(connections._connections, alias, None)  # type: ignore[attr-defined]

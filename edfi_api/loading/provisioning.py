@@ -14,16 +14,25 @@ from edfi_api.models import Document
 from edfi_api.startup import current_surface
 
 
-def create_database(using: str) -> bool:
-    """Create the database that the alias leads to; False if it exists. Raises Django's DatabaseError."""
-    connection = connections[using]
-    name = connection.settings_dict["NAME"]
-    with connection._nodb_cursor() as cursor:
-        cursor.execute("SELECT FROM pg_database WHERE datname = %s", [name])
-        if cursor.fetchone() is not None:
-            return False
-        cursor.execute(f"CREATE DATABASE {connection.ops.quote_name(name)} ENCODING 'UTF8' TEMPLATE template0")
-    return True
+def provision(store: DataStore, using: str) -> None:
+    """Fill the database; then the data store is online, if it was being prepared."""
+    fill(using)
+    put_online(store)
+
+
+def fill(using: str) -> None:
+    """Tables, descriptors, school years and statistics."""
+    migrate(using)
+    with exclusively(using):
+        load_common_documents(using)
+    with connections[using].cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def put_online(store: DataStore) -> None:
+    """If it was being prepared."""
+    if store.state == State.PREPARING:
+        set_state(store, State.ONLINE)
 
 
 def migrate(using: str) -> int:
@@ -33,17 +42,6 @@ def migrate(using: str) -> int:
         with exclusively(using):
             call_command("migrate", database=using, verbosity=0, interactive=False, skip_checks=True)
     return pending
-
-
-def provision(store: DataStore, using: str) -> None:
-    """Tables, descriptors, school years and statistics; then the data store is online, if it was being prepared."""
-    migrate(using)
-    with exclusively(using):
-        load_common_documents(using)
-    with connections[using].cursor() as cursor:
-        cursor.execute("ANALYZE")
-    if store.state == State.PREPARING:
-        set_state(store, State.ONLINE)
 
 
 def load_common_documents(using: str) -> None:

@@ -31,6 +31,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "check_data_stores": {},
     "check_model": {},
     "check_rules": {},
+    "clone_data_store": {"source": ["1"], "name": ["name"], "url": ["--url", "host=127.0.0.1 port=1 dbname=x"]},
     "create_api_client": {"name": ["client {number}"], "claim_set": ["--claim-set", "EdFiSandbox"]},
     "check_sql_views": {},
     "create_management_client": {"name": ["operator {number}"]},

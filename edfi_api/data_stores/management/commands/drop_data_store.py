@@ -1,33 +1,92 @@
-"""`drop_data_store STORE --yes NAME`: the data store is no longer served; its database stays."""
+"""`drop_data_store STORE --yes NAME`: the data store is no longer served; its database stays.
+
+With `--with-database` the database goes too, after a last export of its documents.
+"""
 
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS, DatabaseError
 
+from edfi_api.data_stores.databases import alias_of
+from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.models import DataStore
 from edfi_api.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.data_stores.routes import read_table
+from edfi_api.data_stores.routing import RoutingTable, Store
 from edfi_api.data_stores.stores import remove_data_store
-from edfi_api.management.arguments import name
+from edfi_api.loading.databases import drop_database, is_the_same
+from edfi_api.loading.provisioning import reason
+from edfi_api.management.arguments import name, path
 
 
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Removes a data store with its assignments to clients. Its database is left as it is."
+    help = (
+        "Removes a data store with its assignments to clients. Its database is left as it is, unless --with-database: "
+        "then it is dropped, with everything in it, after a last export."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("data_store", type=name, help="id, name, or context")
         parser.add_argument("--yes", type=name, required=True, metavar="NAME", help="its name again")
+        parser.add_argument("--with-database", action="store_true", help="drop the database too")
+        last = parser.add_mutually_exclusive_group()
+        last.add_argument("--export", type=path, metavar="FOLDER", help="where the last export goes")
+        last.add_argument("--no-export", action="store_true", help="drop the database without an export")
 
-    def handle(self, *args: Any, data_store: str, yes: str, **options: Any) -> None:
+    def handle(
+        self,
+        *args: Any,
+        data_store: str,
+        yes: str,
+        with_database: bool,
+        export: Path | None,
+        no_export: bool,
+        **options: Any,
+    ) -> None:
+        table = read_table()
         try:
-            store = store_named(data_store, read_table())
+            store = store_named(data_store, table)
         except NoSuchDataStore as error:
             raise CommandError(str(error)) from error
         if store.name != yes:
             raise CommandError(f'The name of data store {store.id} is not "{yes}".')
+        if with_database is not (export is not None or no_export):
+            raise CommandError("With --with-database say --export FOLDER, or --no-export; without it neither.")
+        using = _droppable(store, table) if with_database else None
+        if using is not None and export is not None:
+            call_command("export_documents", database=using, output=str(export), stderr=self.stderr)
         remove_data_store(DataStore.objects.get(pk=store.id))
         self.stdout.write(f"{described(store)}: removed")
+        if using is not None:
+            self._drop(using)
+
+    def _drop(self, using: str) -> None:
+        try:
+            drop_database(using)
+        except DatabaseError as error:
+            raise CommandError(f"Its database is still there: {reason(error)}") from error
+        self.stdout.write("database dropped")
+
+
+def _droppable(store: Store, table: RoutingTable) -> str:
+    """The alias of its database, which no other data store uses."""
+    try:
+        using = alias_of(store.primary)
+    except ConnectionUnusable as error:
+        raise CommandError(f"Its connection string cannot be used: {error.reason}.") from error
+    if using == DEFAULT_DB_ALIAS:
+        raise CommandError("Its database is the control database.")
+    for other in table.databases:
+        try:
+            if other.alias != using and is_the_same(alias_of(other), using):
+                raise CommandError(f"Its database is also that of data store {other.data_store}.")
+        except ConnectionUnusable:
+            continue
+    return using

@@ -1,0 +1,38 @@
+"""Copies documents from one data store into another, for a new school year. Every step can be repeated."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.db import connections
+
+from edfi_api.conf import api_settings
+from edfi_api.loading.interchange.results import LoadResult, RefusalHandler
+from edfi_api.loading.json_lines.exporting import export_documents, into_folder
+from edfi_api.loading.json_lines.loading import load_documents
+from edfi_api.loading.json_lines.sources import sources
+from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.storage.driver.sql_files import statements_beside
+
+_BEGIN_ANEW = statements_beside(__file__)("begin_anew")
+
+
+def copy_documents(
+    surface: Surface, resources: Sequence[Resource], source: str, using: str, on_refusal: RefusalHandler
+) -> LoadResult:
+    """Export a consistent snapshot of the documents and load it. `on_refusal` is called with each document that refers
+    to one of a resource that is not copied."""
+    with TemporaryDirectory(prefix="meadowlark-clone-") as folder:
+        with into_folder(Path(folder), resources) as write:
+            exported = export_documents(resources, write, source)
+        if not exported.total():
+            return LoadResult()
+        files = sources(surface, [folder])
+        return load_documents(surface, files, on_refusal, api_settings.MAX_BODY_BYTES, using=using)
+
+
+def begin_anew(using: str) -> None:
+    """Clear what a copy of a database must not share with the original, and continue its change versions far behind
+    those of the original."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(_BEGIN_ANEW.text)

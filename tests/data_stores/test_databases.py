@@ -1,0 +1,248 @@
+"""Commands that create, copy and drop the databases of data stores."""
+
+from io import StringIO
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from edfi_api.data_stores.models import DataStore, State
+from edfi_api.data_stores.stores import set_state
+from edfi_api.loading import cloning
+from edfi_api.loading.new_year import of_every_year
+from meadowlark import prepare
+
+
+def run(*arguments, **options):
+    out, err = StringIO(), StringIO()
+    call_command(*arguments, stdout=out, stderr=err, **options)
+    return out.getvalue().splitlines()
+
+
+@pytest.fixture
+def year(configured):
+    configured("schoolYear")
+
+
+@pytest.fixture
+def url(store_databases):
+    """The URL of a database that a command may create."""
+
+    def of(name):
+        store_databases.made.append(name)
+        return store_databases.url_of(name)
+
+    return of
+
+
+def _databases(second_server):
+    with psycopg.connect(second_server.url) as connection:
+        return {name for (name,) in connection.execute("SELECT datname FROM pg_database")}
+
+
+def test_copies_of_a_template_are_complete_and_independent(year, db, url, client_of, second_server):
+    arguments = ["--from-template", "--context"]
+    made = run("provision_data_store", "2027", "--url", url("first"), *arguments, "schoolYear=2027")
+    templates = {name for name in _databases(second_server) if name.startswith("meadowlark_template_")}
+    again = run("provision_data_store", "2028", "--url", url("second"), *arguments, "schoolYear=2028")
+
+    stores = list(DataStore.objects.all())
+    assert made[0] == again[0] == "database created"
+    assert len(templates) == 1 and templates <= _databases(second_server)
+    client = client_of(*stores)
+    for store in stores:
+        at = client.at(f"/{store.name}")
+        assert at.get("/schoolYearTypes?schoolYear=2026").json()[0]["currentSchoolYear"] is True
+        assert len(at.get("/gradeLevelDescriptors").json()) > 10
+    assert client.at("/2027").post("/students", _student("1")).status_code == 201
+    assert client.at("/2028").get("/students").json() == []
+    assert run("provision_data_store", "2028", "--from-template") == [f"data store {stores[1].pk} 2028: online"]
+    second_server.made.extend(templates)
+
+
+def test_what_a_new_year_takes_over(surface):
+    endpoints = {resource.endpoint for resource in of_every_year(surface)}
+
+    assert {
+        "schools",
+        "localEducationAgencies",
+        "locations",
+        "classPeriods",
+        "courses",
+        "programs",
+        "graduationPlans",
+        "staffs",
+        "students",
+        "gradeLevelDescriptors",
+    } <= endpoints
+    assert not endpoints & {
+        "schoolYearTypes",
+        "sessions",
+        "calendars",
+        "sections",
+        "courseOfferings",
+        "studentSchoolAssociations",
+        "staffEducationOrganizationAssignmentAssociations",
+        "academicWeeks",
+        "disciplineIncidents",
+        "grades",
+        "surveys",
+    }
+
+
+@pytest.fixture
+def filled(configured, make_store, client_of):
+    """A data store of a district and a year with documents that a new year takes over, and others."""
+    configured("districtId", "schoolYear")
+    store = make_store("2027", districtId="4410", schoolYear="2027")
+    client = client_of(store).at("/4410/2027")
+    assert client.post("/students", _student("1")).status_code == 201
+    assert client.post("/schoolYearTypes", _school_year()).status_code == 201
+    assert client.post("/students", _student("2")).status_code == 201
+    [second] = client.get("/students?studentUniqueId=2").json()
+    assert client.delete(f"/students/{second['id']}").status_code == 204
+    return store, client
+
+
+def _student(unique_id):
+    return {"studentUniqueId": unique_id, "firstName": "A", "lastSurname": "B", "birthDate": "2010-01-01"}
+
+
+def _school_year():
+    return {"schoolYear": 2060, "currentSchoolYear": False, "schoolYearDescription": "2059-2060"}
+
+
+@pytest.mark.parametrize("step", ["export_documents", "load_documents"])
+def test_a_clone_has_what_belongs_to_no_year_and_goes_on_after_a_failure(
+    filled, client_of, monkeypatch, second_server, step
+):
+    source, _ = filled
+    arguments = ["clone_data_store", "2027", "2028", "--context", "schoolYear=2028", "--url"]
+    target = second_server.create()
+    with monkeypatch.context() as broken:
+        broken.setattr(cloning, step, _killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(*arguments, target)
+    assert DataStore.objects.get(name="2028").state == State.PREPARING
+
+    done = run(*arguments, target)
+
+    clone = DataStore.objects.get(name="2028")
+    assert done[-1] == (f"data store {clone.pk} 2028: online, of {source.pk} 2027 (districtId=4410,schoolYear=2027)")
+    at = client_of(clone, name="clone").at("/4410/2028")
+    assert [each["studentUniqueId"] for each in at.get("/students").json()] == ["1"]
+    assert at.get("/schoolYearTypes?schoolYear=2060").json() == []
+    assert run("verify_integrity", "--data-store", "2028")[0].endswith("documents agree with their rows")
+    with pytest.raises(CommandError, match="2028 exists already, and is online"):
+        run(*arguments, target)
+
+
+def _killed(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_a_whole_database_is_copied_and_continues_its_change_versions(filled, url, client_of):
+    _, client = filled
+    newest = client.request("get", "/changeQueries/v1/availableChangeVersions").json()["newestChangeVersion"]
+    arguments = ["--context", "schoolYear=2028", "--url", url("whole"), "--via", "template"]
+    with pytest.raises(CommandError, match="with --all only"):
+        run("clone_data_store", "2027", "2028", *arguments)
+
+    run("clone_data_store", "2027", "2028", *arguments, "--all")
+
+    at = client_of(DataStore.objects.get(name="2028"), name="clone").at("/4410/2028")
+    assert [each["studentUniqueId"] for each in at.get("/students").json()] == ["1"]
+    assert len(at.get("/schoolYearTypes?schoolYear=2060").json()) == 1
+    assert at.get("/students/deletes").json() == []
+    assert at.post("/students", _student("3")).status_code == 201
+    versions = at.request("get", "/changeQueries/v1/availableChangeVersions").json()
+    assert versions["newestChangeVersion"] > newest + 900_000
+    assert len(client.get("/students/deletes").json()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["none"], 'There is no data store "none"'),
+        (["2027", "--resource", "nothing"], "nothing"),
+        (["2027", "--url", "SAME"], "leads to the database of the data store that is to be copied"),
+        (["2027", "--all", "--via", "template", "--url", "host=127.0.0.1 port=1 dbname=x"], "on its own server only"),
+        (["2027", "--url", "host=127.0.0.1 port=1 dbname=x"], "is not complete yet"),
+        (["2027", "--context", "year=1"], "MEADOWLARK_ROUTE_QUALIFIERS does not name: year."),
+    ],
+)
+def test_what_cannot_be_cloned_is_refused_with_the_reason(year, make_store, store_databases, arguments, reason):
+    make_store("2027", connection=store_databases.shared(), schoolYear="2027")
+    given = [store_databases.shared() if each == "SAME" else each for each in arguments]
+
+    with pytest.raises(CommandError) as error:
+        run("clone_data_store", given[0], "new", *given[1:])
+
+    assert reason in str(error.value)
+
+
+def test_a_database_is_dropped_after_a_last_export(year, make_store, client_of, second_server, tmp_path):
+    store = make_store("old", schoolYear="2020")
+    client_of(store).at("/2020").post("/students", _student("1"))
+    name = second_server.made[-1]
+    drop = ["drop_data_store", "old", "--yes", "old"]
+    for wrong in (["--with-database"], ["--no-export"], ["--export", str(tmp_path)]):
+        with pytest.raises(CommandError, match="With --with-database say"):
+            run(*drop, *wrong)
+
+    assert run(*drop, "--with-database", "--export", str(tmp_path)) == [
+        f"{store.pk} old (schoolYear=2020): removed",
+        "database dropped",
+    ]
+
+    assert [path.name for path in tmp_path.iterdir()] == ["ed-fi.students.jsonl.gz"]
+    assert name not in _databases(second_server)
+    assert not DataStore.objects.exists()
+
+
+def test_a_database_of_two_data_stores_is_not_dropped(year, make_store, store_databases):
+    first, second = (make_store(name, connection=store_databases.shared(), schoolYear=name) for name in ("1", "2"))
+
+    with pytest.raises(CommandError, match=f"Its database is also that of data store {second.pk}"):
+        run("drop_data_store", str(first.pk), "--yes", "1", "--with-database", "--no-export")
+
+    assert DataStore.objects.count() == 2
+
+
+def test_the_control_database_is_not_dropped(year, make_store):
+    make_store("main", connection="main", schoolYear="1")
+
+    with pytest.raises(CommandError, match="Its database is the control database"):
+        run("drop_data_store", "main", "--yes", "main", "--with-database", "--no-export")
+
+
+def test_migrate_says_how_many_data_stores_are_behind(year, make_store, store_databases):
+    assert not [line for line in run("migrate") if line.startswith("Data stores")]
+    make_store("behind", connection=store_databases.create(template=None), schoolYear="1")
+    make_store("away", connection=store_databases.url_of("away"), schoolYear="2")
+    make_store("ready", connection=store_databases.shared(), schoolYear="3")
+
+    assert "Data stores: 1 of 3 are behind, 1 do not answer; migrate_data_stores brings them up to date." in run(
+        "migrate"
+    )
+
+
+def test_a_container_migrates_data_stores_if_it_is_said(configured, make_store, store_databases, client_of, capfd):
+    configured("schoolYear", MIGRATE_STORES=True)
+    behind = make_store("behind", connection=store_databases.create(template=None), schoolYear="1")
+    make_store("away", connection=store_databases.url_of("away"), schoolYear="2")
+
+    prepare.prepare_database()
+
+    assert client_of(behind).at("/1").get("/students").json() == []
+    assert "failed for 1 of 2 data stores" in capfd.readouterr().err
+
+
+def test_closed_years_can_be_copied(year, make_store, store_databases, client_of):
+    store = make_store("2027", schoolYear="2027")
+    set_state(store, State.READ_ONLY)
+
+    run("clone_data_store", "2027", "2028", "--context", "schoolYear=2028", "--url", store_databases.create())
+
+    assert client_of(DataStore.objects.get(name="2028")).at("/2028").get("/students").json() == []
