@@ -238,21 +238,23 @@ DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env.bool(
     default=False,
     meaning="the database is reached through PgBouncer or another pooler that lends connections by the transaction",
 )
-DATABASES["default"].setdefault("OPTIONS", {}).update(connection_options.PRIMARY)
+# Options of the URL count more.
+DATABASES["default"]["OPTIONS"] = connection_options.PRIMARY | DATABASES["default"].get("OPTIONS", {})
 replica = env.database(
     "DATABASE_REPLICA_URL",
     meaning="a streaming replica of the database, which then answers requests for collections",
 )
 if replica:
     DATABASES["replica"] = DATABASES["default"] | {"OPTIONS": {}} | replica
-    DATABASES["replica"]["OPTIONS"] |= connection_options.REPLICA
+    DATABASES["replica"]["OPTIONS"] = connection_options.REPLICA | DATABASES["replica"]["OPTIONS"]
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
 DATABASE_ROUTERS = ["edfi_api.data_stores.router.DataStoreRouter"]
 # Only for requests, see wsgi.py; commands have no limits.
 STATEMENT_SECONDS = env.int(
     "MEADOWLARK_STATEMENT_SECONDS",
     default=60,
-    meaning="seconds after which a statement of a request is given up and answered with 503; `0` never",
+    meaning="seconds after which a statement of a request is given up and answered with 503, and five seconds later the "
+    "connection of one that the database does not end; `0` never",
 )
 LOCK_SECONDS = env.int(
     "MEADOWLARK_LOCK_SECONDS", default=10, meaning="the same for waiting until others have written; `0` never"

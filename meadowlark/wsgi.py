@@ -43,7 +43,9 @@ of_requests.append("-c max_parallel_workers_per_gather=0")
 for database in connections.databases.values():
     limit(database, " ".join(of_requests))
 
-_lent = LentConnections(connections, api_settings.STORE_CONNECTIONS)
+# PostgreSQL ends a statement at its limit; a server that has not done so some seconds later hangs.
+_most_seconds_silent = settings.STATEMENT_SECONDS and settings.STATEMENT_SECONDS + 5
+_lent = LentConnections(connections, api_settings.STORE_CONNECTIONS, _most_seconds_silent)
 _lent.install()
 
 if settings.TELEMETRY:

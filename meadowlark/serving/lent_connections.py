@@ -5,6 +5,9 @@ would come to every connection, each with a session in PostgreSQL whose caches o
 thread has a connection until the end of its request. So there are as many as requests that used a database at the same
 time, and fewer again once they are too old.
 
+When one is found lost, the others to its database that are idle are closed too: after a failover they lead to the
+server that was the primary.
+
 There may be thousands of data stores. Of all connections to them a process keeps a limited number: beyond it, those
 that have been idle for longest are closed, and so is each that has been idle for a minute.
 """
@@ -17,21 +20,26 @@ from contextlib import suppress
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler
+from psycopg import Connection
+
+from meadowlark.serving.silent_databases import SilentDatabases
 
 _MOST_SECONDS_IDLE = 60.0
 
 
 class LentConnections:
     """Those of a process to all its databases, by alias. `most_to_others` limits those to databases that are not in the
-    settings; as many more are open as are in use."""
+    settings; as many more are open as are in use. `most_seconds_silent` limits how long a request waits for a database
+    that does not answer; 0 is for ever."""
 
-    def __init__(self, handler: ConnectionHandler, most_to_others: int) -> None:
+    def __init__(self, handler: ConnectionHandler, most_to_others: int, most_seconds_silent: float) -> None:
         self._handler = handler
         self._create = handler.create_connection
         self._idle: defaultdict[str, deque[BaseDatabaseWrapper]] = defaultdict(deque)
         self._lent = threading.local()
         self._of_settings = frozenset(handler.settings)
         self._others = _Others(most_to_others)
+        self._silent = SilentDatabases(most_seconds_silent) if most_seconds_silent else None
 
     def install(self) -> None:
         """A thread that has no connection to a database is lent one."""
@@ -42,9 +50,11 @@ class LentConnections:
         if connection is None:
             connection = self._create(alias)
             connection.inc_thread_sharing()
+            if self._silent:
+                self._silent.watch(connection)
         else:
             connection.close_if_unusable_or_obsolete()  # As Django does at the beginning of a request.
-        self._lent.__dict__[alias] = connection
+        self._lent.__dict__[alias] = connection, connection.connection
         return connection
 
     def _idle_one(self, alias: str) -> BaseDatabaseWrapper | None:
@@ -57,13 +67,22 @@ class LentConnections:
         """At the end of a request, in its thread. A connection that is still in a transaction is not used again."""
         lent = self._lent.__dict__
         while lent:
-            alias, connection = lent.popitem()
+            alias, (connection, session) = lent.popitem()
             del self._handler[alias]
+            if _was_lost(connection, session):
+                self._close_idle(alias)
             if alias not in self._of_settings:
                 self._others.take_back(alias, connection)
             elif not connection.in_atomic_block:
                 self._idle[alias].append(connection)
                 self._close_if_obsolete(self._idle[alias])
+
+    def _close_idle(self, alias: str) -> None:
+        if alias not in self._of_settings:
+            self._others.close_idle(alias)
+            return
+        while connection := self._idle_one(alias):
+            _close([connection])
 
     def _close_if_obsolete(self, idle: deque[BaseDatabaseWrapper]) -> None:
         """Of those that are idle, the one that has been for longest."""
@@ -106,6 +125,14 @@ class _Others:
             closed = list(self._beyond())
         _close(closed)
 
+    def close_idle(self, alias: str) -> None:
+        """Those to this database."""
+        with self._lock:
+            idle = list(self._by_alias.get(alias, ()))
+            for connection in idle:
+                self._remove(connection)
+        _close(idle)
+
     def _beyond(self) -> Iterator[BaseDatabaseWrapper]:
         """Those to close, after they were removed."""
         late = time.monotonic() - _MOST_SECONDS_IDLE
@@ -122,6 +149,11 @@ class _Others:
         of_alias.remove(connection)
         if not of_alias:
             del self._by_alias[connection.alias]
+
+
+def _was_lost(connection: BaseDatabaseWrapper, session: Connection | None) -> bool:
+    """Whether the session that the connection had when it was lent has ended."""
+    return session is not None and (connection.connection is not session or session.closed)
 
 
 def _close(connections: list[BaseDatabaseWrapper]) -> None:

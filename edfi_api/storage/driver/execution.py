@@ -21,6 +21,8 @@ from edfi_api.storage.exceptions import TooMuchContention, is_outage
 Result = TypeVar("Result")
 
 ATTEMPTS = 12
+# No further retry begins after so many seconds of them: each may have waited for a server that hangs.
+_RETRY_SECONDS = 20.0
 _FIRST_PAUSE_SECONDS = 0.005
 _LONGEST_PAUSE_SECONDS = 0.2
 
@@ -53,8 +55,11 @@ def end_at_deadlock(error: OperationalError) -> None:
 def attempts() -> Iterator[int]:
     """The numbers of attempts: the first retry follows at once, the others with exponential backoff and jitter."""
     yield 0
+    end = time.monotonic() + _RETRY_SECONDS
     for number in range(ATTEMPTS):
         yield number + 1
+        if time.monotonic() > end:
+            return
         longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**number)
         time.sleep(random.uniform(0, longest))  # noqa: S311  jitter, not a secret
 
