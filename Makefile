@@ -4,9 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CLIENTS := .venv-clients
+DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles check bench bench-data bench-batches bench-sql-views lock
+.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles check bench bench-data bench-batches bench-sql-views drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +23,7 @@ help:
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
 	@echo 'make bench-batches  measure batches beside single requests'
 	@echo 'make bench-sql-views  measure SQL over the views beside the same over plain tables, a million enrollments'
+	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
 	@echo 'make audit  check every pinned library for known vulnerabilities; needs the network'
 	@echo 'make lock   write the lock files after a change of one of the requirements.txt'
@@ -80,9 +82,13 @@ bench-data: $(VENV)/ready-for-tests
 	@$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --) \
 		$(BIN)/python -m tests.benchmarks.data --size $(SIZE)
 
+ROUNDS ?= 20
+drill-failover: $(VENV)/ready-for-tests $(DRILLS)/ready
+	@$(BIN)/python -m tests.drills failover --rounds $(ROUNDS)
+
 # The locks say everything, so nothing is installed or resolved.
 audit: $(AUDIT)/ready
-	$(foreach lock,$(wildcard *.lock requirements/*.lock tests/*.lock tests/clients/*.lock),$(AUDIT)/bin/pip-audit --strict --disable-pip \
+	$(foreach lock,$(wildcard *.lock requirements/*.lock tests/*.lock tests/clients/*.lock tests/drills/*.lock),$(AUDIT)/bin/pip-audit --strict --disable-pip \
 		--progress-spinner off --require-hashes --requirement $(lock) &&) true
 
 lock: $(VENV)/ready
@@ -94,6 +100,7 @@ lock: $(VENV)/ready
 	$(compile) --allow-unsafe requirements/audit.txt --output-file requirements/audit.lock
 	$(compile) tests/requirements.txt --constraint requirements.lock --output-file tests/requirements.lock
 	$(compile) --allow-unsafe tests/clients/requirements.txt --output-file tests/clients/requirements.lock
+	$(compile) tests/drills/requirements.txt --output-file tests/drills/requirements.lock
 
 compile := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/python -m piptools compile --quiet --no-config --generate-hashes --strip-extras \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
@@ -103,6 +110,7 @@ install := $(BIN)/python -m pip install -qq --disable-pip-version-check --requir
 $(shell test -x $(BIN)/python && cmp -s requirements.lock $(VENV)/ready || rm -f $(VENV)/ready)
 $(shell cmp -s tests/requirements.lock $(VENV)/ready-for-tests || rm -f $(VENV)/ready-for-tests)
 $(shell cmp -s tests/clients/requirements.lock $(CLIENTS)/ready || rm -f $(CLIENTS)/ready)
+$(shell cmp -s tests/drills/requirements.lock $(DRILLS)/ready || rm -f $(DRILLS)/ready)
 
 $(VENV)/ready:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
@@ -123,6 +131,11 @@ $(CLIENTS)/ready:
 	@$(PYTHON) -m venv --clear $(CLIENTS)
 	@$(CLIENTS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/clients/requirements.lock
 	@cp tests/clients/requirements.lock $@
+
+$(DRILLS)/ready: tests/drills/requirements.lock
+	@$(PYTHON) -m venv --clear $(DRILLS)
+	@$(DRILLS)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/drills/requirements.lock
+	@cp tests/drills/requirements.lock $@
 
 $(AUDIT)/ready: requirements/audit.lock
 	@$(PYTHON) -m venv --clear $(AUDIT)

@@ -145,14 +145,16 @@ class RealServer:
 
     def _token(self, credentials: dict[str, str]) -> str:
         with closing(RealClient(self.port, token="")) as client:
-            return json.loads(client.send("POST", "/oauth/token", credentials).body)["access_token"]
+            answer = client.send("POST", "/oauth/token", credentials)
+        assert answer.status == 200, answer
+        return json.loads(answer.body)["access_token"]
 
 
 class RealClient:
     """A client with one persistent connection, opened again if the server has closed it."""
 
-    def __init__(self, port: int, token: str) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    def __init__(self, port: int, token: str, seconds: float = 30) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
         authorization = {"Authorization": f"Bearer {token}"} if token else {}
         self._headers = authorization | {"Content-Type": "application/json"}
 
