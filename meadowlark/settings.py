@@ -253,8 +253,8 @@ DATABASE_ROUTERS = ["edfi_api.data_stores.router.DataStoreRouter"]
 STATEMENT_SECONDS = env.int(
     "MEADOWLARK_STATEMENT_SECONDS",
     default=60,
-    meaning="seconds after which a statement of a request is given up and answered with 503, and five seconds later the "
-    "connection of one that the database does not end; `0` never",
+    meaning="seconds after which a statement of a request is given up and answered with 503, and five seconds later "
+    "the connection of one that the database does not end; `0` never",
 )
 LOCK_SECONDS = env.int(
     "MEADOWLARK_LOCK_SECONDS", default=10, meaning="the same for waiting until others have written; `0` never"
