@@ -108,7 +108,7 @@ class RealServer:
         """Another token of the server's client."""
         return self._token(self.credentials)
 
-    def manage(self, *arguments: str) -> str:
+    def manage(self, *arguments: str) -> bytes:
         command = [sys.executable, "manage.py", *arguments]
         return subprocess.run(command, cwd=TOP, env=self._environment(), check=True, stdout=subprocess.PIPE).stdout
 
