@@ -29,11 +29,12 @@ def test_addresses_match_in_any_case(batch, path):
     assert parts(batch.send([student(1)], path=path))[0]["status"] == 201
 
 
-def test_other_methods_are_not_allowed(batch):
-    response = http().get("/batch", headers={"Authorization": f"Bearer {batch.token}"})
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
+def test_other_methods_are_not_allowed(batch, method):
+    response = http().generic(method, "/batch", headers={"Authorization": f"Bearer {batch.token}"})
 
-    assert response.status_code == 405
-    assert response.json()["errors"] == ["The endpoint of the request does not support the 'GET' method."]
+    assert (response.status_code, response["Allow"]) == (405, "POST")
+    assert response.json()["errors"] == [f"The endpoint of the request does not support the '{method}' method."]
 
 
 def test_a_batch_needs_a_token(batch):

@@ -4,9 +4,12 @@ import re
 
 import pytest
 
+from edfi_api.api.batch import views
+from edfi_api.api.batch.singles import Singles
 from edfi_api.api.batch.urls import batch_routes
 from edfi_api.api.metadata.discovery import discovery_document, specifications
 from edfi_api.api.viewsets.factory import ServedSurface
+from edfi_api.storage.exceptions import TooMuchContention
 from tests.batch.conftest import BatchClient, period, student
 from tests.batch.generated import start
 from tests.conftest import http
@@ -57,6 +60,31 @@ def test_denials_are_audited_up_to_a_number(api, batch, documents, log):
     assert "P1" not in str(denied)
 
 
+def test_denials_of_attempts_that_are_repeated_are_audited_once(api, batch, documents, log, monkeypatch):
+    batch.results(start())
+    vendor = BatchClient(Scenario(api, documents).client("SISVendor", 2).token)
+    attempts = []
+
+    def meets_others_twice(singles, operation):
+        attempts.append(operation.position)
+        if operation.position == 1 and len(attempts) < 5:
+            raise TooMuchContention
+        return Singles.view(singles, operation)
+
+    monkeypatch.setattr(_Interrupted, "view", meets_others_twice)
+    monkeypatch.setattr(views, "Singles", _Interrupted)
+
+    response = vendor.send([period("P1", 1), student(1), period("P2", 1)])
+
+    assert attempts == [0, 1, 0, 1, 0, 1, 2]
+    assert [each["index"] for each in response.json()["failedOperations"]] == [0, 2]
+    assert [each["index"] for each in log.audit if each["event"] == "denied"] == [0, 2]
+
+
+class _Interrupted(Singles):
+    """Others are in the way of it."""
+
+
 @pytest.fixture
 def switched_off(settings):
     settings.EDFI_API = settings.EDFI_API | {"BATCH": False}
@@ -76,5 +104,15 @@ def test_strict_handling_applies_to_operations(batch):
     strict = batch.independent(*operations, HTTP_PREFER="handling=strict")
 
     assert [result["status"] for result in lenient] == [201] * 5
+    assert [result["tolerated"] for result in lenient] == [[{"path": "$.colour", "reason": "unknown-member"}]] * 5
     assert [result["status"] for result in strict] == [400] * 5
     assert list(strict[0]["problem"]["validationErrors"]) == ["$.colour"]
+    assert not any("tolerated" in result for result in strict)
+
+
+def test_what_is_tolerated_is_in_results_of_single_and_refused_operations_too(batch):
+    alone, refused, plain = batch.independent(student(1, colour="red"), period("A", colour="red"), student(2))
+
+    assert (alone["status"], refused["status"], plain["status"]) == (201, 409, 201)
+    assert alone["tolerated"] == refused["tolerated"] == [{"path": "$.colour", "reason": "unknown-member"}]
+    assert "tolerated" not in plain

@@ -1,10 +1,12 @@
 """An operation of a batch, and what becomes of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from edfi_api.documents.leniency import Tolerated
 from edfi_api.model.surface.resource import Resource
 
 
@@ -55,6 +57,8 @@ class Result:
     change_version: int = 0
     problem: dict[str, Any] | None = None
     caused_by: int | None = None
+    # What was tolerated in the document.
+    tolerated: Sequence[Tolerated] = ()
     # Whether a repetition may succeed without any change.
     is_temporary: bool = False
 
@@ -81,6 +85,8 @@ class Result:
             members["problem"] = self.problem
         if self.caused_by is not None:
             members["causedBy"] = self.caused_by
+        if self.tolerated:
+            members["tolerated"] = [{"path": each.path, "reason": each.reason.value} for each in self.tolerated]
         return members
 
 

@@ -1,16 +1,16 @@
 """Prepares the operations of a stretch for sets: their documents, and what refuses them without the database."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
 from edfi_api.api.batch.operations import Kind, Operation
-from edfi_api.api.batch.singles import Singles
+from edfi_api.api.batch.singles import Singles, tolerated_in
 from edfi_api.api.viewsets.headers import condition_of
 from edfi_api.documents.incoming import IncomingDocument
-from edfi_api.documents.leniency import Leniency
+from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.loading.bulk.candidates import REFUSALS
 from edfi_api.loading.bulk.sets import Row
 from edfi_api.storage.conditions import WriteCondition
@@ -32,6 +32,7 @@ class PreparedOperation:
     # Whether the natural key of the operation is not that of its document.
     changes_key: bool = False
     condition: WriteCondition = field(default_factory=WriteCondition)
+    tolerated: Sequence[Tolerated] = ()
 
     @property
     def own(self) -> set[int]:
@@ -79,7 +80,7 @@ def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
     document, preparer = operation.document, singles.preparer(operation.resource)
     if operation.refusal is not None or document is None:
         return PreparedOperation(operation, refusal=operation.refusal)
-    leniency = Leniency(is_strict=True) if singles.is_strict else None
+    leniency = Leniency(singles.is_strict)
     try:
         if operation.kind is not Kind.UPDATE:
             incoming = preparer.prepare_new(document, singles.stored_uris, leniency)
@@ -90,11 +91,12 @@ def prepared(operation: Operation, singles: Singles) -> PreparedOperation:
             document = document | {"id": str(uuid)}
             incoming = preparer.prepare_replacement(document, uuid, singles.stored_uris, leniency)
     except REFUSALS as refusal:
-        return PreparedOperation(operation, refusal=refusal)
+        return PreparedOperation(operation, refusal=refusal, tolerated=tolerated_in(leniency))
     changes_key = operation.key is not None and (
         preparer.extractor.identity(operation.key).referential_id != incoming.identity.referential_id
     )
-    return PreparedOperation(operation, incoming, None, changes_key, condition_of(operation.headers))
+    condition = condition_of(operation.headers)
+    return PreparedOperation(operation, incoming, None, changes_key, condition, tolerated_in(leniency))
 
 
 def independent(operations: Iterable[PreparedOperation]) -> Iterator[list[PreparedOperation]]:

@@ -35,12 +35,15 @@ class BatchRecord:
     def __post_init__(self) -> None:
         self._began = time.perf_counter()
         self._denied = 0
+        # For the audit log, which has those of the last attempt alone.
+        self._denials: list[dict[str, object]] = []
         self.request.batch = self  # type: ignore[attr-defined]
 
     def begin(self) -> None:
         """Begin an attempt: what an earlier one counted was rolled back."""
         self.sets = self.alone = self.refused = self._denied = 0
         self.results.clear()
+        self._denials.clear()
 
     def add(self, result: Result) -> None:
         operation = result.operation
@@ -51,11 +54,13 @@ class BatchRecord:
         if result.status in _DENIALS:
             self._denied += 1
             if self._denied <= _MOST_DENIALS:
-                self._audit(status=result.status, reason=_reason(result), index=operation.position)
+                self._denials.append({"status": result.status, "reason": _reason(result), "index": operation.position})
 
     def end(self) -> None:
         """Write what is known in the end."""
         self.seconds = time.perf_counter() - self._began
+        for denial in self._denials:
+            self._audit(**denial)
         if self._denied > _MOST_DENIALS:
             self._audit(reason=f"{self._denied - _MOST_DENIALS} more operations of the batch")
         facts = {

@@ -11,6 +11,7 @@ from uuid import UUID
 from edfi_api.api.batch.operations import Attempt, Kind, Operation, Result
 from edfi_api.api.batch.preparation import PreparedOperation, goes_alone, independent, prepared
 from edfi_api.api.batch.singles import Singles
+from edfi_api.documents.leniency import Tolerated
 from edfi_api.loading.bulk import sets
 from edfi_api.loading.bulk.conflicts import resolve_together
 from edfi_api.model.surface.resource import Resource
@@ -75,7 +76,7 @@ class Sets:
         results of those that were written."""
         by_type: dict[int, SetConditions] = {}
         rows: list[sets.Row] = []
-        written: list[Operation] = []
+        written: list[PreparedOperation] = []
         provided: set[int] = set()
         numbers = resource_types.numbers(self._using)
         able = [prepared(each, self._singles) for each in operations if not goes_alone(each)]
@@ -90,7 +91,7 @@ class Sets:
                 continue
             by_type[numbers[resource.name]] = conditions
             rows.append(row)
-            written.append(each.operation)
+            written.append(each)
             provided |= each.own
         if not rows:
             return []
@@ -147,29 +148,35 @@ class Sets:
         """What is certain."""
         done: dict[int, Attempt] = {}
         rows: list[sets.Row] = []
-        operations: list[Operation] = []
+        staged: list[PreparedOperation] = []
         for each in run:
             found = _row(each, known, conditions)
             if isinstance(found, sets.Row):
                 rows.append(found)
-                operations.append(each.operation)
+                staged.append(each)
             elif found is not None:
-                done[each.operation.position] = self._refused(each.operation, found)
+                done[each.operation.position] = self._refused(each.operation, found, each.tolerated)
         if len(rows) < _FEWEST:
             return done
         results = sets.write(rows, conditions, self._using, self._singles.client)
         for number, written in results.written.items():
-            done[operations[number].position] = self._result(operations[number], written), None
+            done[staged[number].operation.position] = self._result(staged[number], written), None
         for number, refusal in sets.refused(rows, results.conflicts, self._using):
-            done[operations[number].position] = self._refused(operations[number], refusal)
+            operation = staged[number].operation
+            done[operation.position] = self._refused(operation, refusal, staged[number].tolerated)
         return done
 
-    def _refused(self, operation: Operation, refusal: Exception) -> Attempt:
-        return self._singles.refused(operation, refusal), refusal
+    def _refused(self, operation: Operation, refusal: Exception, tolerated: Sequence[Tolerated] = ()) -> Attempt:
+        result = self._singles.refused(operation, refusal)
+        result.tolerated = tolerated
+        return result, refusal
 
-    def _result(self, operation: Operation, written: Written) -> Result:
+    def _result(self, prepared: PreparedOperation, written: Written) -> Result:
+        operation = prepared.operation
         status = 204 if operation.kind is Kind.UPDATE else 201 if written.outcome is Outcome.INSERTED else 200
-        return self._singles.written(operation, status, written)
+        result = self._singles.written(operation, status, written)
+        result.tolerated = prepared.tolerated
+        return result
 
     def _deleted(self, stretch: Sequence[Operation], conditions: SetConditions) -> Mapping[int, Attempt]:
         resource = stretch[0].resource

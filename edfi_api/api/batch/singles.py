@@ -4,7 +4,7 @@ So it has the same checks in the same order, the same effects and the same refus
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any
 from uuid import UUID
@@ -23,6 +23,7 @@ from edfi_api.api.viewsets.recorded_writes import data_store_of
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.documents.extraction import DocumentIdentity
 from edfi_api.documents.incoming import Preparer
+from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.problem_details.catalog import SYSTEM_ERROR, problem_of
 from edfi_api.problem_details.handler import correlation_id
@@ -105,15 +106,20 @@ class Singles:
 
     def attempted(self, operation: Operation) -> tuple[Result, Exception | None]:
         """What the single request would be answered, and the reason of a refusal. Every failure is a result."""
+        view = None
+        reason = None
         try:
             if operation.refusal is not None:
                 raise operation.refusal
             view = self.view(operation)
             response: HttpResponse = getattr(view, view.action)(view.request, prefix=addresses.DATA)
-            return _written(operation, view, response), None
+            result = _written(operation, view, response)
         except Exception as error:  # A bug refuses one operation, as it refuses one request.
             reason = self._reason(operation, error)
-            return self.refused(operation, reason), reason
+            result = self.refused(operation, reason)
+        if view is not None and view.leniency is not None:
+            result.tolerated = tolerated_in(view.leniency)
+        return result, reason
 
     def refused(self, operation: Operation, error: Exception) -> Result:
         """The result of an operation that was refused for this reason."""
@@ -191,6 +197,11 @@ class Singles:
             action, surface = ACTIONS[operation.kind.action], self.viewsets.served.surface
             return refusal_behind(self._request.user, operation.resource, action, surface, self.using) or error
         return error
+
+
+def tolerated_in(leniency: Leniency) -> Sequence[Tolerated]:
+    """What is reported as tolerated; strict handling refuses it."""
+    return () if leniency.is_strict else leniency.tolerated
 
 
 def _written(operation: Operation, view: OperationViewSet, response: HttpResponse) -> Result:

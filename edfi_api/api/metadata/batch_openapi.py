@@ -116,6 +116,11 @@ def _schemas() -> dict[str, Schema]:
             changeVersion=_VERSION,
             problem=schema_reference(PROBLEM),
             causedBy=_NUMBER | {"description": "The position of a failed operation that this one needed."},
+            tolerated={
+                "type": "array",
+                "description": "What was tolerated in the document, as in `Lenient-Handling` of the single request.",
+                "items": _object(["path", "reason"], path=_TEXT, reason=_TEXT),
+            },
         ),
         _SUMMARY: _object(
             ["summary"],
