@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import django
 from django.conf import settings
@@ -52,6 +52,29 @@ if settings.TELEMETRY:
     _django = import_module("meadowlark.telemetry").traced(_django)
 
 
+class _Streamed:
+    """An answer that may use databases while it is sent: only while a block is made, not while its client reads."""
+
+    def __init__(self, answer: Iterable[bytes]) -> None:
+        self._answer = answer
+        self._blocks = iter(answer)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes:
+        try:
+            return next(self._blocks)
+        finally:
+            _lent.take_back()
+
+    def close(self) -> None:
+        try:
+            cast(HttpResponse, self._answer).close()
+        finally:
+            _lent.take_back()
+
+
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Removes the charset of the Content-Type, since everything is UTF-8: Django would decode even the query string
     with it, and fail before any view is called if it is not a text encoding."""
@@ -63,7 +86,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     finally:
         _lent.take_back()
     if environ["REQUEST_METHOD"] != "HEAD":
-        return answer
+        return _Streamed(answer) if getattr(answer, "streaming", False) else answer
     # Django leaves dropping the body to the server, and gunicorn logs a warning for each.
     with closing(cast(HttpResponse, answer)):
         return []

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import http.client
 import json
+import re
 import signal
 import socket
 import threading
@@ -135,6 +136,64 @@ def test_a_worker_that_is_killed_leaves_whole_sets(one_worker, mode, begun):
     status, results = post(server, body, f"?mode={mode}")
     assert (status, len(stored_terms(server) - before)) == (200, 5_000)
     assert results[-1]["summary"]["byStatus"].get("200", 0) == len(stored)
+
+
+def test_results_are_sent_while_a_batch_is_worked_off_and_what_is_sent_is_on_disk(one_worker):
+    server, count, first = one_worker, 10_000, 20_000
+    with begun(server, lines(descriptor(number) for number in range(first, first + count))) as answer:
+        received = answer.read(100_000)
+        is_under_way = len(stored_since(server, first)) < count
+
+        server.workers()[0].send_signal(signal.SIGKILL)
+
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            while block := answer.read1(2**20):
+                received += block
+    wait_until(lambda: not is_writing(server), 30)
+    wait_until(server.workers, 30)
+    stored = stored_since(server, first)
+    results = [json.loads(line) for line in received.split(b"\n")[:-1]]
+    assert is_under_way
+    assert len(results) > 200
+    assert {first + result["index"] for result in results} <= stored
+    assert len(stored) < count
+
+
+def test_a_batch_of_a_client_that_has_gone_ends(one_worker):
+    server, count, first = one_worker, 20_000, 40_000
+    before = batches_that_ended(server)
+
+    with begun(server, lines(descriptor(number) for number in range(first, first + count))) as answer:
+        assert answer.read(1000)
+
+    wait_until(lambda: batches_that_ended(server) > before, 30)
+    assert 0 < len(stored_since(server, first)) < count
+
+
+@contextlib.contextmanager
+def begun(server: RealServer, body: bytes) -> Iterator[http.client.HTTPResponse]:
+    """The answer to an independent batch, as far as it has come."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": LINES}
+    connection.request("POST", "/batch?mode=independent", body, headers)
+    try:
+        yield connection.getresponse()
+    finally:
+        connection.close()
+
+
+def batches_that_ended(server: RealServer) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    found = re.search(r"^meadowlark_batch_size_count (\S+)$", text, re.MULTILINE)
+    return int(float(found[1])) if found else 0
+
+
+def stored_since(server: RealServer, first: int) -> set[int]:
+    numbers = {int(value.removeprefix("Term ")) for value in stored_terms(server)}
+    return {number for number in numbers if number >= first}
 
 
 def refused_by_death(server: RealServer, body: bytes, mode: str) -> None:

@@ -1,8 +1,13 @@
-"""The answer to a batch: results as they come, in memory up to a megabyte and in a temporary file beyond that."""
+"""The answer to a batch: results as they come, in memory up to a megabyte.
+
+What is longer is kept in a temporary file if nothing may be sent before the end, and is otherwise sent as it comes.
+"""
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from os import SEEK_END
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import Any, Self
 
 import orjson
 from django.http import StreamingHttpResponse
@@ -13,7 +18,7 @@ from edfi_api.api.viewsets.responses import FinishedResponse
 from edfi_api.documents import json_text
 
 _JSON = "application/json; charset=utf-8"
-_MOST_IN_MEMORY = 2**20
+MOST_IN_MEMORY = 2**20
 _BLOCK = 2**16
 
 
@@ -22,62 +27,125 @@ class Answer:
 
     def __init__(self, is_lines: bool) -> None:
         self._is_lines = is_lines
-        self._file = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115
+        self._is_empty = True
+        self._file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115
 
     def add(self, members: Mapping[str, Any]) -> None:
-        """Add a result, or the summary."""
+        """Add a result."""
         self._write(_text(members))
+
+    def skip(self, position: int) -> None:
+        """The result of this operation is left out."""
+
+    def end(self, summary: Mapping[str, Any]) -> None:
+        """Add the summary, behind all results."""
+        self._write(_text(summary))
+        if not self._is_lines:
+            self._file.write(b"]")
 
     def _write(self, text: bytes) -> None:
         if not self._is_lines:
-            self._file.write(b"," if self._file.tell() else b"[")
+            self._file.write(b"[" if self._is_empty else b",")
+        self._is_empty = False
         self._file.write(text)
         if self._is_lines:
             self._file.write(b"\n")
 
-    def response(self) -> HttpResponseBase:
-        """With everything that has been added; closes the answer when it is sent."""
-        if not self._is_lines:
-            self._file.write(b"]")
-        length = self._file.tell()
-        headers = {"Content-Type": LINES if self._is_lines else _JSON, "Content-Length": str(length)}
+    @property
+    def has_block(self) -> bool:
+        """Whether there is enough to be sent."""
+        return self._file.tell() >= _BLOCK
+
+    def take(self) -> bytes:
+        """What has been added since it was taken before."""
         self._file.seek(0)
-        if length > _MOST_IN_MEMORY:
+        taken = self._file.read()
+        self._file.seek(0)
+        self._file.truncate()
+        return taken
+
+    def response(self) -> HttpResponseBase:
+        """With everything, the summary included; closes the answer when it is sent."""
+        length = self._file.tell()
+        self._file.seek(0)
+        if length > MOST_IN_MEMORY:
+            headers = self._headers | {"Content-Length": str(length)}
             return StreamingHttpResponse(_blocks(self._file), headers=headers)
         with self._file:
-            return FinishedResponse(self._file.read(), 200, headers)
+            return self.finished(self._file.read())
+
+    def finished(self, text: bytes) -> HttpResponseBase:
+        """With a text that is whole."""
+        return FinishedResponse(text, 200, self._headers | {"Content-Length": str(len(text))})
+
+    def streamed(self, blocks: Iterator[bytes], until_sent: ExitStack) -> HttpResponseBase:
+        """With blocks that are still to come; `until_sent` is closed behind them, or when the client has gone."""
+        return StreamingHttpResponse(_Stream(blocks, until_sent), headers=self._headers)
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Content-Type": LINES if self._is_lines else _JSON}
 
     def close(self) -> None:
         self._file.close()
 
 
 class SortedAnswer(Answer):
-    """Results come in any order and are answered by position; the summary comes last."""
+    """Results come in any order and are answered by position."""
 
     def __init__(self, is_lines: bool) -> None:
         super().__init__(is_lines)
-        self._unsorted = SpooledTemporaryFile(_MOST_IN_MEMORY)  # noqa: SIM115
+        self._unsorted = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115
         # By position: where the text begins, and its length.
         self._places: dict[int, tuple[int, int]] = {}
+        # All results in front of this position are known.
+        self._next = 0
 
     def add(self, members: Mapping[str, Any]) -> None:
-        if "index" not in members:
-            for _, (start, length) in sorted(self._places.items()):
-                self._unsorted.seek(start)
-                self._write(self._unsorted.read(length))
-            return super().add(members)
-        text = _text(members)
-        self._places[members["index"]] = self._unsorted.tell(), len(text)
-        self._unsorted.write(text)
-        return None
+        self._place(members["index"], _text(members))
 
-    def response(self) -> HttpResponseBase:
-        self._unsorted.close()
-        return super().response()
+    def skip(self, position: int) -> None:
+        self._place(position, b"")
+
+    def end(self, summary: Mapping[str, Any]) -> None:
+        for position in sorted(self._places):
+            self._write_placed(position)
+        super().end(summary)
+
+    def _place(self, position: int, text: bytes) -> None:
+        self._unsorted.seek(0, SEEK_END)
+        self._places[position] = self._unsorted.tell(), len(text)
+        self._unsorted.write(text)
+        while self._next in self._places:
+            self._write_placed(self._next)
+            self._next += 1
+
+    def _write_placed(self, position: int) -> None:
+        start, length = self._places.pop(position)
+        if length:
+            self._unsorted.seek(start)
+            self._write(self._unsorted.read(length))
 
     def close(self) -> None:
         self._unsorted.close()
         super().close()
+
+
+class _Stream:
+    """An answer to a batch that is worked off while it is sent. If the client has gone, no further block is made."""
+
+    def __init__(self, blocks: Iterator[bytes], until_sent: ExitStack) -> None:
+        self._blocks = blocks
+        self._until_sent = until_sent
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes:
+        return next(self._blocks)
+
+    def close(self) -> None:
+        self._until_sent.close()
 
 
 def _text(members: Mapping[str, Any]) -> bytes:

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from django.http import HttpRequest
@@ -37,7 +38,16 @@ class BatchRecord:
         self._denied = 0
         # For the audit log, which has those of the last attempt alone.
         self._denials: list[dict[str, object]] = []
+        self._when_ended: Callable[[BatchRecord], None] | None = None
+        self._has_ended = False
         self.request.batch = self  # type: ignore[attr-defined]
+
+    def when_ended(self, count: Callable[["BatchRecord"], None]) -> None:
+        """Calls `count` when the batch has ended: at once, or while its answer is sent."""
+        if self._has_ended:
+            count(self)
+        else:
+            self._when_ended = count
 
     def begin(self) -> None:
         """Begin an attempt: what an earlier one counted was rolled back."""
@@ -75,6 +85,9 @@ class BatchRecord:
             "seconds": round(self.seconds, 3),
         }
         log_lines.write(_log, logging.INFO, facts)
+        self._has_ended = True
+        if self._when_ended is not None:
+            self._when_ended(self)
 
     def _audit(self, **facts: object) -> None:
         address = remote_address(self.request)

@@ -1,15 +1,16 @@
 """Many writes in one request: `POST /batch`. See meadowlark/docs/batch.md."""
 
 import time
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from functools import partial
+from itertools import chain
 
 from django.http.response import HttpResponseBase
 
 from edfi_api.api.batch import body as bodies
 from edfi_api.api.batch import parameters
 from edfi_api.api.batch.admission import admitted
-from edfi_api.api.batch.answers import Answer, SortedAnswer
+from edfi_api.api.batch.answers import MOST_IN_MEMORY, Answer, SortedAnswer
 from edfi_api.api.batch.body import Body
 from edfi_api.api.batch.causes import Causes
 from edfi_api.api.batch.envelope import Envelopes, most_bytes, refuse_unreadable
@@ -22,6 +23,7 @@ from edfi_api.api.batch.stored_uris import TransactionUris
 from edfi_api.api.batch.work import Batch
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.conf import api_settings
+from edfi_api.data_stores.access import MAIN_VISIT
 from edfi_api.security import rate_limits
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.exceptions import TooMuchContention
@@ -44,11 +46,18 @@ class BatchView(EdFiView):
         """Raises what is wrong with the batch as a whole."""
         wanted = parameters.read(request.query_params)
         bodies.is_lines(request.META.get("CONTENT_TYPE", ""))
-        with admitted(request.user.row_id), closing(bodies.received(request._request)) as body:
+        with ExitStack() as until_sent:
+            until_sent.enter_context(admitted(request.user.row_id))
+            body = until_sent.enter_context(closing(bodies.received(request._request)))
             self._divide(body, wanted)
             limit = api_settings.BATCH_OPERATIONS_PER_MINUTE
             rate_limits.limit(f"batch:{request.user.row_id}", limit, len(body))
-            return self._answer(request, body, wanted)
+            record = BatchRecord(request._request, wanted, len(body))
+            until_sent.callback(record.end)
+            end = time.monotonic() + api_settings.BATCH_SECONDS
+            if wanted.is_atomic:
+                return self._atomic(request, body, record, end)
+            return self._independent(request, body, record, end, until_sent)
 
     def _divide(self, body: Body, wanted: Parameters) -> None:
         is_stream = body.is_lines and not wanted.is_atomic
@@ -59,40 +68,55 @@ class BatchView(EdFiView):
         if wanted.is_atomic:
             refuse_unreadable(body)
 
-    def _answer(self, request: EdFiRequest, body: Body, wanted: Parameters) -> HttpResponseBase:
-        record = BatchRecord(request._request, wanted, len(body))
-        end = time.monotonic() + api_settings.BATCH_SECONDS
-        try:
-            for number in range(_ATTEMPTS if wanted.is_atomic else 0):
-                with suppress(TooMuchContention):
-                    return self._worked_off(request, body, record, end, is_repetition=number > 0, may_be_repeated=True)
-            return self._worked_off(request, body, record, end, is_repetition=wanted.is_atomic)
-        finally:
-            record.end()
-
-    def _worked_off(
-        self, request: EdFiRequest, body: Body, record: BatchRecord, end: float, **attempt: bool
+    def _independent(
+        self, request: EdFiRequest, body: Body, record: BatchRecord, end: float, until_sent: ExitStack
     ) -> HttpResponseBase:
+        """A long answer is sent while the rest of it is made, after `dispatch` has ended."""
+        answer = until_sent.enter_context(closing(self._answer(request, body, record.parameters)))
+        blocks = self._batch(request, body, record, end).independently(answer)
+        text = b""
+        for block in blocks:
+            text += block
+            if len(text) > MOST_IN_MEMORY:
+                until_sent.callback(self.visit.end)
+                self.visit = MAIN_VISIT
+                return answer.streamed(chain([text], blocks), until_sent.pop_all())
+        return answer.finished(text)
+
+    def _atomic(self, request: EdFiRequest, body: Body, record: BatchRecord, end: float) -> HttpResponseBase:
+        for number in range(_ATTEMPTS):
+            with suppress(TooMuchContention):
+                attempt = self._batch(request, body, record, end, is_repetition=number > 0, may_be_repeated=True)
+                return self._at_once(attempt, self._answer(request, body, record.parameters))
+        last = self._batch(request, body, record, end, is_repetition=True)
+        return self._at_once(last, self._answer(request, body, record.parameters))
+
+    def _at_once(self, attempt: Batch, answer: Answer) -> HttpResponseBase:
         """The answer of one attempt. Raises TooMuchContention if it may be repeated."""
-        wanted, using = record.parameters, self.using
-        uris = TransactionUris(using) if wanted.is_atomic else partial(stored_uris, using=using)
-        preparers = self.viewsets.served.preparers
-        record.begin()
-        kind = Answer if wanted.order is Order.GIVEN else SortedAnswer
-        answer = kind(bodies.answers_in_lines(request.META.get("HTTP_ACCEPT", ""), body.is_lines))
         try:
-            Batch(
-                body,
-                wanted,
-                self.envelopes,
-                Singles(request, self.viewsets, using, uris),
-                Causes(preparers, self.natural_keys),
-                record,
-                Sorting(self.loading_order, self.natural_keys, preparers, using),
-                end,
-                **attempt,
-            ).work_off(answer)
+            attempt.atomically(answer)
             return answer.response()
         except BaseException:
             answer.close()
             raise
+
+    def _answer(self, request: EdFiRequest, body: Body, wanted: Parameters) -> Answer:
+        kind = Answer if wanted.order is Order.GIVEN else SortedAnswer
+        return kind(bodies.answers_in_lines(request.META.get("HTTP_ACCEPT", ""), body.is_lines))
+
+    def _batch(self, request: EdFiRequest, body: Body, record: BatchRecord, end: float, **attempt: bool) -> Batch:
+        wanted, using = record.parameters, self.using
+        uris = TransactionUris(using) if wanted.is_atomic else partial(stored_uris, using=using)
+        preparers = self.viewsets.served.preparers
+        record.begin()
+        return Batch(
+            body,
+            wanted,
+            self.envelopes,
+            Singles(request, self.viewsets, using, uris),
+            Causes(preparers, self.natural_keys),
+            record,
+            Sorting(self.loading_order, self.natural_keys, preparers, using),
+            end,
+            **attempt,
+        )

@@ -51,22 +51,33 @@ class Batch:
         self._sets = Sets(self.singles)
         self._recorded = RecordedOperations(self.singles, is_atomic=self.parameters.is_atomic)
 
-    def work_off(self, answer: Answer) -> None:
-        """Add results and summary to the answer. Raises BatchFailed and BatchTimeout if nothing was written."""
-        if self.parameters.is_atomic:
-            self._atomically(answer)
-        else:
-            self._independently(answer)
-        record_writer(self.singles.client, self.singles.using)
-        answer.add(self.summary.members())
-
-    def _atomically(self, answer: Answer) -> None:
+    def atomically(self, answer: Answer) -> None:
+        """Add all results and the summary to the answer. Raises BatchFailed and BatchTimeout if nothing was written."""
         try:
             self._in_one_transaction(answer)
         except BatchFailed:
             self._recorded.rolled_back()
             raise
         self._recorded.committed()
+        record_writer(self.singles.client, self.singles.using)
+        answer.end(self.summary.members())
+
+    def independently(self, answer: Answer) -> Iterator[bytes]:
+        """The answer in blocks. What is in one is on disk, and no transaction is open when it is taken.
+
+        Raises BatchTimeout if nothing was done.
+        """
+        try:
+            for result, refusal in self._attempts():
+                self._note(result, refusal, answer)
+                if answer.has_block:
+                    yield answer.take()
+        finally:
+            record_writer(self.singles.client, self.singles.using)
+        if self.summary.not_done and not self.summary.by_status:
+            raise BatchTimeout
+        answer.end(self.summary.members())
+        yield answer.take()
 
     def _in_one_transaction(self, answer: Answer) -> None:
         failures, using = Failures(), self.singles.using
@@ -87,12 +98,6 @@ class Batch:
                 named = [result.members() for result in failures.named()]
                 raise BatchFailed(named, failures.count, failures.are_temporary)
 
-    def _independently(self, answer: Answer) -> None:
-        for result, refusal in self._attempts():
-            self._note(result, refusal, answer)
-        if self.summary.not_done and not self.summary.by_status:
-            raise BatchTimeout
-
     def _note(self, result: Result, refusal: Exception | None, answer: Answer) -> None:
         self.summary.count(result)
         self.record.add(result)
@@ -102,6 +107,8 @@ class Batch:
             uris.forget()
         if result.is_refused or self.parameters.returned is Return.ALL:
             answer.add(result.members())
+        else:
+            answer.skip(result.operation.position)
 
     def _attempts(self) -> Iterator[Attempt]:
         """The results, by position in given order. Ends early when the time is over."""

@@ -48,7 +48,7 @@ class ObservabilityMiddleware:
         _counter(method, route, response.status_code).inc()
         _count_problem_and_client(request, response)
         if view == _BATCH_VIEW and (batch := getattr(request, "batch", None)):
-            _count_batch(batch)
+            batch.when_ended(_count_batch)
         log_request(request, response, method, route, seconds)
         return response
 
