@@ -23,13 +23,13 @@ SELECT d.natural_key, ARRAY(
 
 def both_ways(client: BatchClient, operations: list[dict[str, Any]], preparers, **how: Any) -> tuple[Any, Any]:
     """Answers and tables of one after the other, then those of the batch; nothing of it stays in the database."""
-    alone = rolled_back(lambda: (one_after_the_other(client.api, operations), _tables(preparers)))
+    alone = rolled_back(lambda: (one_after_the_other(client.api, operations), tables(preparers)))
     return alone, together(client, operations, preparers, **how)
 
 
 def together(client: BatchClient, operations: list[dict[str, Any]], preparers, **how: Any) -> Any:
     """Answers and tables of the batch; nothing of it stays in the database."""
-    return rolled_back(lambda: (as_batch(client, operations, **how), _tables(preparers)))
+    return rolled_back(lambda: (as_batch(client, operations, **how), tables(preparers)))
 
 
 def one_after_the_other(api: ApiTestClient, operations: list[dict[str, Any]]) -> list[Any]:
@@ -90,7 +90,7 @@ def _comparable(problem: dict[str, Any] | None) -> Any:
     return problem and {name: value for name, value in problem.items() if name != "correlationId"}
 
 
-def _tables(preparers) -> Any:
+def tables(preparers) -> Any:
     assert list(disagreements(preparers, "default")) == []
     with connection.cursor() as cursor:
         cursor.execute(_LINKS)

@@ -34,6 +34,25 @@ def test_atomic_batches_that_make_the_same_documents_in_contrary_order_succeed(b
         assert [answer.status_code for answer in answers] == [200, 200]
 
 
+def test_atomic_batches_that_change_the_same_documents_in_contrary_order_succeed(batch):
+    batch.results([student(number) for number in range(100, 120)])
+
+    def changes(name: str, numbers):
+        return [
+            operation
+            for number in numbers
+            for operation in (student(number, firstName=name), period(f"{name}{number}"))
+        ]
+
+    answers = at_once(
+        lambda: batch.send(changes("Ida", range(100, 120))), lambda: batch.send(changes("Ann", range(119, 99, -1)))
+    )
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    changed = Document.objects.filter(body__studentUniqueId__in=[f"S{number}" for number in range(100, 120)])
+    assert len({each.body["firstName"] for each in changed}) == 1, "all of one batch"
+
+
 def test_a_version_is_replaced_once(batch):
     (found,) = batch.results([school(1)])
     change = {"op": "update", "id": found["id"], "ifMatch": found["etag"]}
