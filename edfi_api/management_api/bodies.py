@@ -96,6 +96,8 @@ def _value(member: Member, sent: Mapping[str, Any]) -> Any:
     name = member.name.lower()
     if member.is_required and name not in sent:
         raise problems.invalid_json()
+    if name not in sent and member.absent is not None:
+        return member.absent
     try:
         return _READERS[member.kind](sent.get(name))
     except (ValueError, TypeError):

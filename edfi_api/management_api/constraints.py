@@ -24,4 +24,5 @@ def written(refusals: Mapping[str, Refusal] | None = None) -> Iterator[None]:
         refusal = (refusals or {}).get(name or "")
         if refusal is None:
             raise
-        raise refusal from error
+        # A new one: exceptions of concurrent requests must not share their tracebacks.
+        raise Refusal(refusal.problem) from error

@@ -43,6 +43,8 @@ class Member:
     kind: Kind = Kind.TEXT
     rules: tuple[Rule, ...] = ()
     is_required: bool = False
+    # The value of a member that is absent; None means that of null.
+    absent: Any = None
 
     @property
     def key(self) -> str:

@@ -15,6 +15,8 @@ from .v3.api_clients import ApiClients
 from .v3.applications import Applications
 from .v3.authorization_metadata import AuthorizationMetadataView
 from .v3.claim_sets import ClaimSets
+from .v3.data_store_parts import DataStoreContexts, DataStoreDerivatives
+from .v3.data_stores import DataStores
 from .v3.grants import Grants
 from .v3.hierarchy import (
     ActionsView,
@@ -23,14 +25,28 @@ from .v3.hierarchy import (
     ResourceClaimActionsView,
     ResourceClaimsView,
 )
+from .v3.profiles import Profiles
+from .v3.tenants import Tenants
 from .v3.vendors import Vendors
 from .views import ManagementView, UnknownAddressView
 
-V3: tuple[type[Collection], ...] = (Vendors, Applications, ApiClients, ClaimSets)
+V3: tuple[type[Collection], ...] = (
+    Vendors,
+    Applications,
+    ApiClients,
+    ClaimSets,
+    Profiles,
+    DataStores,
+    DataStoreContexts,
+    DataStoreDerivatives,
+    Tenants,
+)
 # Further addresses: actions by method.
 FURTHER_V3: Mapping[str, tuple[type[Collection], dict[str, str]]] = {
     "vendors/<id>/applications": (Vendors, {"get": "applications"}),
     "apiClients/<id>/reset-credential": (ApiClients, {"put": "reset_credential"}),
+    "dataStores/<id>/applications": (Applications, {"get": "of_data_store"}),
+    "dataStores/<id>/state": (DataStores, {"put": "state"}),
     "claimSets/copy": (ClaimSets, {"post": "copy"}),
     "claimSets/import": (ClaimSets, {"post": "import_"}),
     "claimSets/<id>/export": (ClaimSets, {"get": "export"}),

@@ -22,6 +22,8 @@ class Profile(models.Model):
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="profiles")
     name = models.CharField(max_length=LONGEST_NAME, validators=[_name_of_a_profile])
     definition = models.TextField()
+    # The XML from which the definition was read, if it was sent so; a trigger clears it when the definition changes.
+    sent = models.TextField(blank=True, default="", editable=False)
     note = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     modified_at = models.DateTimeField(auto_now=True)

@@ -54,7 +54,9 @@ _ATTRIBUTES = {
 }
 _ONCE = ("ReadContentType", "WriteContentType", "Filter")
 _NO_NAME = "Profile element must have a 'name' attribute."
-_NO_RESOURCE = "Profile definition must contain at least one Resource element."
+# Which structural problem it is, for those who word it differently.
+NO_RESOURCE = "Profile definition must contain at least one Resource element."
+NO_RESOURCE_NAME = "'Resource' must have a 'name' attribute."
 _NO_ROOT = "Profile definition XML must have a 'Profile' root element."
 
 
@@ -115,7 +117,7 @@ class _Reader:
         if not element.get("name"):
             self._report(element, _NO_NAME)
         if element.find("Resource") is None:
-            self._report(element, _NO_RESOURCE)
+            self._report(element, NO_RESOURCE)
         self._check_structure(element)
         resources = tuple(self._resource(child) for child in element.iterfind("Resource"))
         return ProfileDefinition(element.get("name") or "", resources, _line(element))

@@ -1,0 +1,1 @@
+DROP FUNCTION clear_sent_definition CASCADE;
