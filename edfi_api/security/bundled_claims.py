@@ -26,6 +26,8 @@ RELATIONSHIPS = "domains/relationshipBasedData"
 NAMESPACES = "domains/namespaceBasedData"
 # These resources have no securable elements, so only claim sets with overriding strategies give access to them.
 UNSECURED = "domains/unsecuredData"
+# The beginning of the claims of validation.
+VALIDATION = "ed-fi-x-validations/"
 
 
 def bundled_claims(surface: Surface) -> Claims:
@@ -46,7 +48,7 @@ def fill_claims(surface: Surface) -> None:
     known = set(ResourceClaim.objects.values_list("name", flat=True))
     missing = {
         name: claim
-        for name, claim in claims_of_resources(surface).items()
+        for name, claim in {**claims_of_resources(surface), **_claims_of_validation()}.items()
         if name not in known and claim.parent in known
     }
     if missing:
@@ -56,6 +58,12 @@ def fill_claims(surface: Surface) -> None:
 def reserve(names: Iterable[str]) -> None:
     """Mark the shared claim sets of these names as ones that come along."""
     ClaimSet.objects.filter(tenant=None, name__in=list(names), is_system_reserved=False).update(is_system_reserved=True)
+
+
+def _claims_of_validation() -> dict[str, ResourceClaimValue]:
+    """The bundled claims of rules, runs and results, which no data standard has."""
+    bundled = read_claims((_FOLDER / "resource_claims.json").read_bytes()).resource_claims
+    return {name: claim for name, claim in bundled.items() if name.startswith(VALIDATION)}
 
 
 def claims_of_resources(surface: Surface) -> dict[str, ResourceClaimValue]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from edfi_api.model.surface.resource import Surface
 from edfi_api.storage.driver.sql_files import statements_beside
 
 from .connections import Connection
@@ -30,7 +31,7 @@ class Registered:
     published_basis: str | None = None
 
 
-def register(rules: Iterable[Rule], connection: Connection) -> list[Registered]:
+def register(rules: Iterable[Rule], surface: Surface, connection: Connection) -> list[Registered]:
     """Save the metadata of the rules; those that are not switched off."""
     before = {(source, identifier): tuple(facts) for source, identifier, *facts in connection.execute(_BEFORE)}
     found = []
@@ -38,19 +39,20 @@ def register(rules: Iterable[Rule], connection: Connection) -> list[Registered]:
         version, digest = before.get((rule.source, rule.identifier), (None, None))
         if version == rule.version and digest != rule.digest:
             log.warning("the rule %s has another text than before, but the same version %s", rule.name, version)
-        [[number, is_on, overrides, *published]] = connection.execute(_SAVE.text, _columns(rule))
+        [[number, is_on, overrides, *published]] = connection.execute(_SAVE.text, _columns(rule, surface))
         if is_on:
             found.append(Registered(rule, number, overrides, *published))
     return found
 
 
-def _columns(rule: Rule) -> dict[str, Any]:
+def _columns(rule: Rule, surface: Surface) -> dict[str, Any]:
+    resource = surface.resource_at(rule.resource)
     declared = {name: {"type": each.type, "default": str(each.default)} for name, each in rule.parameters.items()}
     return {
         **{name: getattr(rule, name) for name in ("source", "identifier", "version", "digest", "language", "category")},
         **{name: getattr(rule, name) for name in ("short", "description", "help_url", "external_id", "active")},
         "file": str(rule.path),
-        "resource": rule.resource,
+        "resource": resource.name.resource if resource else rule.resource,
         "severity": rule.severity,
         "logic": rule.text[:_LONGEST_LOGIC] if rule.publish_logic else "",
         "declared_parameters": json.dumps(declared),

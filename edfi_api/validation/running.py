@@ -119,7 +119,7 @@ def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: 
             connection.execute(_STOP_KILLED)
             connection.execute(_CLEAR)
             number = _begin(identifier, request.by, connection, using)
-            registered = register(known, connection)
+            registered = register(known, surface, connection)
             if request.retires_others:
                 retire(connection, number, [each.number for each in registered])
         chosen = [each for each in registered if request.includes(each.rule)]

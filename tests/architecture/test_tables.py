@@ -68,6 +68,7 @@ OWNERS = {
     "student_path": STORAGE,
     "superseded_document": HISTORY,
     "tenant": DATA_STORES,
+    "validation_consumer": VALIDATION,
     "validation_result": VALIDATION,
     "validation_rule": VALIDATION,
     "validation_run": VALIDATION,

@@ -1,0 +1,151 @@
+"""The results of validation over HTTP: those that the client may see."""
+
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+from rest_framework.response import Response
+
+from edfi_api.api.validation.base import ENGINE, Rows, ValidationView, id_of, moment
+from edfi_api.api.validation.query import VERSIONS, Field, choice, conditions
+from edfi_api.api.validation.rules import SEVERITY
+from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.changes.change_queries.windows import read_window
+from edfi_api.profiles.visibility import visibility_of
+from edfi_api.queries.parameters import refuse_filters
+from edfi_api.queries.selection import Window
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.validation.resources import RESULT
+from edfi_api.validation.visible import RESULTS, Readable
+
+_IDENTIFIER = "replace(d.result_key::text, '-', '') || '-' || d.episode"
+# Profiles may hide members of documents, which message and context may quote.
+_ITEM = f"""json_strip_nulls(json_build_object(
+    'id', d.result_uuid, 'resultIdentifier', {_IDENTIFIER}, 'resourceType', v.resource,
+    'validationRuleReference', json_build_object('ruleIdentifier', v.identifier, 'ruleSource', v.source),
+    'validationRunReference', CASE WHEN run.id IS NOT NULL THEN json_build_object(
+        'runIdentifier', run.run_identifier, 'host', %(host)s::text, 'ruleEngine', '{ENGINE}'
+    ) END,
+    'educationOrganizationReference', json_build_object('educationOrganizationId', d.organization),
+    'resourceId', d.document_uuid,
+    'resourceLink', '/data' || (%(paths)s::json ->> d.resource_type_id::text) || '/' || d.document_uuid,
+    'naturalKey', d.natural_key,
+    'studentReference', CASE WHEN d.student IS NOT NULL THEN json_build_object('studentUniqueId', d.student) END,
+    'staffReference', CASE WHEN d.staff IS NOT NULL THEN json_build_object('staffUniqueId', d.staff) END,
+    'namespace', d.namespace, 'severityDescriptor', {SEVERITY}, 'category', v.category,
+    'message', CASE WHEN %(is_whole)s::boolean THEN d.message ELSE v.short_description END,
+    'additionalContexts', CASE WHEN %(is_whole)s::boolean THEN (
+        SELECT json_agg(json_build_object('identificationCode', name, 'customizationValue', value) ORDER BY name)
+          FROM jsonb_each_text(d.context) AS each (name, value)
+    ) END,
+    'appearedDateTime', {moment("d.appeared_at")}, 'resolvedDateTime', {moment("d.resolved_at")},
+    'changeVersion', d.validation_version, '_etag', d.validation_version::text,
+    '_lastModifiedDate', {moment("coalesce(d.resolved_at, d.appeared_at)")}
+))"""
+_DELETE = Sql(
+    f"""json_build_object(
+    'id', d.result_uuid, 'changeVersion', d.validation_version,
+    'keyValues', json_build_object('resultIdentifier', {_IDENTIFIER}, 'resourceType', v.resource)
+)"""
+)
+_FIELDS = (
+    Field("id", "d.result_uuid", "uuid"),
+    Field("resultIdentifier", _IDENTIFIER),
+    Field("resourceType", "v.resource"),
+    Field("ruleIdentifier", "v.identifier"),
+    Field("ruleSource", "v.source"),
+    Field("category", "v.category"),
+    Field("severityDescriptor", SEVERITY),
+    Field("runIdentifier", "run.run_identifier"),
+    Field("educationOrganizationId", "d.organization", "bigint"),
+    Field("resourceId", "d.document_uuid", "uuid"),
+    Field("studentUniqueId", "d.student"),
+    Field("staffUniqueId", "d.staff"),
+    Field("namespace", "d.namespace"),
+    Field("naturalKey", "d.natural_key"),
+)
+_STATES = {"open": "d.resolved_at IS NULL", "resolved": "d.resolved_at IS NOT NULL", "all": "true"}
+_NEWEST = Sql("SELECT coalesce(max(validation_version), 0) FROM validation_result")
+
+
+class VisibleResultsView(ValidationView):
+    """A view of results; each action reads only what the client may see."""
+
+    resource = RESULT
+
+    def readable(self, request: EdFiRequest) -> Readable:
+        visibility = visibility_of(request.user, self.profiles)
+        return Readable.of(request.user, visibility.is_open, self.surface, self.using)
+
+    def visible(self, request: EdFiRequest) -> tuple[Sql, Sql]:
+        """The JSON of a result, and the condition on results. Raises what `authorize` does."""
+        policy = self.authorize(request).policy
+        readable = self.readable(request)
+        given = {
+            "host": self.host(request),
+            "paths": orjson.dumps({str(number): path for number, path in readable.paths.items()}).decode(),
+            "is_whole": not request.user.profile_ids,
+        }
+        return Sql(_ITEM, given), readable.results(policy)
+
+
+class ResultsView(VisibleResultsView):
+    """Open results, unless `state` says otherwise."""
+
+    action = "list"
+
+    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
+        query = request.query_params
+        page = self.paginator.read_offset(request)
+        window = read_window(query)
+        state = choice(query, "state", tuple(_STATES))
+        found = conditions(_FIELDS, query, {"state", *VERSIONS})
+        item, visible = self.visible(request)
+        order = "d.validation_version" if window.is_bounded else "d.id"
+        selected = [Sql(_STATES[state]), _within(window), *found, visible]
+        return self.page(page, Rows(item, RESULTS, selected, order))
+
+
+class ResultView(VisibleResultsView):
+    """One result. One that the client may not see is answered as one that does not exist."""
+
+    detail = True
+    action = "retrieve"
+
+    def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
+        condition = id_of("d.result_uuid", item_id)
+        item, visible = self.visible(request)
+        return self.item(Rows(item, RESULTS, [condition, visible]))
+
+
+class ResolvedResultsView(VisibleResultsView):
+    """Resolved results, for clients that follow results as they follow documents."""
+
+    detail = None
+    action = "deletes"
+
+    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
+        page = self.paginator.read_offset(request)
+        window = read_window(request.query_params)
+        refuse_filters(request.query_params)
+        policy = self.authorize(request).policy
+        visible = self.readable(request).resolved_results(policy)
+        selected = [Sql(_STATES["resolved"]), _within(window), visible]
+        return self.page(page, Rows(_DELETE, RESULTS, selected, "d.validation_version"))
+
+
+class AvailableVersionsView(ValidationView):
+    """The versions of results, for any client that may read results."""
+
+    detail = None
+    resource = RESULT
+    action = "list"
+
+    def get(self, request: EdFiRequest, **kwargs: Any) -> Response:
+        self.authorize(request)
+        return Response({"oldestChangeVersion": 0, "newestChangeVersion": self.rows(_NEWEST)[0][0]})
+
+
+def _within(window: Window) -> Sql:
+    given = {"first_version": window.first, "last_version": window.last}
+    return Sql("d.validation_version BETWEEN %(first_version)s::bigint AND %(last_version)s::bigint", given)

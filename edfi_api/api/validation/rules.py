@@ -1,0 +1,69 @@
+"""The rules of validation over HTTP."""
+
+from typing import Any
+
+from django.http import HttpResponse
+
+from edfi_api.api.validation.base import NAMESPACE, Rows, ValidationView, id_of, moment
+from edfi_api.api.validation.query import Field, conditions
+from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.validation.resources import RULE
+
+SEVERITY = f"""'{NAMESPACE}/SeverityDescriptor#' || CASE v.severity
+    WHEN 'major' THEN 'Major Validation Error' WHEN 'minor' THEN 'Minor Validation Error' ELSE 'Warning' END"""
+_STATUS = f"""'{NAMESPACE}/RuleStatusDescriptor#' || CASE
+    WHEN v.retired_at IS NULL AND v.is_active AND NOT v.is_switched_off THEN 'Active' ELSE 'Inactive' END"""
+_LANGUAGE = f"'{NAMESPACE}/ValidationLogicTypeDescriptor#' || v.language"
+_ROWS = "FROM validation_rule v"
+_ITEM = Sql(
+    f"""json_strip_nulls(json_build_object(
+    'id', v.rule_uuid, 'ruleIdentifier', v.identifier, 'ruleSource', v.source, 'helpUrl', nullif(v.help_url, ''),
+    'shortDescription', v.short_description, 'description', nullif(v.description, ''),
+    'ruleStatusDescriptor', {_STATUS}, 'category', v.category, 'severityDescriptor', {SEVERITY},
+    'externalRuleId', nullif(v.external_id, ''), 'validationLogicTypeDescriptor', {_LANGUAGE},
+    'validationLogic', nullif(v.logic, ''), 'version', v.version, 'resourceType', v.resource,
+    '_etag', (extract(epoch FROM v.modified_at) * 1000000)::bigint::text, '_lastModifiedDate', {moment("v.modified_at")}
+))"""
+)
+_FIELDS = (
+    Field("id", "v.rule_uuid", "uuid"),
+    Field("ruleIdentifier", "v.identifier"),
+    Field("ruleSource", "v.source"),
+    Field("helpUrl", "v.help_url"),
+    Field("shortDescription", "v.short_description"),
+    Field("description", "v.description"),
+    Field("ruleStatusDescriptor", _STATUS),
+    Field("category", "v.category"),
+    Field("severityDescriptor", SEVERITY),
+    Field("externalRuleId", "v.external_id"),
+    Field("validationLogicTypeDescriptor", _LANGUAGE),
+    Field("version", "v.version"),
+    Field("resourceType", "v.resource"),
+)
+
+
+class RulesView(ValidationView):
+    """All rules that were ever run."""
+
+    resource = RULE
+    action = "list"
+
+    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
+        page = self.paginator.read_offset(request)
+        found = conditions(_FIELDS, request.query_params)
+        self.authorize(request)
+        return self.page(page, Rows(_ITEM, _ROWS, found, "v.id"))
+
+
+class RuleView(ValidationView):
+    """One rule."""
+
+    detail = True
+    resource = RULE
+    action = "retrieve"
+
+    def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
+        condition = id_of("v.rule_uuid", item_id)
+        self.authorize(request)
+        return self.item(Rows(_ITEM, _ROWS, [condition]))

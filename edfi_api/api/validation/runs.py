@@ -1,0 +1,89 @@
+"""The runs of validation over HTTP."""
+
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+
+from edfi_api.api.validation.base import ENGINE, NAMESPACE, Rows, id_of, moment
+from edfi_api.api.validation.query import Field, conditions
+from edfi_api.api.validation.results import VisibleResultsView
+from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.security.actions import Action
+from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes
+from edfi_api.security.row_policies import row_policy
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.validation.resources import RESULT, RUN
+from edfi_api.validation.visible import RESULTS
+
+_STATUS = f"'{NAMESPACE}/RunStatusDescriptor#' || r.status"
+_ROWS = "FROM validation_run r"
+# `counts` has, for each rule, how many results the client may see that appeared or were resolved.
+_ITEM = f"""json_strip_nulls(json_build_object(
+    'id', r.run_uuid, 'runIdentifier', r.run_identifier, 'host', %(host)s::text, 'ruleEngine', '{ENGINE}',
+    'runStartDateTime', {moment("r.started_at")}, 'runStatusDescriptor', {_STATUS},
+    'runFinishDateTime', {moment("r.finished_at")}, 'changeVersion', r.change_version,
+    'rules', (
+        SELECT json_agg(json_build_object(
+            'validationRuleReference', json_build_object('ruleIdentifier', v.identifier, 'ruleSource', v.source),
+            'outcome', o.outcome,
+            'appeared', (%(counts)s::json -> v.id::text ->> 0)::bigint,
+            'resolved', (%(counts)s::json -> v.id::text ->> 1)::bigint
+        ) ORDER BY v.source, v.identifier)
+          FROM validation_run_rule o JOIN validation_rule v ON v.id = o.rule_id WHERE o.run_id = r.id
+    ),
+    '_etag', coalesce(extract(epoch FROM r.finished_at)::bigint::text, r.status),
+    '_lastModifiedDate', {moment("coalesce(r.finished_at, r.started_at)")}
+))"""
+_FIELDS = (
+    Field("id", "r.run_uuid", "uuid"),
+    Field("runIdentifier", "r.run_identifier"),
+    Field("runStatusDescriptor", _STATUS),
+    Field("changeVersion", "r.change_version", "bigint"),
+)
+_COUNTS = """
+SELECT d.rule_id, count(*) FILTER (WHERE d.first_run = r.id), count(*) FILTER (WHERE d.resolved_run = r.id)
+{rows} JOIN validation_run r ON r.id IN (d.first_run, d.resolved_run)
+ WHERE r.run_uuid = %(item_id)s::uuid AND {visible}
+ GROUP BY d.rule_id
+"""
+_RULES = Sql("SELECT id FROM validation_rule")
+
+
+class RunsView(VisibleResultsView):
+    """All runs, without counts."""
+
+    resource = RUN
+    action = "list"
+
+    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
+        page = self.paginator.read_offset(request)
+        found = conditions(_FIELDS, request.query_params)
+        self.authorize(request)
+        item = Sql(_ITEM, {"host": self.host(request), "counts": "{}"})
+        return self.page(page, Rows(item, _ROWS, found, "r.id"))
+
+
+class RunView(VisibleResultsView):
+    """One run, with counts of the results that the client may see."""
+
+    detail = True
+    resource = RUN
+    action = "retrieve"
+
+    def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
+        condition = id_of("r.run_uuid", item_id)
+        self.authorize(request)
+        counts = orjson.dumps(self._counts(request, condition)).decode()
+        return self.item(Rows(Sql(_ITEM, {"host": self.host(request), "counts": counts}), _ROWS, [condition]))
+
+    def _counts(self, request: EdFiRequest, condition: Sql) -> dict[str, list[int]]:
+        """By rule: how many appeared, how many were resolved. Nothing if the client may not read results."""
+        try:
+            policy = row_policy(request.user, RESULT, Action.READ, self.surface, self.using)
+            visible = self.readable(request).results(policy)
+        except (*UNAUTHORIZABLE, NoNamespacePrefixes):
+            return {}
+        statement = Sql(_COUNTS, condition.parameters).fill(rows=RESULTS, visible=visible)
+        found = {str(rule): [0, 0] for (rule,) in self.rows(_RULES)}
+        return found | {str(rule): [appeared, resolved] for rule, appeared, resolved in self.rows(statement)}

@@ -1,0 +1,350 @@
+"""`/validation/v1`: the form of its answers, and that no client learns of documents that it may not read."""
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import orjson
+import pytest
+
+from edfi_api.security.claims_file import read_claims
+from edfi_api.security.claims_store import load
+from tests.conftest import ApiTestClient, new_token
+
+RESULTS = "/validation/v1/validationResults"
+RULES = "/validation/v1/validationRules"
+RUNS = "/validation/v1/validationRuns"
+HEAD = """/*
+identifier = "{identifier}"
+source = "tests"
+version = "1"
+short = "{identifier} is violated"
+severity = "{severity}"
+category = "{category}"
+resource = "{resource}"
+*/
+"""
+ENROLLMENTS = "ed-fi/studentSchoolAssociations"
+EACH = "SELECT id AS document_id, jsonb_build_object('entryDate', body ->> 'entryDate') AS context FROM documents('{}')"
+PEOPLE = "FROM unnest(ARRAY['A', 'B']) x"
+PAIRS = """
+SELECT a.id AS document_id, b.organization::text AS key, ARRAY[b.id] AS other_document_ids
+  FROM documents('{0}') a JOIN documents('{0}') b ON a.student = b.student AND a.id <> b.id
+"""
+
+
+def write(rules: Any, identifier: str, query: str, resource: str = ENROLLMENTS, **members: str) -> None:
+    head = HEAD.format(identifier=identifier, resource=resource, **{"severity": "minor", "category": "c", **members})
+    rules.write(f"{identifier.lower()}.sql", head + query.format(resource))
+
+
+@pytest.fixture
+def enroll(committing_api, documents, resource_named) -> Callable[[str, int], str]:
+    """Stores an enrollment of a student at a school, and both if they are missing; the path of the enrollment."""
+    documents.store(resource_named("StudentSchoolAssociation"))
+    [found] = committing_api.get("/studentSchoolAssociations").json()
+    enrollment = _without_envelope(found)
+    school = _without_envelope(committing_api.get("/schools").json()[0])
+    student = _without_envelope(committing_api.get("/students").json()[0])
+    assert committing_api.delete(f"/studentSchoolAssociations/{found['id']}").status_code == 204
+
+    def store(unique_id: str, school_id: int) -> str:
+        committing_api.post("/schools", school | {"schoolId": school_id})
+        committing_api.post("/students", student | {"studentUniqueId": unique_id})
+        body = enrollment | {
+            "studentReference": {"studentUniqueId": unique_id},
+            "schoolReference": {"schoolId": school_id},
+        }
+        answer = committing_api.post("/studentSchoolAssociations", body)
+        assert answer.status_code == 201, answer.content
+        return "/studentSchoolAssociations/" + answer["Location"].rpartition("/")[2]
+
+    return store
+
+
+def _without_envelope(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name[0] != "_" and name != "id"}
+
+
+_numbers = count()
+
+
+def client(*schools: int, claim_set: str = "EdFiSandboxDefaults") -> ApiTestClient:
+    """Another one at each call."""
+    return ApiTestClient(new_token(f"client {next(_numbers)}", claim_set, education_organization_ids=list(schools)))
+
+
+def found(api: ApiTestClient, query: str = "") -> list[tuple[str, int, str | None]]:
+    """Rule, organization and student of the results that a client sees."""
+    answer = api.get(f"{RESULTS}?{query}")
+    assert answer.status_code == 200, answer.content
+    return sorted(
+        (
+            each["validationRuleReference"]["ruleIdentifier"],
+            each["educationOrganizationReference"]["educationOrganizationId"],
+            each.get("studentReference", {}).get("studentUniqueId"),
+        )
+        for each in answer.json()
+    )
+
+
+def test_a_result_has_the_form_of_the_validation_api(rules, committing_api, enroll) -> None:
+    path = enroll("A", 77)
+    write(rules, "R-1", EACH, severity="major", category="Enrollment")
+    rules.run()
+
+    [result] = committing_api.get(RESULTS).json()
+    [run] = committing_api.get(RUNS).json()
+
+    document = path.rpartition("/")[2]
+    assert result.pop("id") == committing_api.get(f"{RESULTS}?resourceType=StudentSchoolAssociation").json()[0]["id"]
+    assert len(result.pop("resultIdentifier").removesuffix("-1")) == 32
+    assert result.pop("appearedDateTime") <= result.pop("_lastModifiedDate")
+    assert str(result.pop("changeVersion")) == result.pop("_etag")
+    assert result == {
+        "resourceType": "StudentSchoolAssociation",
+        "validationRuleReference": {"ruleIdentifier": "R-1", "ruleSource": "tests"},
+        "validationRunReference": {
+            "runIdentifier": run["runIdentifier"],
+            "host": "http://testserver",
+            "ruleEngine": "Meadowlark",
+        },
+        "educationOrganizationReference": {"educationOrganizationId": 77},
+        "resourceId": document,
+        "resourceLink": f"/data/ed-fi{path}",
+        "naturalKey": "NK#entryDate=2025-08-20#schoolReference.schoolId=77#studentReference.studentUniqueId=A",
+        "studentReference": {"studentUniqueId": "A"},
+        "severityDescriptor": "uri://edfixvalidation.org/SeverityDescriptor#Major Validation Error",
+        "category": "Enrollment",
+        "message": "R-1 is violated",
+        "additionalContexts": [{"identificationCode": "entryDate", "customizationValue": "2025-08-20"}],
+    }
+    assert committing_api.get(result["resourceLink"]).status_code == 200
+
+
+def test_rules_and_runs(rules, committing_api, enroll) -> None:
+    enroll("A", 77)
+    write(rules, "R-1", EACH)
+    rules.run()
+
+    [rule] = committing_api.get(RULES).json()
+    [listed] = committing_api.get(RUNS).json()
+    run = committing_api.get(f"{RUNS}/{listed['id']}").json()
+
+    assert {name: rule[name] for name in rule if name[0] != "_" and name != "id"} == {
+        "ruleIdentifier": "R-1",
+        "ruleSource": "tests",
+        "shortDescription": "R-1 is violated",
+        "ruleStatusDescriptor": "uri://edfixvalidation.org/RuleStatusDescriptor#Active",
+        "category": "c",
+        "severityDescriptor": "uri://edfixvalidation.org/SeverityDescriptor#Minor Validation Error",
+        "validationLogicTypeDescriptor": "uri://edfixvalidation.org/ValidationLogicTypeDescriptor#SQL",
+        "version": "1",
+        "resourceType": "StudentSchoolAssociation",
+    }
+    assert committing_api.get(f"{RULES}/{rule['id']}").json() == rule
+    assert run["runStatusDescriptor"] == "uri://edfixvalidation.org/RunStatusDescriptor#Completed"
+    assert run["rules"] == [
+        {
+            "validationRuleReference": {"ruleIdentifier": "R-1", "ruleSource": "tests"},
+            "outcome": "published",
+            "appeared": 1,
+            "resolved": 0,
+        }
+    ]
+
+
+def test_filters_states_and_pages(rules, committing_api, enroll) -> None:
+    path = enroll("A", 77)
+    enroll("B", 77)
+    enroll("B", 88)
+    write(rules, "R-1", EACH)
+    write(rules, "R-2", EACH.replace("FROM", ", 88 AS education_organization_id FROM"), "ed-fi/students")
+    rules.run()
+    committing_api.delete(path)
+    rules.run()
+
+    assert found(committing_api, "ruleIdentifier=R-1") == [("R-1", 77, "B"), ("R-1", 88, "B")]
+    assert found(committing_api, "RULEIDENTIFIER=R-1&studentUniqueId=B&educationOrganizationId=88") == [
+        ("R-1", 88, "B")
+    ]
+    assert found(committing_api, "resourceType=Student&studentUniqueId=A") == [("R-2", 88, "A")]
+    pages = [found(committing_api, f"state=all&ruleIdentifier=R-1&limit=1&offset={offset}") for offset in range(3)]
+    assert sorted(pages[0] + pages[1] + pages[2]) == [("R-1", 77, "B"), ("R-1", 88, "B")]
+    total = committing_api.get(f"{RESULTS}?ruleIdentifier=R-1&totalCount=true&limit=0")
+    assert (total.json(), total["Total-Count"]) == ([], "2")
+    newest = committing_api.get("/validation/v1/availableChangeVersions").json()["newestChangeVersion"]
+    assert found(committing_api, f"minChangeVersion={newest}") == []
+    assert len(found(committing_api, f"maxChangeVersion={newest}")) == 5
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("colour=red", "colour"),
+        ("educationOrganizationId=x", "educationOrganizationId"),
+        ("educationOrganizationId=99999999999999999999", "educationOrganizationId"),
+        ("resourceId=1", "resourceId"),
+        ("naturalKey=%00", "naturalKey"),
+        ("state=closed", "State must be one of: open, resolved, all."),
+        ("limit=-1", "Limit"),
+        ("minChangeVersion=x", "MinChangeVersion"),
+    ],
+)
+def test_bad_queries_are_refused(api, query: str, message: str) -> None:
+    answer = api.get(f"{RESULTS}?{query}")
+
+    assert answer.status_code == 400
+    assert message in answer.content.decode()
+
+
+def test_bad_addresses_and_methods(api) -> None:
+    assert api.get(f"{RESULTS}/1").status_code == 400
+    assert api.get(f"{RESULTS}/00000000-0000-4000-8000-000000000000").status_code == 404
+    assert api.get(f"{RULES}/00000000-0000-4000-8000-000000000000").status_code == 404
+    assert api.get(f"{RUNS}/00000000-0000-4000-8000-000000000000").status_code == 404
+    assert api.get("/validation/v1/pupils").status_code == 404
+    assert api.post(RESULTS, {}).status_code == 405
+    assert ApiTestClient("none").get(RESULTS).status_code == 401
+
+
+def test_a_client_sees_the_results_of_its_organizations(rules, enroll) -> None:
+    enroll("A", 77)
+    path = enroll("B", 88)
+    write(rules, "R-1", EACH)
+    rules.run()
+    of_77, of_88 = client(77), client(88)
+
+    assert found(of_77) == [("R-1", 77, "A")]
+    assert found(of_88) == [("R-1", 88, "B")]
+    assert found(client(77, 88)) == [("R-1", 77, "A"), ("R-1", 88, "B")]
+    assert of_77.get(f"{RESULTS}?totalCount=true")["Total-Count"] == "1"
+    [hidden] = of_88.get(RESULTS).json()
+    assert of_77.get(f"{RESULTS}/{hidden['id']}").status_code == 404
+    for name in ("id", "resultIdentifier", "naturalKey", "resourceId"):
+        assert found(of_77, f"{name}={hidden[name].replace('#', '%23')}") == []
+    assert found(of_77, "studentUniqueId=B") == []
+    assert path.rpartition("/")[2] not in of_77.get(RESULTS).content.decode()
+
+
+def test_who_may_not_read_the_documents_sees_no_results_about_them(rules, enroll) -> None:
+    """Claims on results are not enough."""
+    enroll("A", 77)
+    write(rules, "R-1", EACH)
+    write(rules, "R-2", EACH.replace("FROM", ", 77 AS education_organization_id FROM"), "ed-fi/students")
+    rules.run()
+    everything = "NoFurtherAuthorizationRequired"
+    claims = ["ed-fi-x-validations/validationResult", "ed-fi-x-validations/validationRun", "ed-fi/student"]
+    grants = [{"claims": claims, "actions": ["Read"], "strategies": [everything]}]
+    load(read_claims(orjson.dumps({"claimSets": [{"name": "Results", "grants": grants}]})), by="tests")
+    reader = client(77, claim_set="Results")
+
+    assert {each[0] for each in found(reader)} == {"R-2"}
+    [run] = reader.get(RUNS).json()
+    counts = reader.get(f"{RUNS}/{run['id']}").json()["rules"]
+    assert [(each["validationRuleReference"]["ruleIdentifier"], each["appeared"]) for each in counts] == [
+        ("R-1", 0),
+        ("R-2", 2),
+    ]
+    assert reader.get(RULES).status_code == 403
+
+
+def test_a_result_about_two_documents_needs_both(rules, enroll) -> None:
+    """A district does not learn that a student is enrolled in another one."""
+    enroll("C", 77)
+    enroll("C", 88)
+    write(rules, "R-1", PAIRS)
+    rules.run()
+
+    assert found(client(77)) == found(client(88)) == []
+    assert found(client(77, 88)) == [("R-1", 77, "C"), ("R-1", 88, "C")]
+
+
+def test_a_result_without_document_names_no_student_that_is_hidden(rules, enroll) -> None:
+    enroll("A", 77)
+    enroll("B", 88)
+    write(rules, "R-1", "SELECT 77 AS education_organization_id, x AS student_unique_id, x AS key " + PEOPLE)
+    rules.run()
+
+    assert found(client(77)) == [("R-1", 77, "A")]
+    assert found(client(77, 88)) == [("R-1", 77, "A"), ("R-1", 77, "B")]
+
+
+def test_a_result_without_organization_is_seen_by_no_client(rules, committing_api, enroll, rows) -> None:
+    enroll("A", 77)
+    write(rules, "R-1", EACH, "ed-fi/students")
+    rules.run()
+
+    assert found(committing_api, "state=all") == []
+    assert rows("SELECT count(*) FROM validation_result WHERE organization IS NULL") == [(2,)]
+    assert rows("SELECT unplaced FROM validation_run_rule") == [(2,)]
+
+
+def test_a_student_who_moves_takes_the_results_along(rules, committing_api, enroll) -> None:
+    """Authorization is that of the moment of the request, not of the run."""
+    enroll("A", 77)
+    write(rules, "R-1", EACH.replace("FROM", ", 77 AS education_organization_id FROM"), "ed-fi/students")
+    path = enroll("B", 77)
+    rules.run()
+    assert ("R-1", 77, "B") in found(client(77))
+
+    committing_api.delete(path)
+
+    assert ("R-1", 77, "B") not in found(client(77))
+
+
+def test_resolved_results_are_listed_for_their_organizations(rules, committing_api, enroll) -> None:
+    first, second = enroll("A", 77), enroll("B", 88)
+    write(rules, "R-1", EACH)
+    rules.run()
+    [seen] = client(77).get(RESULTS).json()
+    for path in (first, second):
+        committing_api.delete(path)
+    rules.run()
+
+    [resolved] = client(77).get(f"{RESULTS}/deletes").json()
+
+    assert resolved.pop("changeVersion") > seen["changeVersion"]
+    assert resolved == {
+        "id": seen["id"],
+        "keyValues": {"resultIdentifier": seen["resultIdentifier"], "resourceType": "StudentSchoolAssociation"},
+    }
+    assert found(client(77), "state=all") == []
+    assert client(77).get(f"{RESULTS}/deletes?totalCount=true")["Total-Count"] == "1"
+    assert client(99).get(f"{RESULTS}/deletes").json() == []
+
+
+def test_a_follower_ends_with_the_open_results(rules, committing_api, enroll) -> None:
+    write(rules, "R-1", EACH)
+    known: set[str] = set()
+    version = 0
+    paths: list[str] = []
+    for step in range(5):
+        paths.append(enroll(f"S{step}", 77))
+        if step % 2:
+            committing_api.delete(paths.pop(0))
+        rules.run()
+        newest = committing_api.get("/validation/v1/availableChangeVersions").json()["newestChangeVersion"]
+        window = f"minChangeVersion={version + 1}&maxChangeVersion={newest}"
+        known |= {each["id"] for each in committing_api.get(f"{RESULTS}?{window}").json()}
+        known -= {each["id"] for each in committing_api.get(f"{RESULTS}/deletes?{window}").json()}
+        version = newest
+
+    assert known == {each["id"] for each in committing_api.get(RESULTS).json()}
+    assert len(known) == 3
+
+
+def test_owners_and_namespaces(rules, committing_api, enroll) -> None:
+    """Strategies that results cannot satisfy allow none."""
+    enroll("A", 77)
+    write(rules, "R-1", EACH)
+    rules.run()
+    for strategy in ("OwnershipBased", "NamespaceBased"):
+        grants = [
+            {"claims": ["ed-fi-x-validations/validationResult"], "actions": ["Read"], "strategies": [strategy]},
+            {"claims": ["domains/everything"], "actions": ["Read"], "strategies": ["NoFurtherAuthorizationRequired"]},
+        ]
+        load(read_claims(orjson.dumps({"claimSets": [{"name": strategy, "grants": grants}]})), by="tests")
+        token = new_token(strategy, strategy, education_organization_ids=[77], namespace_prefixes=["uri://x"])
+
+        assert found(ApiTestClient(token)) == []
