@@ -102,7 +102,11 @@ class ApiTestClient:
         self.token = token
 
     def request(self, method: str, path: str, body: Any = None, content_type: str = "application/json", **extra: Any):
-        url = path if path.lower().startswith(("/data", "/v", "/relations", "/changequeries")) else DATA + path
+        url = (
+            path
+            if path.lower().startswith(("/data", "/v", "/relations", "/changequeries", "/submissions", "/history"))
+            else DATA + path
+        )
         content = {} if body is None else {"data": body, "content_type": content_type}
         headers = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} | extra
         return getattr(http(), method)(url, **content, **headers)

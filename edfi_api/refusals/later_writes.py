@@ -19,8 +19,6 @@ MAIN_STORE = 0
 _CHANGES = statements_beside(__file__)("changes")
 _AT_ONCE = 10_000
 _NEWEST = "SELECT newest_change_version()"
-_TRY_LOCK = "SELECT pg_try_advisory_lock(hashtext('refusal'), %s::integer)"
-_UNLOCK = "SELECT pg_advisory_unlock(hashtext('refusal'), %s::integer)"
 _POSITION = "SELECT change_version FROM refusal_position WHERE data_store = %s"
 _BEGIN = """
 INSERT INTO refusal_position (data_store, change_version) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING data_store
@@ -49,16 +47,10 @@ class LaterWrites:
         self._ledger.rows(_BEGIN, [self._data_store, self._noted])
 
     def look(self, awaiting: Collection[Awaiting]) -> None:
-        """Resolve entries by the changes up to the noted version, unless another process is doing so."""
-        if self._noted is None:
-            return
-        [(is_mine,)] = self._ledger.rows(_TRY_LOCK, [self._data_store])
-        if not is_mine:
-            return
-        try:
+        """Resolve entries by the changes up to the noted version. That another process looks at them too does no
+        harm; most find that the position has moved already."""
+        if self._noted is not None:
             self._work_off(awaiting, self._noted)
-        finally:
-            self._ledger.rows(_UNLOCK, [self._data_store])
             self._noted = None
 
     def _work_off(self, awaiting: Collection[Awaiting], last: int) -> None:

@@ -23,6 +23,10 @@ _RECORD, _RESOLVE, _CAUSE_GONE = _statement("record"), _statement("resolve"), _s
 _COUNT_HOURS, _AWAITING = _statement("count_hours"), _statement("awaiting")
 _LOCK = "SELECT pg_advisory_xact_lock(hashtext('refusal'))"
 _OPEN_OF = "SELECT client, sum(entries) FROM open_refusals WHERE client = ANY (%s) GROUP BY client"
+_DISMISS = """
+UPDATE refusal SET resolved_at = clock_timestamp(), resolution = 'dismissed', sequence = nextval('refusal_change')
+ WHERE id = %s AND client = %s AND resolved_at IS NULL
+"""
 _KNOWN = """
 SELECT client, subject, problem, data_store, resource FROM refusal
  WHERE client = ANY (%s) AND subject = ANY (%s) AND resolved_at IS NULL
@@ -76,6 +80,10 @@ class Ledger:
         ids = [kept_id(id_) for id_ in written]
         if ids:
             self._execute(_CAUSE_GONE.text, {"written": ids, "data_store": data_store})
+
+    def dismiss(self, client: int, refusal: UUID) -> None:
+        """Close an entry for its client."""
+        self._execute(_DISMISS, [refusal, client])
 
     def count_hours(self, hours: Sequence[dict[str, Any]]) -> None:
         self._execute(_COUNT_HOURS.text, {"hours": _json(hours)})

@@ -127,7 +127,10 @@ class Recording:
     def _open(self, data_store: int, alias: str) -> BaseDatabaseWrapper:
         """Of Django's class, but none of the connections that are lent to requests."""
         if data_store not in self._opened:
-            self._opened[data_store] = ConnectionHandler.create_connection(connections, alias)
+            opened = ConnectionHandler.create_connection(connections, alias)
+            options = opened.settings_dict["OPTIONS"] | {"application_name": "meadowlark-refusals"}
+            opened.settings_dict = opened.settings_dict | {"OPTIONS": options}
+            self._opened[data_store] = opened
         return self._opened[data_store]
 
 

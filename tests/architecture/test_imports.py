@@ -74,6 +74,7 @@ ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     ("edfi_api.api.batch", "edfi_api.api.viewsets"),
     ("edfi_api.api.change_queries", "edfi_api.api.viewsets"),
     ("edfi_api.api.relations", "edfi_api.api.viewsets"),
+    ("edfi_api.api.submissions", "edfi_api.api.viewsets"),
     ("edfi_api.api.metadata", "edfi_api.api.viewsets"),
     ("edfi_api.management_api", "edfi_api.api"),
     ("edfi_api.loading.json_lines", "edfi_api.loading.interchange", "edfi_api.loading.bulk"),

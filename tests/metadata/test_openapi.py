@@ -10,6 +10,7 @@ from edfi_api.api.metadata.change_queries_openapi import change_queries_openapi
 from edfi_api.api.metadata.discovery_openapi import discovery_openapi
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.api.metadata.relations_openapi import relations_openapi
+from edfi_api.api.metadata.submissions_openapi import submissions_openapi
 from edfi_api.model.surface.resource import Surface
 from tests.conftest import http
 from tests.surface.models import SurfaceOf
@@ -28,7 +29,15 @@ def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "build", [resources_document, descriptors_document, change_queries_openapi, relations_openapi, discovery_openapi]
+    "build",
+    [
+        resources_document,
+        descriptors_document,
+        change_queries_openapi,
+        relations_openapi,
+        submissions_openapi,
+        discovery_openapi,
+    ],
 )
 def test_documents_are_valid(build, surface: Surface) -> None:
     validate(build(surface, ROOT))
@@ -74,7 +83,15 @@ def test_the_described_methods_are_those_served(document: dict[str, Any], api) -
 
 
 @pytest.mark.parametrize(
-    "build", [resources_document, descriptors_document, change_queries_openapi, relations_openapi, discovery_openapi]
+    "build",
+    [
+        resources_document,
+        descriptors_document,
+        change_queries_openapi,
+        relations_openapi,
+        submissions_openapi,
+        discovery_openapi,
+    ],
 )
 def test_documents_say_that_head_is_answered(build, surface: Surface) -> None:
     sentence = "HEAD is answered wherever GET is, with the same status and headers and without a body."

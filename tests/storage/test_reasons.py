@@ -106,6 +106,9 @@ SERVED = {
         "SELECT FROM refusal WHERE resolved_at IS NULL AND client = 1"
         " AND subject = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
     ),
+    "refusal_resolved": (
+        "SELECT FROM refusal WHERE client = 1 AND resolved_at IS NOT NULL AND resolved_at > '2026-01-01'"
+    ),
     "refusal_sequence": "SELECT FROM refusal WHERE client = 1 ORDER BY sequence LIMIT 25",
     "refusal_to_purge": "SELECT FROM refusal WHERE last_at < '2026-01-01'",
     "submission_hour_client": "SELECT FROM submission_hour WHERE client = 1 ORDER BY hour DESC LIMIT 25",

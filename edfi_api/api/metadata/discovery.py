@@ -42,6 +42,7 @@ def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
             "dataManagementApi": f"{root}/{addresses.DATA}",
             "changeQueries": f"{root}/{addresses.CHANGE_QUERIES}/",
             "xsdMetadata": f"{root}/{addresses.XSD}",
+            **({"submissions": f"{root}/{addresses.SUBMISSIONS}"} if api_settings.WRITE_RECORDER else {}),
             **({"batchApi": f"{root}/{addresses.BATCH}"} if api_settings.BATCH else {}),
         },
     }
@@ -65,12 +66,14 @@ def metadata_index(surface: Surface, root: str) -> dict[str, str]:
 def specifications(surface: Surface, root: str, profiles: Iterable[str] = ()) -> list[dict[str, str]]:
     """The list of OpenAPI documents; clients depend on the names `Resources` and `Descriptors`."""
     batch = [("Batch", addresses.BATCH_SPECIFICATION, "Other")] if api_settings.BATCH else []
+    submissions = [("Submissions", addresses.SUBMISSIONS_SPECIFICATION, "Other")] if api_settings.WRITE_RECORDER else []
     found = [
         ("Resources", addresses.RESOURCES_SPECIFICATION, ""),
         ("Descriptors", addresses.DESCRIPTORS_SPECIFICATION, ""),
         ("Change-Queries", addresses.CHANGE_QUERIES_SPECIFICATION, "Other"),
         *batch,
         ("Relations", addresses.RELATIONS_SPECIFICATION, "Other"),
+        *submissions,
         ("Discovery", addresses.DISCOVERY_SPECIFICATION, "Other"),
         *((name, addresses.PROFILE_SPECIFICATION.replace("<name>", name), PROFILES) for name in profiles),
     ]

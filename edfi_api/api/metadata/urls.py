@@ -17,6 +17,7 @@ from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import COMPLETE_ADDRESS
 from edfi_api.api.metadata.publications import GRAPHML, Document, Publications
 from edfi_api.api.metadata.relations_openapi import relations_openapi
+from edfi_api.api.metadata.submissions_openapi import submissions_openapi
 from edfi_api.api.metadata.views import (
     DependenciesView,
     DiscoveryView,
@@ -57,9 +58,13 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
     def published(address: str, document: Document, name: str) -> URLPattern:
         return fixed_path(address, PublishedView.as_view(publish=publications.of(document)), name)
 
+    submissions = [
+        published(addresses.SUBMISSIONS_SPECIFICATION, submissions_openapi, "submissions-specification"),
+    ]
     batch = [published(addresses.BATCH_SPECIFICATION, batch_openapi, "batch-specification")]
     return [
         *(batch if api_settings.BATCH else ()),
+        *(submissions if api_settings.WRITE_RECORDER else ()),
         fixed_path(addresses.DISCOVERY, discovery, "discovery"),
         fixed_path("docs", DocsView.as_view(surface=surface, profiles=profiles), "docs"),
         # The older server's list has a trailing slash, the newer server's index has none.

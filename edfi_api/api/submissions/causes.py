@@ -1,0 +1,77 @@
+"""Open causes of a client: entries that are repaired by one act."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from django.db import connection
+
+from edfi_api.api.submissions.entries import as_text
+from edfi_api.api.submissions.parameters import CAUSE_PREFIX
+
+# A client has a limited number of open entries (REFUSALS_PER_CLIENT), which are read once.
+_CAUSES = """
+SELECT cause, min(problem), min(cause_text), min(awaited_resource), sum(entries)::bigint AS entries,
+       sum(occurrences)::bigint, min(first_at), max(last_at), bool_and(cause_gone),
+       jsonb_object_agg(resource, entries)::text
+  FROM (
+    SELECT cause, resource, min(problem) AS problem, min(cause_text) AS cause_text,
+           min(awaited_resource) AS awaited_resource, count(*) AS entries, sum(count) AS occurrences,
+           min(first_at) AS first_at, max(last_at) AS last_at, bool_and(cause_gone) AS cause_gone
+      FROM refusal WHERE client = %(client)s AND resolved_at IS NULL GROUP BY cause, resource
+  ) AS by_resource
+ GROUP BY cause ORDER BY entries DESC, cause LIMIT %(size)s OFFSET %(offset)s
+"""
+_COUNT = "SELECT count(DISTINCT cause) FROM refusal WHERE client = %s AND resolved_at IS NULL"
+
+CSV_COLUMNS = (
+    "id",
+    "problem",
+    "text",
+    "target",
+    "resources",
+    "entries",
+    "occurrences",
+    "firstAt",
+    "lastAt",
+    "causeGone",
+)
+
+# The place of a resource in the loading order, by its path.
+PlaceOf = Callable[[str], int]
+
+
+def causes(client: int, size: int, offset: int, place_of: PlaceOf) -> list[dict[str, Any]]:
+    """Those with most entries first, then in loading order."""
+    with connection.cursor() as cursor:
+        cursor.execute(_CAUSES, {"client": client, "size": size, "offset": offset})
+        found = [_members(*row) for row in cursor]
+    return sorted(found, key=lambda cause: (-cause["entries"], min(place_of(path) for path in cause["resources"])))
+
+
+def count(client: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, [client])
+        return int(cursor.fetchone()[0])
+
+
+def row(cause: dict[str, Any]) -> list[Any]:
+    """The values of `CSV_COLUMNS`."""
+    resources = ", ".join(f"{path}: {number}" for path, number in cause["resources"].items())
+    return [(cause | {"resources": resources}).get(name) for name in CSV_COLUMNS]
+
+
+def _members(id_: Any, problem: str, text: str, target: str, entries: int, *rest: Any) -> dict[str, Any]:
+    occurrences, first_at, last_at, is_gone, resources = rest
+    return {
+        "id": f"{CAUSE_PREFIX}{id_.hex}",
+        "problem": problem,
+        "text": text,
+        **({"target": target} if target else {}),
+        "resources": orjson.loads(resources),
+        "entries": entries,
+        "occurrences": occurrences,
+        "firstAt": as_text(first_at),
+        "lastAt": as_text(last_at),
+        "causeGone": is_gone,
+    }

@@ -1,0 +1,54 @@
+"""What a client has sent: open entries by resource and problem, and accepted and refused writes."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from edfi_api.api.submissions.causes import PlaceOf
+from edfi_api.api.submissions.entries import as_text
+
+_OPEN = """
+SELECT resource, problem, sum(entries)::bigint FROM open_refusals
+ WHERE client = %(client)s AND entries > 0 GROUP BY resource, problem
+"""
+_RESOLVED = """
+SELECT resource, count(*) FROM refusal WHERE client = %(client)s AND resolved_at > %(day)s GROUP BY resource
+"""
+_ACTIVITY = """
+SELECT resource, coalesce(sum(accepted) FILTER (WHERE hour > %(day)s), 0)::bigint,
+       coalesce(sum(refused) FILTER (WHERE hour > %(day)s), 0)::bigint,
+       sum(accepted)::bigint, sum(refused)::bigint, max(last_accepted_at), max(last_refused_at)
+  FROM submission_hour WHERE client = %(client)s AND hour > %(week)s GROUP BY resource
+"""
+
+
+def summary(client: int, place_of: PlaceOf) -> list[dict[str, Any]]:
+    """An object for each resource with anything to say, in loading order. Writes to unknown resources have none."""
+    now = timezone.now()
+    facts: dict[str, int | datetime] = {"client": client, "day": now - timedelta(days=1), "week": now - timedelta(days=7)}
+    found: dict[str, dict[str, Any]] = {}
+
+    def of(resource: str) -> dict[str, Any]:
+        nothing = {"resource": resource, "open": 0, "byProblem": {}, "resolvedLast24Hours": 0, "activity": {}}
+        return found.setdefault(resource, nothing)
+
+    with connection.cursor() as cursor:
+        for resource, problem, entries in cursor.execute(_OPEN, facts):
+            of(resource)["open"] += entries
+            of(resource)["byProblem"][problem] = entries
+        for resource, entries in cursor.execute(_RESOLVED, facts):
+            of(resource)["resolvedLast24Hours"] = entries
+        for resource, *numbers in cursor.execute(_ACTIVITY, facts):
+            of(resource)["activity"] = _activity(*numbers)
+    return sorted((each for path, each in found.items() if path), key=lambda each: place_of(each["resource"]))
+
+
+def _activity(*numbers: Any) -> dict[str, Any]:
+    *counts, last_accepted, last_refused = numbers
+    names = ("acceptedLast24Hours", "refusedLast24Hours", "acceptedLast7Days", "refusedLast7Days")
+    moments = {"lastAcceptedAt": last_accepted, "lastRefusedAt": last_refused}
+    return dict(zip(names, counts, strict=True)) | {
+        name: as_text(moment) for name, moment in moments.items() if moment is not None
+    }

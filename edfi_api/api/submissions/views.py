@@ -1,0 +1,137 @@
+"""`/submissions/v1`: refused writes of the client that requests them, and of no other."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+import orjson
+from django.db import connection
+from django.db.models import QuerySet
+from django.http.response import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.status import HTTP_204_NO_CONTENT
+
+from edfi_api.api.submissions import causes, entries, parameters
+from edfi_api.api.submissions.summary import summary
+from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
+from edfi_api.api.viewsets.responses import MOST_IN_MEMORY, EmptyResponse, JsonTextResponse, json_file_response
+from edfi_api.conf import api_settings
+from edfi_api.problem_details.http_exceptions import ResourceNotFound
+from edfi_api.queries.exceptions import UnknownQueryField
+from edfi_api.refusals.csv_text import csv_blocks
+from edfi_api.refusals.ledger import Ledger
+from edfi_api.refusals.models import Refusal
+
+_CSV = "text/csv"
+_CSV_HEADERS = {"Content-Type": "text/csv; charset=utf-8"}
+_ROWS_AT_ONCE = 1_000
+
+
+class SubmissionsView(EdFiView):
+    """The ledger is in the control database, whichever data stores the client has."""
+
+    detail = None
+    # Paths of resources with their places in the loading order. DRF's `as_view` accepts only attributes of the class.
+    places: Mapping[str, int] = {}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if not api_settings.WRITE_RECORDER:
+            raise ResourceNotFound
+
+    def choose_database(self, request: Any) -> None:
+        """None has to be chosen."""
+
+    def refusals(self, request: EdFiRequest) -> "QuerySet[Refusal]":
+        """The client's own."""
+        return Refusal.objects.filter(client=request.user.row_id)
+
+    def place_of(self, path: str) -> int:
+        """The place of a resource in the loading order; unknown ones are last."""
+        return self.places.get(path, len(self.places))
+
+
+class RefusalsView(SubmissionsView):
+    """Entries by `sequence`, so that a client can read on from the last one that it has seen."""
+
+    def get(self, request: EdFiRequest) -> HttpResponseBase:
+        found = self.refusals(request).filter(parameters.read(request.query_params)).order_by("sequence")
+        page = self.paginator.read_offset(request)
+        headers = {"Total-Count": str(found.count())} if page.wants_total else {}
+        if _wants_csv(request):
+            limited = "limit" in {name.lower() for name in request.query_params}
+            chosen: Iterable[Refusal] = found[page.offset : page.offset + page.size] if limited else _all(found)
+            return _csv(entries.CSV_COLUMNS, (row for entry in chosen for row in entries.rows(entry)), headers)
+        chosen = found[page.offset : page.offset + page.size]
+        return _json([entries.members(entry) for entry in chosen], headers)
+
+
+class RefusalView(SubmissionsView):
+    """One entry; those of other clients do not exist."""
+
+    def get(self, request: EdFiRequest, refusal_id: str) -> HttpResponseBase:
+        return _json(entries.members(self._entry(request, refusal_id)))
+
+    def delete(self, request: EdFiRequest, refusal_id: str) -> HttpResponseBase:
+        """Close it; it appears again if it occurs again."""
+        entry = self._entry(request, refusal_id)
+        ledger = Ledger(connection)
+        with ledger.changes():
+            ledger.dismiss(request.user.row_id, entry.id)
+        return EmptyResponse(status=HTTP_204_NO_CONTENT)
+
+    def _entry(self, request: EdFiRequest, refusal_id: str) -> Refusal:
+        id_ = parameters.as_uuid(refusal_id)
+        entry = self.refusals(request).filter(id=id_).first() if id_ else None
+        if entry is None:
+            raise ResourceNotFound
+        return entry
+
+
+class CausesView(SubmissionsView):
+    """Open causes."""
+
+    def get(self, request: EdFiRequest) -> HttpResponseBase:
+        parameters.refuse_all_but_paging(request.query_params)
+        page, client = self.paginator.read_offset(request), request.user.row_id
+        found = causes.causes(client, page.size, page.offset, self.place_of)
+        headers = {"Total-Count": str(causes.count(client))} if page.wants_total else {}
+        if _wants_csv(request):
+            return _csv(causes.CSV_COLUMNS, map(causes.row, found), headers)
+        return _json(found, headers)
+
+
+class SummaryView(SubmissionsView):
+    """Open entries and activity by resource."""
+
+    def get(self, request: EdFiRequest) -> HttpResponseBase:
+        for name in request.query_params:
+            raise UnknownQueryField(name)
+        return _json(summary(request.user.row_id, self.place_of))
+
+
+def _wants_csv(request: EdFiRequest) -> bool:
+    return str(request.META.get("HTTP_ACCEPT", "")).partition(";")[0].strip().lower() == _CSV
+
+
+def _json(value: Any, headers: dict[str, str] | None = None) -> HttpResponseBase:
+    return JsonTextResponse(orjson.dumps(value), headers or {})
+
+
+def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]], headers: dict[str, str]) -> HttpResponseBase:
+    """In memory up to some megabytes, in a temporary file beyond."""
+    file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115  Whoever sends it closes it.
+    for block in csv_blocks(columns, rows):
+        file.write(block)
+    return json_file_response(file, headers | _CSV_HEADERS)
+
+
+def _all(found: "QuerySet[Refusal]") -> Iterator[Refusal]:
+    """In bounded memory."""
+    last = -1
+    while True:
+        chunk = list(found.filter(sequence__gt=last)[:_ROWS_AT_ONCE])
+        yield from chunk
+        if len(chunk) < _ROWS_AT_ONCE:
+            return
+        last = chunk[-1].sequence
