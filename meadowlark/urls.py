@@ -33,6 +33,7 @@ urlpatterns = [
     path("", include("edfi_api.api.relations.urls")),
     path("", include("edfi_api.api.change_queries.urls")),
     path("", include("edfi_api.api.validation.urls")),
+    path("", include("edfi_api.api.history.urls")),
     path("", include("edfi_api.api.submissions.urls")),
     path("", include("edfi_api.api.metadata.urls")),
     path("", include("edfi_api.operation.observability.urls")),

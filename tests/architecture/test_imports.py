@@ -73,6 +73,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
 ORDERED_PACKAGES: tuple[tuple[str, ...], ...] = (
     ("edfi_api.api.batch", "edfi_api.api.viewsets"),
     ("edfi_api.api.change_queries", "edfi_api.api.viewsets"),
+    ("edfi_api.api.history", "edfi_api.api.viewsets"),
     ("edfi_api.api.relations", "edfi_api.api.viewsets"),
     ("edfi_api.api.submissions", "edfi_api.api.viewsets"),
     ("edfi_api.api.metadata", "edfi_api.api.viewsets"),

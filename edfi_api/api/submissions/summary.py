@@ -27,7 +27,11 @@ SELECT resource, coalesce(sum(accepted) FILTER (WHERE hour > %(day)s), 0)::bigin
 def summary(client: int, place_of: PlaceOf) -> list[dict[str, Any]]:
     """An object for each resource with anything to say, in loading order. Writes to unknown resources have none."""
     now = timezone.now()
-    facts: dict[str, int | datetime] = {"client": client, "day": now - timedelta(days=1), "week": now - timedelta(days=7)}
+    facts: dict[str, int | datetime] = {
+        "client": client,
+        "day": now - timedelta(days=1),
+        "week": now - timedelta(days=7),
+    }
     found: dict[str, dict[str, Any]] = {}
 
     def of(resource: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from edfi_api.storage.requests import WriteRequest
 from edfi_api.storage.stored import Written
 from references.exceptions import UnresolvedReference
 
-_REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)
+REFUSALS = (DataValidationFailed, IdentityConflict, UnresolvedReference)
 
 
 def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> Written:
@@ -33,8 +33,8 @@ def restore(document_uuid: UUID, using: str = DEFAULT_DB_ALIAS) -> Written:
         return store.restore(request, document_uuid, deleted.created_by, deleted.created_at)
     except DocumentExists as error:
         raise CannotRestore([f"{deleted.natural_key} is there."]) from error
-    except _REFUSALS as refusal:
-        raise CannotRestore(_reasons(refusal)) from refusal
+    except REFUSALS as refusal:
+        raise CannotRestore(reasons_of(refusal)) from refusal
 
 
 def _last_delete(document_uuid: UUID, using: str) -> DeletedDocument:
@@ -56,7 +56,7 @@ def _incoming(deleted: DeletedDocument, using: str) -> IncomingDocument:
     return Preparers(surface)[name].prepare(deleted.body, partial(descriptor_casing.stored_uris, using=using))
 
 
-def _reasons(refusal: Exception) -> list[str]:
+def reasons_of(refusal: Exception) -> list[str]:
     """The reasons in the texts of the API's problem details."""
     problem = problem_of(refusal) or SYSTEM_ERROR
     found = [

@@ -1,0 +1,89 @@
+"""The history of one document: its versions, who wrote them, and its deletes, as far as they have not been purged."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from edfi_api.documents import json_text
+from edfi_api.documents.securables import SecurablesExtractor
+from edfi_api.model.surface.resource import Resource
+from edfi_api.storage import resource_types
+from edfi_api.storage.driver.execution import execute, with_retries
+from edfi_api.storage.driver.sql_files import statements_beside
+from edfi_api.storage.row_policy import RowPolicy
+
+_statement = statements_beside(__file__)
+_VERSIONS, _VISIBLE = _statement("versions"), _statement("visible_versions")
+NEWEST = 2**63 - 1
+DELETE = "delete"
+_SECURED = ("organization", "student", "contact", "staff", "namespace", "opens_pathway")
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a document, or its delete. `operation` is insert, update, key_change or delete; `text` the body as
+    JSON, None for a delete and after a purge. `at` is in UTC,
+    `2026-11-22T02:10:09.512004Z`. `client` is the row id of the API client, `user` a user of the admin.
+    `created_by` is known of live and deleted documents, `columns` are those of the history of a deleted one."""
+
+    change_version: int
+    operation: str
+    natural_key: str
+    text: str | None
+    client: int | None
+    user: str | None
+    at: str
+    created_by: int | None
+    columns: dict[str, Any] | None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Empty without a body."""
+        found: dict[str, Any] = json_text.loads(self.text.encode()) if self.text else {}
+        return found
+
+
+def versions(resource: Resource, document_uuid: UUID, size: int, before: int = NEWEST, *, using: str) -> list[Version]:
+    """At most `size` versions before one, the newest first; none if there never was such a document."""
+    number = resource_types.numbers(using)[resource.name]
+    facts = {"type": number, "document_uuid": document_uuid, "before": before, "size": size}
+    rows: list[tuple[Any, ...]] = with_retries(lambda: execute(_VERSIONS.with_values(**facts), using))
+    return [Version(*values) for values in ([*row[:-1], row[-1] and orjson.loads(row[-1])] for row in rows)]
+
+
+def visible(
+    found: Sequence[Version], resource: Resource, document_uuid: UUID, policy: RowPolicy | None, *, using: str
+) -> list[Version]:
+    """Those that a policy for ReadChanges allows. Each is judged by its own values: a document may have belonged to
+    another organization before, whose data the client must not see."""
+    if policy is None or not found:
+        return list(found)
+    securables = SecurablesExtractor(resource)
+    facts = {
+        "type": resource_types.numbers(using)[resource.name],
+        "document_uuid": document_uuid,
+        "created_by": next((each.created_by for each in found if each.created_by is not None), None),
+        "versions": orjson.dumps(
+            [_secured(each, securables) for each in found], default=json_text.exact_number
+        ).decode(),
+    }
+    statement = _VISIBLE.with_values(**facts).fill(using=policy.using)
+    allowed = {row[0] for row in with_retries(lambda: execute(statement, using))}
+    return [each for each in found if each.change_version in allowed]
+
+
+def clients_of(found: Iterable[Version]) -> set[int]:
+    """The row ids of the API clients that wrote these versions."""
+    return {each.client for each in found if each.client is not None}
+
+
+def _secured(version: Version, securables: SecurablesExtractor) -> dict[str, Any]:
+    own: dict[str, Any] = {"change_version": version.change_version}
+    if version.columns is not None:
+        return own | {name: version.columns[name] for name in (*_SECURED, "key_values")}
+    body = version.body
+    values = securables.securables(body)._asdict()
+    return own | {name: values[name] for name in _SECURED} | {"body": body}
