@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.conf import api_settings
@@ -31,6 +32,12 @@ _KNOWN = """
 SELECT client, subject, problem, data_store, resource FROM refusal
  WHERE client = ANY (%s) AND subject = ANY (%s) AND resolved_at IS NULL
 """
+
+
+def ledger_connection() -> BaseDatabaseWrapper:
+    """Of this thread to the control database, which has the ledger."""
+    return connections[DEFAULT_DB_ALIAS]
+
 
 # Client, data store, path of the resource, and name of the awaited resource, if there is one.
 Awaiting = tuple[int, int, str, str]

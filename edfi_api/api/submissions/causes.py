@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
-from django.db import connection
 
 from edfi_api.api.submissions.entries import as_text
 from edfi_api.api.submissions.parameters import CAUSE_PREFIX
+from edfi_api.refusals.ledger import ledger_connection
 
 # A client has a limited number of open entries (REFUSALS_PER_CLIENT), which are read once.
 _CAUSES = """
@@ -43,14 +43,14 @@ PlaceOf = Callable[[str], int]
 
 def causes(client: int, size: int, offset: int, place_of: PlaceOf) -> list[dict[str, Any]]:
     """Those with most entries first, then in loading order."""
-    with connection.cursor() as cursor:
+    with ledger_connection().cursor() as cursor:
         cursor.execute(_CAUSES, {"client": client, "size": size, "offset": offset})
         found = [_members(*row) for row in cursor]
     return sorted(found, key=lambda cause: (-cause["entries"], min(place_of(path) for path in cause["resources"])))
 
 
 def count(client: int) -> int:
-    with connection.cursor() as cursor:
+    with ledger_connection().cursor() as cursor:
         cursor.execute(_COUNT, [client])
         return int(cursor.fetchone()[0])
 

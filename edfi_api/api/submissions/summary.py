@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
 from edfi_api.api.submissions.causes import PlaceOf
 from edfi_api.api.submissions.entries import as_text
+from edfi_api.refusals.ledger import ledger_connection
 
 _OPEN = """
 SELECT resource, problem, sum(entries)::bigint FROM open_refusals
@@ -38,7 +38,7 @@ def summary(client: int, place_of: PlaceOf) -> list[dict[str, Any]]:
         nothing = {"resource": resource, "open": 0, "byProblem": {}, "resolvedLast24Hours": 0, "activity": {}}
         return found.setdefault(resource, nothing)
 
-    with connection.cursor() as cursor:
+    with ledger_connection().cursor() as cursor:
         for resource, problem, entries in cursor.execute(_OPEN, facts):
             of(resource)["open"] += entries
             of(resource)["byProblem"][problem] = entries

@@ -5,7 +5,6 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import orjson
-from django.db import connection
 from django.db.models import QuerySet
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
@@ -19,7 +18,7 @@ from edfi_api.conf import api_settings
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.queries.exceptions import UnknownQueryField
 from edfi_api.refusals.csv_text import csv_blocks
-from edfi_api.refusals.ledger import Ledger
+from edfi_api.refusals.ledger import Ledger, ledger_connection
 from edfi_api.refusals.models import Refusal
 
 _CSV = "text/csv"
@@ -75,7 +74,7 @@ class RefusalView(SubmissionsView):
     def delete(self, request: EdFiRequest, refusal_id: str) -> HttpResponseBase:
         """Close it; it appears again if it occurs again."""
         entry = self._entry(request, refusal_id)
-        ledger = Ledger(connection)
+        ledger = Ledger(ledger_connection())
         with ledger.changes():
             ledger.dismiss(request.user.row_id, entry.id)
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
