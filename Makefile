@@ -7,7 +7,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles check bench bench-data bench-batches bench-sql-views drill-failover lock
+.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles check bench bench-data bench-batches bench-sql-views drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
 	@echo 'make bench-batches  measure batches beside single requests'
 	@echo 'make bench-sql-views  measure SQL over the views beside the same over plain tables, a million enrollments'
+	@echo 'make drill-backup  back up with pgBackRest under load, and restore to a moment; needs root, pgbackrest, postgresql'
 	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
 	@echo 'make audit  check every pinned library for known vulnerabilities; needs the network'
@@ -85,6 +86,9 @@ bench-data: $(VENV)/ready-for-tests
 ROUNDS ?= 20
 drill-failover: $(VENV)/ready-for-tests $(DRILLS)/ready
 	@$(BIN)/python -m tests.drills failover --rounds $(ROUNDS)
+
+drill-backup: $(VENV)/ready-for-tests
+	@$(BIN)/python -m tests.drills backup
 
 # The locks say everything, so nothing is installed or resolved.
 audit: $(AUDIT)/ready

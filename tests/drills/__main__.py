@@ -1,6 +1,7 @@
 """Drills: how a server behaves with the programs that operators run PostgreSQL with, when these have to act.
 
     python -m tests.drills failover [--rounds N] [--clients N]
+    python -m tests.drills backup [--clients N]
 
 They take minutes, need root and Linux's namespaces, and are skipped, with status 0 and the reason, where something that
 they need is missing.
@@ -10,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.drills import failover, isolation, programs
+from tests.drills import backup, failover, isolation, pgbackrest, programs
 
 _PATRONI = Path(__file__).parents[2] / ".venv-drills" / "bin" / "patroni"
 _START_SECONDS = 300
@@ -23,8 +24,10 @@ def main() -> int:
     of_failover = drills.add_parser("failover", help="the leader of a Patroni cluster fails under load")
     of_failover.add_argument("--rounds", type=int, default=20, help="how often it fails")
     of_failover.add_argument("--clients", type=int, default=4)
+    of_backup = drills.add_parser("backup", help="pgBackRest backs a database up under load and restores it")
+    of_backup.add_argument("--clients", type=int, default=3)
     options = parser.parse_args()
-    return _failover(options)
+    return _failover(options) if options.drill == "failover" else _backup(options)
 
 
 def _failover(options: argparse.Namespace) -> int:
@@ -36,6 +39,12 @@ def _failover(options: argparse.Namespace) -> int:
     seconds = _START_SECONDS + options.rounds * failover.SECONDS_PER_ROUND
     arguments = [str(_PATRONI), str(options.rounds), str(options.clients)]
     return isolation.run("tests.drills.failover", arguments, seconds)
+
+
+def _backup(options: argparse.Namespace) -> int:
+    if obstacle := programs.obstacle(backup.NEEDED) or pgbackrest.obstacle():
+        return _skip(obstacle)
+    return isolation.run("tests.drills.backup", [str(options.clients)], backup.SECONDS)
 
 
 def _skip(reason: str) -> int:

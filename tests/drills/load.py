@@ -82,8 +82,7 @@ class Load:
 
     def differences(self, database_url: str) -> list[str]:
         """Between what the database holds and what was acknowledged. For a load that is stopped."""
-        with psycopg.connect(database_url) as connection:
-            stored: dict[str, int] = dict(connection.execute(_CONTENTS).fetchall())
+        stored = self.stored(database_url)
         return [
             f"{item.name}: {stored.get(item.name)} is stored, acknowledged: {item.possible}"
             for writer in self._writers
@@ -91,10 +90,20 @@ class Load:
             if stored.get(item.name) not in item.possible
         ]
 
+    def stored(self, database_url: str) -> dict[str, int]:
+        """The versions of the documents in a database, by their names."""
+        with psycopg.connect(database_url) as connection:
+            return dict(connection.execute(_CONTENTS).fetchall())
+
+    def forget(self) -> None:
+        """What was acknowledged: the database was restored to an earlier moment. Clients send everything again."""
+        self._writers = [writer.again() for writer in self._writers]
+
 
 class _Writer:
     def __init__(self, number: int, port: int, token: str, observed: Observed, is_stopping: threading.Event) -> None:
         self.last_write = 0.0
+        self._arguments = number, port, token, observed, is_stopping
         self._port, self._token = port, token
         self._observed, self._is_stopping = observed, is_stopping
         # Two digits at least: they are the name of a city.
@@ -103,6 +112,14 @@ class _Writer:
         slots = [_slot(f"{number}-{slot}", number) for slot in range(_SLOTS)]
         self.items = [item for slot in slots for item in slot]
         self._steps = [self._written(*slot) for slot in slots]
+
+    def again(self) -> "_Writer":
+        """A client with the same documents, of which nothing is known."""
+        other = _Writer(*self._arguments)
+        other._version = self._version
+        for item in other.items:
+            item.possible = {None, *range(10, self._version + 1)}
+        return other
 
     def run(self) -> None:
         with closing(RealClient(self._port, self._token, _REQUEST_SECONDS)) as self._connection:

@@ -46,11 +46,16 @@ class Host:
         _ip("link", "set", self._port, "master", "hub", "up")
 
 
+def enable_loopback() -> None:
+    """For servers and clients on 127.0.0.1, which a new namespace has not."""
+    _ip("link", "set", "lo", "up")
+
+
 def hosts(*names: str) -> list[Host]:
     """Makes the network. The drill has to run in namespaces of its own."""
     # `ip netns` keeps files in /run.
     subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
-    _ip("link", "set", "lo", "up")
+    enable_loopback()
     _ip("link", "add", "hub", "type", "bridge")
     _ip("addr", "add", f"{HUB}/24", "dev", "hub")
     _ip("link", "set", "hub", "up")
