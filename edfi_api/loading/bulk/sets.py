@@ -53,7 +53,6 @@ class Row(NamedTuple):
             "body": orjson.Fragment(incoming.text),
             **incoming.securables._asdict(),
             "expected_version": self.expected_version,
-            "pass_number": 1,
         }
 
 
@@ -109,7 +108,7 @@ class _Statements(NamedTuple):
         stored, new = all_of([conditions.using, conditions.with_check]), conditions.with_check_new
         parameters = merged(stored.parameters, new.parameters)
         return cls(
-            Sql(statements.guarded_write(stored.text, new.text), parameters).with_values(client=client, pass_number=1),
+            Sql(statements.guarded_write(stored.text, new.text), parameters).with_values(client=client),
             Sql(statements.allowed(stored.text, new.text), parameters),
         )
 

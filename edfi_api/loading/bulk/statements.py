@@ -83,10 +83,10 @@ WITH {{staged}}existing AS (
       FROM staged_document s
       JOIN alias a ON a.referential_id = s.referential_id
       JOIN document d ON d.id = a.document_id
-     WHERE s.pass_number = %(pass_number)s
+     WHERE {{chosen}}
 ), to_write AS MATERIALIZED (
     SELECT s.* FROM staged_document s
-     WHERE s.pass_number = %(pass_number)s
+     WHERE {{chosen}}
        AND NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position AND (e.is_same_body{{or_denied}}))
 ), linked AS MATERIALIZED (
     SELECT a.referential_id, d.resource_type_id, d.document_uuid
@@ -95,7 +95,7 @@ WITH {{staged}}existing AS (
        FOR KEY SHARE OF a
 ), to_insert AS MATERIALIZED (
     SELECT s.* FROM to_write s
-     WHERE NOT EXISTS (SELECT FROM existing e WHERE e.position = s.position){{and_new_allowed}}
+     WHERE s.position NOT IN (SELECT position FROM existing){{and_new_allowed}}
 ), links AS MATERIALIZED (
     -- As in the upsert; the rows of a pass may refer to each other. A row with a target that was deleted concurrently
     -- is not written, and appears in no outcome.
@@ -112,7 +112,7 @@ WITH {{staged}}existing AS (
      GROUP BY s.position
     HAVING bool_and(t.referential_id IS NOT NULL)
      UNION ALL
-    SELECT position, NULL, NULL FROM to_write WHERE linked = '{{{{}}}}'
+    SELECT position, NULL, NULL FROM to_write WHERE cardinality(linked) < 1
 ), new AS MATERIALIZED (
     SELECT nextval('document_id_seq') AS id, ready.*
       FROM (SELECT * FROM to_insert JOIN links USING (position) ORDER BY position) ready
@@ -158,19 +158,29 @@ SELECT 'updated', array_agg(position) FROM updated HAVING count(*) > 0
  UNION ALL
 SELECT 'unchanged', array_agg(position) FROM existing WHERE is_same_body HAVING count(*) > 0
 """
+# All new rows are inserted, so the join is an inner one; a full one cannot be planned as a nested loop.
 _VERSIONS = """
-SELECT n.position, 'inserted', i.document_uuid::text, i.change_version FROM inserted i JOIN new n ON n.id = i.id
+SELECT n.position, 'inserted', i.document_uuid::text, i.change_version FROM inserted i FULL JOIN new n ON n.id = i.id
  UNION ALL
 SELECT position, 'updated', document_uuid::text, change_version FROM updated
  UNION ALL
 SELECT position, 'unchanged', document_uuid::text, change_version FROM existing WHERE is_same_body AND is_allowed
 """
 # Returns the outcomes, each with the positions that have it.
-WRITE = _WRITE.format(staged="", is_allowed="", or_denied="", and_new_allowed="", result=_POSITIONS)
+WRITE = _WRITE.format(
+    staged="",
+    chosen="s.pass_number = %(pass_number)s",
+    is_allowed="",
+    or_denied="",
+    and_new_allowed="",
+    result=_POSITIONS,
+)
 
 
-# In place of the table. A temporary table for each set would cost more than to write ten documents: its entries in the
-# catalogs are written, and all sessions have to drop what they have cached of those.
+# In place of the table: to make a temporary one for each set would cost more than to write ten documents, since its
+# entries in the catalogs are written, and all sessions have to drop what they have cached of those. There are no
+# statistics: the planner assumes a hundred rows, and every condition has to let it expect several, or it compares each
+# row with every other one.
 _COLUMNS = {
     "position": "integer",
     "document_uuid": "uuid",
@@ -183,7 +193,6 @@ _COLUMNS = {
     "body": "jsonb",
     **COLUMNS,
     "expected_version": "bigint",
-    "pass_number": "integer",
 }
 _STAGED = f"""staged_document AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(%(rows)s::jsonb)
@@ -207,6 +216,7 @@ def guarded_write(stored_allowed: str, new_allowed: str) -> str:
     and on new ones. Returns position, outcome, id and change version."""
     return _WRITE.format(
         staged=f"{_STAGED}, ",
+        chosen="true",
         is_allowed=f", {_STORED_ALLOWED.format(stored_allowed)} AS is_allowed",
         or_denied=" OR NOT e.is_allowed",
         and_new_allowed=f" AND {_NEW_ALLOWED.format(new_allowed)}",

@@ -1,0 +1,46 @@
+"""What a set costs grows with its rows, not with their square: the statement has no statistics of them."""
+
+import pytest
+
+from edfi_api.storage.driver import execution
+from tests.batch.conftest import enrolment, student
+from tests.batch.generated import start
+
+ROWS = 400
+
+
+@pytest.fixture
+def plans(monkeypatch):
+    """The plans of the statements that write sets, as they are executed."""
+    run, found = execution.run, []
+
+    def explained(statement, connection, *arguments):
+        if "jsonb_to_recordset" not in statement.text:
+            return run(statement, connection, *arguments)
+        connection.execute("SAVEPOINT before")
+        text = "EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) " + statement.text
+        found.append(connection.execute(text, statement.parameters, prepare=False).fetchone()[0][0]["Plan"])
+        connection.execute("ROLLBACK TO SAVEPOINT before")
+        return run(statement, connection, *arguments)
+
+    monkeypatch.setattr(execution, "run", explained)
+    return found
+
+
+def most_rows(plan) -> float:
+    """Of any node: the rows that it returns, in all its repetitions."""
+    return max([plan["Actual Rows"] * plan["Actual Loops"], *(most_rows(each) for each in plan.get("Plans", ()))])
+
+
+def test_no_node_of_a_plan_compares_each_row_with_each(batch, plans):
+    batch.results(start())
+    plans.clear()
+    students = [student(number) for number in range(1000, 1000 + ROWS)]
+    enrolments = [enrolment(number) for number in range(1000, 1000 + ROWS)]
+    changes = [enrolment(number, repeatGradeIndicator=True) for number in range(1000, 1000 + ROWS)]
+
+    for sent in (students, enrolments, changes, changes):
+        batch.results(sent, mode="independent")
+
+    assert len(plans) == 4
+    assert [most_rows(plan) < 20 * ROWS for plan in plans] == [True] * 4
