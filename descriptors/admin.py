@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from descriptors.models import Descriptor
 from edfi_api.model.metaed.model import DESCRIPTOR_SUFFIX
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
+from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
 
 _AUTHORITIES_SHOWN = 50
 
@@ -24,7 +25,11 @@ class AuthorityFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         authority = Func(KT("body__namespace"), Value(r"^\w+://[^/]+"), function="substring", output_field=TextField())
-        found = Descriptor.objects.annotate(authority=authority).values_list("authority", flat=True)
+        found = (
+            Descriptor.objects.using(shown_in(request).using)
+            .annotate(authority=authority)
+            .values_list("authority", flat=True)
+        )
         return [(name, name) for name in found.distinct().order_by("authority")[:_AUTHORITIES_SHOWN] if name]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Descriptor]) -> QuerySet[Descriptor]:
@@ -40,7 +45,7 @@ class TypeFilter(admin.SimpleListFilter):
     parameter_name = "type"
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        types = Descriptor.objects.values_list("resource_type_id", "resource_type__name")
+        types = Descriptor.objects.using(shown_in(request).using).values_list("resource_type_id", "resource_type__name")
         return [
             (str(number), name.removesuffix(DESCRIPTOR_SUFFIX)) for number, name in types.distinct().order_by(*_BY_TYPE)
         ]
@@ -54,7 +59,7 @@ _BY_TYPE = ["resource_type__name"]
 
 
 @admin.register(Descriptor)
-class DescriptorAdmin(ReadOnlyAdmin):
+class DescriptorAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     """The list of the code values of descriptors."""
 
     list_display = ["code_value", "short_description", "descriptor", "namespace"]

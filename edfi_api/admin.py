@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.models import Document
 from edfi_api.operation.administration import key_search, overview, related_links
-from edfi_api.operation.administration.client_names import name_in
+from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.deletion import DeletionThroughStore
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
@@ -23,6 +23,7 @@ from edfi_api.operation.administration.reference_filters import (
     RefersToFilter,
     row_in,
 )
+from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
 from edfi_api.startup import current_surface
 
 
@@ -32,11 +33,11 @@ class PresentResourcesFilter(admin.RelatedFieldListFilter):
     def field_choices(
         self, field: "Field[Any, Any]", request: HttpRequest, model_admin: "ModelAdmin[Any]"
     ) -> list[tuple[str, Any]]:
-        return [(str(type_.pk), type_.name) for type_ in overview.resources_with_documents()]
+        return [(str(type_.pk), type_.name) for type_ in overview.resources_with_documents(shown_in(request).using)]
 
 
 @admin.register(Document)
-class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
+class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, ReadOnlyAdmin):
     """A document with its body, its identities and its related documents."""
 
     list_display = ["key", "resource", "last_modified_at", "modifier"]
@@ -59,11 +60,7 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         """Without bodies, which are loaded for the page of a single document."""
-        documents = super().get_queryset(request).defer("body")
-        found: QuerySet[Document] = documents.annotate(
-            creator_name=name_in("created_by"), modifier_name=name_in("last_modified_by")
-        )
-        return found
+        return super().get_queryset(request).defer("body")
 
     def render_change_form(  # noqa: PLR0917  As in Django.
         self,
@@ -91,7 +88,7 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
             return queryset, False
         if id_ := key_search.as_uuid(term):
             return queryset.filter(document_uuid=id_), False
-        found = key_search.find(term, current_surface(), _searched(request))
+        found = key_search.find(term, current_surface(), _searched(request), queryset.db)
         if found.has_more:
             self.message_user(request, _SEARCH_WAS_BOUNDED, messages.WARNING)
         return queryset.filter(pk__in=found.rows), False
@@ -123,11 +120,11 @@ class DocumentAdmin(DeletionThroughStore, ReadOnlyAdmin):
     @admin.display(description="created by")
     def creator(self, document: Any) -> str:
         """The name of the API client; "-" if a command created the document."""
-        return document.creator_name or "-"
+        return name_of(document.created_by) or "-"
 
     @admin.display(description="last modified by")
     def modifier(self, document: Any) -> str:
-        return document.modifier_name or "-"
+        return name_of(document.last_modified_by) or "-"
 
 
 _SEARCH_WAS_BOUNDED = (
@@ -139,4 +136,4 @@ _SEARCH_WAS_BOUNDED = (
 def _searched(request: HttpRequest) -> Sequence[int]:
     if CHOSEN_RESOURCE in request.GET:
         return [row_in(request.GET[CHOSEN_RESOURCE])]
-    return [type_.pk for type_ in overview.resources_with_documents()]
+    return [type_.pk for type_ in overview.resources_with_documents(shown_in(request).using)]

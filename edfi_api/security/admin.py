@@ -21,6 +21,7 @@ from django.utils.safestring import SafeString
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.admin import TenantOwnedAdmin
+from edfi_api.data_stores.models import DataStore
 from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.assignment_form import ApplicationForm
 from edfi_api.profiles.loading import assign_profiles, notices
@@ -33,6 +34,7 @@ from .claims import inherited_defaults
 from .clients import Credentials, disable_client, new_secret, rotate_secret
 from .models import (
     ApiClient,
+    ApiClientDataStore,
     Application,
     ClaimSet,
     DefaultStrategies,
@@ -304,6 +306,18 @@ def _assign(request: HttpRequest, application: Application, profiles: Iterable[P
         messages.warning(request, f"{application}: {notice}")
 
 
+class DataStoreInline(admin.TabularInline):  # type: ignore[type-arg]
+    """The data stores that a client may use; absent where there are none."""
+
+    model = ApiClientDataStore
+    autocomplete_fields = ["data_store"]
+    extra = 0
+    verbose_name_plural = "Data stores: the address of a request chooses one of them"
+
+    def has_view_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
+        return super().has_view_permission(request, obj) and DataStore.objects.exists()
+
+
 class ApiClientAdmin(OneByOneAdmin):
     """API clients: search by all of their attributes, creation, deactivation and rotation of the secret."""
 
@@ -333,6 +347,7 @@ class ApiClientAdmin(OneByOneAdmin):
     fields = ["name", "application", "is_active", "expires_at"]
     readonly_fields = ["client_id", "vendor", "claim_set", "organizations", "prefixes", "created", "updated"]
     actions = ["disable"]
+    inlines = [DataStoreInline]
     # The toolkit's pages about applications are not served.
     view_on_site = False
 

@@ -54,7 +54,10 @@ def _log_change(instance: LogEntry, using: str, **_: Any) -> None:
 
 
 def _names(entry: LogEntry) -> dict[str, object]:
-    """The row's `audit_facts` if its model has them, otherwise its display name."""
+    """The row's `audit_facts` if its model has them, otherwise its display name. The entry itself has those of a row in
+    another database."""
+    if facts := getattr(entry, "audit_facts", None):
+        return dict(facts)
     model = entry.content_type.model_class() if entry.content_type else None
     row: Any = None
     if model is not None and hasattr(model, "audit_facts"):

@@ -185,6 +185,12 @@ class ApiClientDataStore(models.Model):
     def __str__(self) -> str:
         return f"{self.api_client}: {self.data_store}"
 
+    def clean(self) -> None:
+        """Refuse another tenant's data store with a readable message; a trigger enforces this in the database."""
+        of_client = self.api_client.application.vendor.tenant_id
+        if self.data_store_id and self.data_store.tenant_id != of_client:
+            raise ValidationError({"data_store": "It is not a data store of the client's tenant."})
+
 
 def _strategies(**options: Any) -> Any:
     return ArrayField(models.CharField(max_length=255), **options)

@@ -15,15 +15,16 @@ from edfi_api.changes.change_queries.exceptions import CannotRestore
 from edfi_api.changes.change_queries.models import DeletedDocument
 from edfi_api.changes.change_queries.restoring import restore
 from edfi_api.models import Document
-from edfi_api.operation.administration.client_names import name_in
+from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.deletion import MOST_AT_ONCE
 from edfi_api.operation.administration.key_search import HELP, as_uuid
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
+from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
 
 
 @admin.register(DeletedDocument)
-class DeletedDocumentAdmin(ReadOnlyAdmin):
+class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     """Deleted documents, with time and author of the delete; the action restores them as `restore_document` does."""
 
     list_display = ["key", "resource", "deleted_at", "deleter", "state"]
@@ -43,14 +44,9 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
     readonly_fields = ["resource", "state", "creator", "modifier", "deleter", "body_text"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
-        live = Document.objects.filter(document_uuid=OuterRef("document_uuid"))
         deleted: QuerySet[DeletedDocument] = super().get_queryset(request)
-        return deleted.annotate(
-            is_live=Exists(live),
-            creator_name=name_in("created_by"),
-            modifier_name=name_in("last_modified_by"),
-            deleter_name=name_in("deleted_by"),
-        )
+        live = Document.objects.using(deleted.db).filter(document_uuid=OuterRef("document_uuid"))
+        return deleted.annotate(is_live=Exists(live))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[DeletedDocument], search_term: str
@@ -77,7 +73,7 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
             return
         for deleted in chosen:
             try:
-                restore(deleted.document_uuid)
+                restore(deleted.document_uuid, queryset.db)
                 self.log_change(request, deleted, "Restored.")
                 self.message_user(request, f"{deleted} is restored.", messages.SUCCESS)
             except CannotRestore as refusal:
@@ -93,16 +89,16 @@ class DeletedDocumentAdmin(ReadOnlyAdmin):
 
     @admin.display(description="created by")
     def creator(self, deleted: Any) -> str:
-        return deleted.creator_name or "-"
+        return name_of(deleted.created_by) or "-"
 
     @admin.display(description="last modified by")
     def modifier(self, deleted: Any) -> str:
-        return deleted.modifier_name or "-"
+        return name_of(deleted.last_modified_by) or "-"
 
     @admin.display(description="deleted by")
     def deleter(self, deleted: Any) -> str:
         """The API client or the admin user; `-` if it was deleted by SQL outside the application."""
-        return f"{deleted.deleted_by_user} (admin)" if deleted.deleted_by_user else deleted.deleter_name or "-"
+        return f"{deleted.deleted_by_user} (admin)" if deleted.deleted_by_user else name_of(deleted.deleted_by) or "-"
 
     @admin.display
     def state(self, deleted: Any) -> str:

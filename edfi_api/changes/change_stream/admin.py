@@ -13,10 +13,11 @@ from edfi_api.changes.change_stream.handlers import handlers_in
 from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.conf import api_settings
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
+from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
 from edfi_api.startup import current_surface
 
 
-class RemovableAdmin(ReadOnlyAdmin):
+class RemovableAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     """Rows that can be deleted but not changed."""
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:

@@ -1,10 +1,23 @@
-"""The names of API clients, for rows that store their primary keys."""
+"""The names of API clients, for rows that store their primary keys.
 
-from django.db.models import OuterRef, Subquery
+They are read by themselves: the rows may lie in the database of a data store, clients lie in the control database.
+"""
+
+from cachetools import TTLCache, cached
 
 from edfi_api.security.models import ApiClient
 
+# A page lists a hundred rows of a few clients; a client is hardly ever renamed.
+_SECONDS = 10
+_MOST = 4096
 
-def name_in(column: str) -> Subquery:
-    """For `annotate`: the name of the client whose primary key is in the column, or NULL."""
-    return Subquery(ApiClient.objects.filter(pk=OuterRef(column)).values("name"))
+
+def name_of(row_id: int | None) -> str | None:
+    """The name of the client with this primary key; None without a client."""
+    return None if row_id is None else _name(row_id)
+
+
+@cached(TTLCache(_MOST, _SECONDS))
+def _name(row_id: int) -> str | None:
+    name: str | None = ApiClient.objects.filter(pk=row_id).values_list("name", flat=True).first()
+    return name

@@ -87,7 +87,7 @@ def _reason(refusal: Exception) -> str:
 def _delete(documents: list[Document], user: str) -> None:
     """Delete all or none. They may refer to each other, so passes repeat over those that still have referrers."""
     remaining = documents
-    with transaction.atomic():
+    with transaction.atomic(documents[0]._state.db if documents else None):
         while remaining:
             refused = [(document, refusal) for document in remaining if (refusal := _refusal(document, user))]
             if len(refused) == len(remaining):
@@ -101,7 +101,9 @@ def _refusal(document: Document, user: str) -> DependentItemExists | None:
     if resource is None:
         raise NotServed(type_)
     try:
-        store.delete(DeleteRequest(resource, document.document_uuid, user=user, using=DEFAULT_DB_ALIAS))
+        store.delete(
+            DeleteRequest(resource, document.document_uuid, user=user, using=document._state.db or DEFAULT_DB_ALIAS)
+        )
     except DependentItemExists as refusal:
         return refusal
     return None

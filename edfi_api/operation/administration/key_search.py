@@ -16,7 +16,7 @@ from itertools import islice, product
 from typing import Any
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import connections
 
 from edfi_api.documents import json_text
 from edfi_api.documents.coercion import coerce_boolean, coerce_date, coerce_number
@@ -64,22 +64,22 @@ def as_uuid(text: str) -> UUID | None:
         return None
 
 
-def find(text: str, surface: Surface, numbers: Collection[int]) -> Found:
+def find(text: str, surface: Surface, numbers: Collection[int], using: str) -> Found:
     """The documents that match the text, of the resource types with these numbers."""
-    names = {number: name for number, name in resource_types.names(DEFAULT_DB_ALIAS).items() if number in numbers}
+    names = {number: name for number, name in resource_types.names(using).items() if number in numbers}
     resources = {number: found for number, name in names.items() if (found := surface.by_name.get(name))}
     most = FOUND_IN_ONE if len(resources) == 1 else FOUND_IN_EACH
-    rows = _rows_like(_examples_of_all(resources, natural_keys.elements(text)), most)
-    described = _descriptors(natural_keys.without_prefix(text), resources.values())
+    rows = _rows_like(_examples_of_all(resources, natural_keys.elements(text)), most, using)
+    described = _descriptors(natural_keys.without_prefix(text), resources.values(), using)
     return Found(list(dict.fromkeys([*described, *rows]))[:FOUND_IN_ONE], has_more=len(rows) >= most)
 
 
-def _rows_like(examples: Iterable[Example], most: int) -> list[int]:
+def _rows_like(examples: Iterable[Example], most: int, using: str) -> list[int]:
     """Ids of documents that contain one of the examples, at most `most` for each."""
     arguments = [argument for number, body in examples for argument in (number, json_text.dumps(body).decode(), most)]
     if not arguments:
         return []
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         cursor.execute(" UNION ALL ".join([_FIND] * (len(arguments) // 3)), arguments)
         return [row for (row,) in cursor.fetchall()]
 
@@ -133,8 +133,8 @@ def _stored(text: str, type_: QueryType) -> Any:
     return text
 
 
-def _descriptors(uri: str, resources: Iterable[Resource]) -> list[int]:
+def _descriptors(uri: str, resources: Iterable[Resource], using: str) -> list[int]:
     """Ids of the descriptors with this URI, case-insensitively: one for each type that has it."""
     types = [resource.name for resource in resources if resource.is_descriptor] if "#" in uri else []
     ids = [descriptor_id(name, uri) for name in types]
-    return list(Alias.objects.filter(pk__in=ids).values_list("document_id", flat=True))
+    return list(Alias.objects.using(using).filter(pk__in=ids).values_list("document_id", flat=True))

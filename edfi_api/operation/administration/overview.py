@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection
+from django.db import connections
 from django.db.models import Exists, OuterRef, QuerySet
 
 from edfi_api.model.surface.naming import is_descriptor_name
@@ -87,21 +87,21 @@ class Change:
         return abridged(self.natural_key)
 
 
-def counts() -> list[Count]:
+def counts(using: str) -> list[Count]:
     """The counts of all resources that have documents, by name."""
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         rows = cursor.execute(_COUNTS, {"counted": COUNTED}).fetchall()
     return [Count(*row) for row in rows]
 
 
-def latest_changes() -> list[Change]:
+def latest_changes(using: str) -> list[Change]:
     """The most recently written documents, the latest first."""
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         rows = cursor.execute(_LATEST_CHANGES, {"shown": _CHANGES_SHOWN}).fetchall()
     return [Change(*row) for row in rows]
 
 
-def resources_with_documents() -> QuerySet[ResourceType]:
+def resources_with_documents(using: str) -> QuerySet[ResourceType]:
     """The resource types that have documents: one index probe each."""
     documents = Document.objects.filter(resource_type=OuterRef("pk"))
-    return ResourceType.objects.filter(Exists(documents)).order_by("name", "project")
+    return ResourceType.objects.using(using).filter(Exists(documents)).order_by("name", "project")

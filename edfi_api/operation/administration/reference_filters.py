@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from edfi_api.models import Document
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ROWS_COUNTED
+from edfi_api.operation.administration.store_choice import shown_in
 from references.models import Reference
 
 CHOSEN_RESOURCE = "resource_type__id__exact"
@@ -27,7 +28,8 @@ def row_in(text: str) -> int:
 
 class _ReferenceFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        chosen = Document.objects.filter(pk=self._row).values_list("natural_key", flat=True).first()
+        documents = Document.objects.using(shown_in(request).using)
+        chosen = documents.filter(pk=self._row).values_list("natural_key", flat=True).first()
         return [(str(self._row), abridged(chosen))] if chosen else []
 
     def has_output(self) -> bool:
@@ -47,7 +49,7 @@ class RefersToFilter(_ReferenceFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
         if self.value() is None:
             return queryset
-        referrers = Reference.objects.filter(alias__document_id=self._row)
+        referrers = Reference.objects.using(queryset.db).filter(alias__document_id=self._row)
         if CHOSEN_RESOURCE in request.GET:
             referrers = referrers.filter(resource_type=row_in(request.GET[CHOSEN_RESOURCE]))
         if not request.GET.get(SEARCH_VAR):
@@ -65,5 +67,5 @@ class ReferredToByFilter(_ReferenceFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> QuerySet[Document]:
         if self.value() is None:
             return queryset
-        targets = Reference.objects.filter(document_id=self._row)
+        targets = Reference.objects.using(queryset.db).filter(document_id=self._row)
         return queryset.filter(pk__in=targets.values("alias__document_id"))

@@ -17,14 +17,15 @@ SHOWN = 50
 
 def targets(document: Document) -> SafeString:
     """The documents and descriptors to which it refers."""
-    references = Reference.objects.filter(document=document)
+    references = Reference.objects.using(document._state.db).filter(document=document)
     return as_list(_items(references, "alias__document_id", _all_that("referred_to_by", document)))
 
 
 def referrers(documents: Sequence[Document]) -> list[SafeString]:
     """Links to the documents that refer to any of these and are not among them; the last one to the whole list."""
     rows = [document.pk for document in documents]
-    references = Reference.objects.filter(alias__document_id__in=rows).exclude(document_id__in=rows)
+    using = documents[0]._state.db if documents else None
+    references = Reference.objects.using(using).filter(alias__document_id__in=rows).exclude(document_id__in=rows)
     rest = _all_that("refers_to", documents[0]) if len(documents) == 1 else SafeString("and more")
     return _items(references, "document_id", rest)
 
@@ -43,7 +44,11 @@ def _items(references: QuerySet[Reference], column: str, rest: SafeString) -> li
     A referrer to a school, by its own and its superclass identity, comes twice.
     """
     rows = list(references.values_list(column, flat=True)[: SHOWN + 1])
-    related = Document.objects.filter(pk__in=rows[:SHOWN]).values_list("pk", "resource_type__name", "natural_key")
+    related = (
+        Document.objects.using(references.db)
+        .filter(pk__in=rows[:SHOWN])
+        .values_list("pk", "resource_type__name", "natural_key")
+    )
     items = [_link(*each) for each in related.order_by("resource_type__name", "natural_key")]
     return items if len(rows) <= SHOWN else [*items, rest]
 

@@ -3,20 +3,24 @@
 Each deletion has a log entry of its own, also on Django's pages for users and groups.
 """
 
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, cast
 
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
+from django.db import DatabaseError, InterfaceError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import path
 
+from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 from edfi_api.operation.administration import overview
+from edfi_api.operation.administration.store_choice import PARAMETER, choice_url, choose_view, chosen
 
 
 class OneEntryEach(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
@@ -84,12 +88,31 @@ class AdministrationSite(AdminSite):
         return sorted(super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "edfi_api")
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        context = {}
-        if request.user.has_perm("edfi_api.view_document"):
-            counts = overview.counts()
-            context = {
-                "counts": [count for count in counts if not count.is_descriptor],
-                "descriptors": f"{sum(count.counted for count in counts if count.is_descriptor):,}",
-                "latest_changes": overview.latest_changes(),
-            }
+        context = _overview(request) if request.user.has_perm("edfi_api.view_document") else {}
         return super().index(request, context | (extra_context or {}))
+
+    def get_urls(self) -> list[Any]:
+        choose = self.admin_view(partial(choose_view, self))
+        return [path("choose-data-store/", choose, name="choose_data_store"), *super().get_urls()]
+
+
+def _overview(request: HttpRequest) -> dict[str, Any]:
+    """Of the chosen data store; without documents if none is chosen, or it does not answer."""
+    named = {"choice_url": choice_url(request)}
+    try:
+        shown = chosen(request)
+        if shown is None:
+            return named | {"data_store": "none"}
+        counts, latest = overview.counts(shown.using), overview.latest_changes(shown.using)
+    except ConnectionUnusable:
+        return named | {"data_store": "none"}
+    except (DatabaseError, InterfaceError):
+        if PARAMETER not in request.session:
+            raise
+        return named | {"data_store": "one that cannot be reached"}
+    return named | {
+        "data_store": shown.text,
+        "counts": [count for count in counts if not count.is_descriptor],
+        "descriptors": f"{sum(count.counted for count in counts if count.is_descriptor):,}",
+        "latest_changes": latest,
+    }

@@ -1,0 +1,276 @@
+"""The admin on a server with data stores: pages of documents show one of them, and data stores have pages."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from edfi_api.data_stores.encryption import decrypt
+from edfi_api.data_stores.models import DataStore, State
+from edfi_api.data_stores.stores import create_data_store, set_connection
+from edfi_api.data_stores.tenants import create_tenant
+from edfi_api.security.clients import create_client
+from edfi_api.security.models import ApiClient
+
+DOCUMENTS, DELETED = "/admin/edfi_api/document/", "/admin/change_queries/deleteddocument/"
+STORES = "/admin/data_stores/datastore/"
+PASSWORD = "not-to-be-shown"
+
+
+def _client_of(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def admin(db):
+    return _client_of(User.objects.create(username="admin", is_staff=True, is_superuser=True))
+
+
+@pytest.fixture
+def two(configured, make_store, client_of):
+    """Data stores of two years, each with a student; and the API client that wrote them."""
+    configured("schoolYear")
+    stores = [make_store(year, schoolYear=year) for year in ("2026", "2027")]
+    api = client_of(*stores)
+    for store, name in zip(stores, ("Anna", "Berta"), strict=True):
+        body = {"studentUniqueId": name, "firstName": name, "lastSurname": "A", "birthDate": "2010-01-01"}
+        assert api.at(f"/{store.name}").post("/students", body).status_code == 201
+    return stores, api
+
+
+def _text(response):
+    assert response.status_code == 200, response.content
+    return response.content.decode()
+
+
+def _row(page):
+    return re.findall(rf"{DOCUMENTS}(\d+)/change/", page)[0]
+
+
+def test_a_page_of_documents_asks_which_data_store(two, admin):
+    stores, _ = two
+
+    asked = admin.get(DOCUMENTS, {"q": "Anna"}, follow=True)
+
+    page = _text(asked)
+    assert asked.redirect_chain[0][0].startswith("/admin/choose-data-store/?next=")
+    assert f'href="{DOCUMENTS}?q=Anna&amp;store={stores[0].pk}"' in page
+    assert f"{stores[1].pk} 2027 (schoolYear=2027)" in page
+    assert "2026 (schoolYear=2026)" not in _text(admin.get("/admin/choose-data-store/", {"q": "2027"}))
+
+
+def test_the_choice_is_in_the_address_and_kept(two, admin):
+    (first, second), _ = two
+
+    of_first = _text(admin.get(DOCUMENTS, {"store": first.pk}))
+    again = admin.get(DOCUMENTS)
+    of_second = _text(admin.get(DOCUMENTS, {"store": second.pk}))
+
+    assert "studentUniqueId=Anna" in of_first and "Berta" not in of_first
+    assert f"{first.pk} 2026 (schoolYear=2026)" in of_first
+    assert again["Location"] == f"{DOCUMENTS}?store={first.pk}"
+    assert "studentUniqueId=Berta" in of_second and "Anna" not in of_second
+    assert "tests" in of_second  # who wrote it, from the control database
+
+
+def test_search_filters_and_pages_are_of_the_chosen_data_store(two, admin):
+    (first, second), api = two
+    descriptor = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "Z", "shortDescription": "Zeta"}
+    assert api.at("/2027").post("/sexDescriptors", descriptor).status_code == 201
+
+    def listed(address, store, **parameters):
+        return _text(admin.get(address, {"store": store.pk, **parameters}))
+
+    assert "studentUniqueId=Berta" in listed(DOCUMENTS, second, q="Berta")
+    assert "studentUniqueId=Berta" not in listed(DOCUMENTS, first, q="Berta")
+    assert "Zeta" in listed("/admin/descriptors/descriptor/", second)
+    assert "Zeta" not in listed("/admin/descriptors/descriptor/", first)
+    row = _row(listed(DOCUMENTS, second, q="Berta"))
+    page = listed(f"{DOCUMENTS}{row}/change/", second)
+    assert "&quot;firstName&quot;: &quot;Berta&quot;" in page
+    assert "Student | " in page
+    index = _text(admin.get("/admin/"))
+    assert "Berta" in index and "Anna" not in index
+
+
+def test_deletions_and_restorations_are_in_the_chosen_data_store(two, admin, log, django_capture_on_commit_callbacks):
+    (_, second), api = two
+    row = _row(_text(admin.get(DOCUMENTS, {"store": second.pk, "q": "Berta"})))
+
+    with django_capture_on_commit_callbacks(execute=True):
+        deleted = admin.post(f"{DOCUMENTS}{row}/delete/?store={second.pk}", {"post": "yes"})
+    gone = api.at("/2027").get("/students").json()
+    version = re.findall(rf"{DELETED}(\d+)/change/", _text(admin.get(DELETED, {"store": second.pk})))[0]
+    with django_capture_on_commit_callbacks(execute=True):
+        restored = admin.post(f"{DELETED}?store={second.pk}", {"action": "restore", "_selected_action": [version]})
+
+    assert (deleted.status_code, gone, restored.status_code) == (302, [], 302)
+    assert [each["firstName"] for each in api.at("/2027").get("/students").json()] == ["Berta"]
+    assert [each["firstName"] for each in api.at("/2026").get("/students").json()] == ["Anna"]
+    lines = [line for line in log.audit if str(line["event"]).startswith("admin ") and "data_store" in line]
+    assert [(line["event"], line["data_store"]) for line in lines] == [
+        ("admin deletion", str(second.pk)),
+        ("admin change", str(second.pk)),
+    ]
+    assert f"{second.pk} 2027 (schoolYear=2027): " in _text(admin.get("/admin/"))
+
+
+def test_a_form_without_a_data_store_is_refused(two, admin):
+    (first, _), _ = two
+    row = _row(_text(admin.get(DOCUMENTS, {"store": first.pk})))
+
+    assert admin.post(f"{DOCUMENTS}{row}/delete/", {"post": "yes"}).status_code == 400
+
+
+@pytest.mark.parametrize("connection", ["no string", "MISSING"])
+def test_a_data_store_that_cannot_be_reached_leads_back_to_the_choice(two, admin, store_databases, connection):
+    (first, _), _ = two
+    set_connection(first, store_databases.url_of("missing") if connection == "MISSING" else connection)
+    from edfi_api.data_stores.routes import routes  # noqa: PLC0415
+
+    routes()._checked_at -= 1
+
+    page = _text(admin.get(DOCUMENTS, {"store": first.pk}, follow=True))
+
+    assert "The data store cannot be reached" in page
+    assert "Choose a data store" in page
+
+
+def test_the_only_data_store_needs_no_choice(configured, make_store, admin):
+    configured("schoolYear")
+    store = make_store("2027", schoolYear="2027")
+
+    assert admin.get(DOCUMENTS)["Location"] == f"{DOCUMENTS}?store={store.pk}"
+
+
+def test_the_control_database_is_a_choice_where_it_has_documents(configured, make_store, admin):
+    configured()
+    make_store("other")
+
+    assert "control database" in _text(admin.get(DOCUMENTS, follow=True))
+    assert "control database" in _text(admin.get(DOCUMENTS, {"store": "main"}))
+
+
+def test_without_data_stores_nothing_is_to_be_chosen(admin):
+    for address in ("/admin/", DOCUMENTS):
+        page = _text(admin.get(address))
+        assert "choose-data-store" not in page
+
+
+def test_the_next_page_is_never_on_another_server(two, admin):
+    page = _text(admin.get("/admin/choose-data-store/", {"next": "https://evil.example/"}))
+
+    assert "evil" not in page
+
+
+def _form(**values):
+    inlines = {}
+    for prefix in ("contexts", "derivatives"):
+        inlines |= {f"{prefix}-TOTAL_FORMS": "0", f"{prefix}-INITIAL_FORMS": "0"}
+    return {"name": "2027", "type": "", "connection_string": "", **inlines, **values}
+
+
+def test_a_data_store_is_added_and_its_connection_string_never_shown(configured, admin):
+    configured("schoolYear")
+    context = {"contexts-TOTAL_FORMS": "1", "contexts-0-key": "schoolYear", "contexts-0-value": "2027"}
+    url = f"postgresql://edfi:{PASSWORD}@db7.internal/lakeside"
+
+    assert admin.post(f"{STORES}add/", _form(connection_string=url, **context)).status_code == 302
+
+    store = DataStore.objects.get()
+    assert (store.state, decrypt(store.connection)) == (State.PREPARING, url)
+    for address in (STORES, f"{STORES}{store.pk}/change/", f"{STORES}{store.pk}/history/"):
+        page = _text(admin.get(address))
+        assert PASSWORD not in page and store.connection not in page
+    assert "edfi at db7.internal/lakeside" in _text(admin.get(STORES))
+    kept = _form(name="renamed") | {"contexts-INITIAL_FORMS": "0"}
+    assert admin.post(f"{STORES}{store.pk}/change/", kept).status_code == 302
+    store.refresh_from_db()
+    assert (store.name, decrypt(store.connection)) == ("renamed", url)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"connection_string": f"host=db password={PASSWORD}"}, "It cannot be used: it names no database."),
+        ({"connection_string": "postgresql://x@elsewhere/y"}, "It cannot be used: "),
+        (
+            {"contexts-TOTAL_FORMS": "1", "contexts-0-key": "year", "contexts-0-value": "1"},
+            "MEADOWLARK_ROUTE_QUALIFIERS does not name: year.",
+        ),
+        (
+            {"contexts-TOTAL_FORMS": "1", "contexts-0-key": "schoolYear", "contexts-0-value": "data"},
+            "&#x27;data&#x27; is reserved.",
+        ),
+    ],
+)
+def test_what_cannot_be_added_is_refused_with_the_reason(configured, admin, values, message):
+    configured("schoolYear", STORE_HOSTS=("db",))
+
+    page = _text(admin.post(f"{STORES}add/", _form(**values)))
+
+    assert message in page
+    assert PASSWORD not in page
+    assert not DataStore.objects.exists()
+
+
+def test_states_are_changed_but_preparing_is_left_to_the_command(configured, make_store, admin):
+    configured()
+    store = make_store("2027", connection="dbname=x")
+
+    assert admin.post(f"{STORES}{store.pk}/change/", _form(state="readOnly")).status_code == 302
+    store.refresh_from_db()
+    assert store.state == State.READ_ONLY
+    assert "Select a valid choice" in _text(admin.post(f"{STORES}{store.pk}/change/", _form(state="preparing")))
+
+
+def test_pages_of_data_stores_need_their_permissions(configured, make_store, db):
+    configured()
+    store = make_store("2027", connection="dbname=x")
+    user = User.objects.create(username="steward", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="view_document"))
+    steward = _client_of(user)
+    assert steward.get(STORES).status_code == 403
+
+    user.user_permissions.add(Permission.objects.get(codename="view_datastore"))
+
+    page = _text(steward.get(f"{STORES}{store.pk}/change/"))
+    assert "connection_string" not in page
+    assert steward.post(f"{STORES}{store.pk}/change/", _form(state="offline")).status_code == 403
+
+
+def test_data_stores_are_assigned_on_the_page_of_a_client(configured, make_store, admin):
+    configured(MULTI_TENANCY=True)
+    tenant, other = create_tenant("Lakeside"), create_tenant("Grand-Bend")
+    create_client("sis", "EdFiSandbox", tenant=tenant)
+    client = ApiClient.objects.get(name="sis")
+    stores = [create_data_store("2027", tenant=each, connection="dbname=x") for each in (tenant, other)]
+    page = f"/admin/security/apiclient/{client.pk}/change/"
+    prefix = "apiclientdatastore_set"
+
+    def assign(store):
+        form = {
+            "name": "sis",
+            "application": client.application_id,
+            "is_active": "on",
+            f"{prefix}-0-data_store": store.pk,
+        }
+        return admin.post(page, form | {f"{prefix}-TOTAL_FORMS": "1", f"{prefix}-INITIAL_FORMS": "0"})
+
+    assert "It is not a data store of the client&#x27;s tenant." in _text(assign(stores[1]))
+    assert assign(stores[0]).status_code == 302
+    assert list(client.data_stores.all()) == [stores[0]]
+
+
+def test_tenants_are_shown_only_where_there_are_tenants(configured, admin):
+    vendors = "/admin/security/vendor/add/"
+    assert "Tenant:" not in _text(admin.get(vendors))
+
+    configured(MULTI_TENANCY=True)
+
+    assert "Tenant:" in _text(admin.get(vendors))
+    assert "&#x27;data&#x27; is reserved." in _text(admin.post("/admin/data_stores/tenant/add/", {"name": "data"}))
+    assert admin.post("/admin/data_stores/tenant/add/", {"name": "Lakeside"}).status_code == 302
