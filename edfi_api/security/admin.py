@@ -307,15 +307,12 @@ def _assign(request: HttpRequest, application: Application, profiles: Iterable[P
 
 
 class DataStoreInline(admin.TabularInline):  # type: ignore[type-arg]
-    """The data stores that a client may use; absent where there are none."""
+    """The data stores that a client may use."""
 
     model = ApiClientDataStore
     autocomplete_fields = ["data_store"]
     extra = 0
     verbose_name_plural = "Data stores: the address of a request chooses one of them"
-
-    def has_view_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
-        return super().has_view_permission(request, obj) and DataStore.objects.exists()
 
 
 class ApiClientAdmin(OneByOneAdmin):
@@ -347,9 +344,11 @@ class ApiClientAdmin(OneByOneAdmin):
     fields = ["name", "application", "is_active", "expires_at"]
     readonly_fields = ["client_id", "vendor", "claim_set", "organizations", "prefixes", "created", "updated"]
     actions = ["disable"]
-    inlines = [DataStoreInline]
     # The toolkit's pages about applications are not served.
     view_on_site = False
+
+    def get_inlines(self, request: HttpRequest, obj: ApiClient | None) -> Any:
+        return [DataStoreInline] if DataStore.objects.exists() else []
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Refuse lookups by the hash of the secret: a filter would reveal it character by character."""
