@@ -6,29 +6,47 @@ behind the lock on the document.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents import json_text
-from edfi_api.documents.incoming import Preparers
-from edfi_api.storage import policy_statements
+from edfi_api.documents.incoming import PendingDocument, Preparers
+from edfi_api.storage import policy_statements, store
 from edfi_api.storage.conditions import NO_DOCUMENT
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, DeniedRequest
-from edfi_api.storage.driver.execution import execute
+from edfi_api.storage.driver.execution import execute, holding, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.storage.recent_writers import record_writer
 from edfi_api.storage.refusals import RefusedWrite
-from edfi_api.storage.requests import MergeRequest, Values, WriteRequest
+from edfi_api.storage.requests import Terms, Values, WriteRequest, stored_key
 from edfi_api.storage.row_policy import RowPolicy
-from edfi_api.storage.settlement import final, repeated
-from edfi_api.storage.store import replace_once
 from edfi_api.storage.stored import Outcome, Written
 
 _statement = statements_beside(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRequest(Terms):
+    """A document to insert or to replace that depends on the stored one."""
+
+    pending: PendingDocument
+
+    def write(self, stored: dict[str, Any] | None) -> WriteRequest:
+        """The request to write what follows from the stored body, None for a new document. Raises what
+        `PendingDocument.merged` does."""
+        terms = {each.name: getattr(self, each.name) for each in fields(Terms)}
+        return WriteRequest(self.pending.merged(stored), **terms)
+
+    def key(self, document_uuid: UUID) -> Values:
+        """The parameters by which the stored document is found."""
+        found = stored_key(self.pending.resource, document_uuid, self.using)
+        return {**found, "referential_id": self.pending.identity.referential_id}
+
 
 # Writes a document unless its version has changed.
 _WriteOnce = Callable[[WriteRequest, Values], Written]
@@ -62,8 +80,9 @@ class _RefusedMerge(RefusedWrite):
             super(_RefusedMerge, self).refuse(outcome)
 
 
-def upsert(request: MergeRequest) -> Written:
-    """As `store.upsert`. Raises also what the merge does, after the refusals of the stored document."""
+@store.upsert.register
+def _upsert(request: MergeRequest) -> Written:
+    """As a WriteRequest. Raises also what the merge does, after the refusals of the stored document."""
 
     def write_once(write: WriteRequest, values: Values) -> Written:
         return Written.of(execute(policy_statements.upsert(write.policy).bound_to(values), write.using))
@@ -71,9 +90,10 @@ def upsert(request: MergeRequest) -> Written:
     return _merge(request, uuid7(), _BY_ALIAS, write_once)
 
 
-def update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
-    """As `store.update`. Raises also what the merge does, after the refusals of the stored document."""
-    return _merge(request, document_uuid, _BY_UUID, lambda write, values: replace_once(write, values, preparers))
+@store.update.register
+def _update(request: MergeRequest, document_uuid: UUID, preparers: Preparers) -> Written:
+    """As a WriteRequest. Raises also what the merge does, after the refusals of the stored document."""
+    return _merge(request, document_uuid, _BY_UUID, lambda write, values: store.replace_once(write, values, preparers))
 
 
 def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _WriteOnce) -> Written:
@@ -105,9 +125,9 @@ def _merge(request: MergeRequest, document_uuid: UUID, key: _Key, write_once: _W
             request.condition.expected_version(version)
             return write_once(write, values)
 
-        return final(written, _RefusedMerge(write, key.tests, values, stored, version))
+        return store.settled(written, _RefusedMerge(write, key.tests, values, stored, version))
 
-    written = repeated(attempt, request.using, key.lock.bound_to(found_by))
+    written = with_retries(attempt, lambda: holding(key.lock.bound_to(found_by), request.using))
     record_writer(request.client, request.using)
     return written
 

@@ -1,10 +1,10 @@
 """What is requested of the store: a document to write or to delete, for whom, and under which conditions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from edfi_api.documents.incoming import IncomingDocument, PendingDocument
+from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import resource_types
 from edfi_api.storage.conditions import UNCONDITIONAL, WriteCondition
@@ -14,20 +14,26 @@ from edfi_api.storage.row_policy import MayRead, RowPolicy
 Values = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class WriteRequest:
-    """A document to insert or to replace.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """For whom, and under which conditions, something is written.
 
     `client` is the row id of the API client, None for the server itself. `may_read` limits which other documents an
     error names. `using` is the data store.
     """
 
-    incoming: IncomingDocument
     client: int | None = None
     condition: WriteCondition = UNCONDITIONAL
     policy: RowPolicy | None = None
     may_read: MayRead | None = None
-    using: str = field(kw_only=True)
+    using: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRequest(Terms):
+    """A document to insert or to replace."""
+
+    incoming: IncomingDocument
 
     def values(self, document_uuid: UUID) -> Values:
         """The parameters of the statements that write the document; `document_uuid` is the id it has or gets."""
@@ -46,42 +52,12 @@ class WriteRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class MergeRequest:
-    """A document to insert or to replace that depends on the stored one; the rest is as in `WriteRequest`."""
-
-    pending: PendingDocument
-    client: int | None = None
-    condition: WriteCondition = UNCONDITIONAL
-    policy: RowPolicy | None = None
-    may_read: MayRead | None = None
-    using: str = field(kw_only=True)
-
-    def write(self, stored: dict[str, Any] | None) -> WriteRequest:
-        """The request to write what follows from the stored body, None for a new document. Raises what
-        `PendingDocument.merged` does."""
-        incoming = self.pending.merged(stored)
-        facts = (self.client, self.condition, self.policy, self.may_read)
-        return WriteRequest(incoming, *facts, using=self.using)
-
-    def key(self, document_uuid: UUID) -> Values:
-        """The parameters by which the stored document is found."""
-        found = stored_key(self.pending.resource, document_uuid, self.using)
-        return {**found, "referential_id": self.pending.identity.referential_id}
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteRequest:
-    """A document to delete. `user` is the name of the admin's user, for a delete in the admin; the rest is as in
-    `WriteRequest`."""
+class DeleteRequest(Terms):
+    """A document to delete. `user` is the name of the admin's user, for a delete in the admin."""
 
     resource: Resource
     document_uuid: UUID
-    client: int | None = None
     user: str | None = None
-    condition: WriteCondition = UNCONDITIONAL
-    policy: RowPolicy | None = None
-    may_read: MayRead | None = None
-    using: str = field(kw_only=True)
 
     def values(self) -> Values:
         """The parameters of the statements that find and delete the document."""

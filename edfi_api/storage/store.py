@@ -1,31 +1,38 @@
 """Writes documents, and reads single ones: one statement, one round trip per operation.
 
-The statement returns an outcome; `settlement` decides what follows from it. A policy is evaluated in the statement
+The statement returns an outcome; `settled` decides what follows from it. A policy is evaluated in the statement
 itself and sees its snapshot: a permission that is revoked while a write runs applies from the next one on, unless the
 write has waited for the lock on the document and is retried.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from functools import singledispatch
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.storage import cascade, policy_statements
-from edfi_api.storage.conditions import NO_DOCUMENT
+from edfi_api.storage.conditions import CONDITION_FAILURES, NO_DOCUMENT
 from edfi_api.storage.data_store import data_store
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, TESTS_OF_STORED, DeniedRequest
-from edfi_api.storage.driver.execution import StatementAborted, attempts, execute
+from edfi_api.storage.driver.execution import StatementAborted, attempts, execute, holding, with_retries
 from edfi_api.storage.driver.sql_files import statements_beside
-from edfi_api.storage.exceptions import DocumentExists, DocumentNotFound, IdentityConflict, TooMuchContention
+from edfi_api.storage.exceptions import (
+    DocumentExists,
+    DocumentNotFound,
+    IdentityConflict,
+    KeyChangeContradicts,
+    TooMuchContention,
+)
 from edfi_api.storage.recent_writers import record_writer
-from edfi_api.storage.refusals import RefusedDelete, RefusedWrite
-from edfi_api.storage.requests import DeleteRequest, Values, WriteRequest, stored_key
+from edfi_api.storage.refusals import RefusedDelete, RefusedWrite, outcome_of
+from edfi_api.storage.requests import DeleteRequest, Terms, Values, WriteRequest, stored_key
 from edfi_api.storage.row_policy import RowPolicy
-from edfi_api.storage.settlement import settled
 from edfi_api.storage.stored import Outcome, StoredDocument, Written
 
 _statement = statements_beside(__file__)
@@ -33,13 +40,20 @@ _VERSION_BY_ALIAS, _VERSION_BY_UUID = _statement("version_by_alias"), _statement
 _LOCK_BY_ALIAS, _LOCK_BY_UUID = _statement("lock_by_alias"), _statement("lock_by_uuid")
 _KEEP_CREATION = _statement("keep_creation")
 
+_DONE = frozenset({Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED, Outcome.DELETED})
+# Refusals that an attempt raises itself, and which others may precede.
+_RAISED = (*CONDITION_FAILURES, IdentityConflict, KeyChangeContradicts)
 
-def upsert(request: WriteRequest) -> Written:
-    """Insert the document, or replace the one with its natural key. Identical content changes nothing.
+
+@singledispatch
+def upsert(request: Terms) -> Written:
+    """Insert the document, or replace the one with its natural key. Identical content changes nothing. A MergeRequest
+    is written by `merges`.
 
     Raises UnresolvedReference with every missing target, IdentityConflict if a document of another subclass has the
     identity, TooMuchContention after the last attempt, and the exceptions of the request's condition and policy.
     """
+    assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     using, policy, name = request.using, request.policy, request.incoming.resource.name
     values = request.values(uuid7())
     last_outcomes = data_store(using).state(_last_outcomes)
@@ -53,18 +67,21 @@ def upsert(request: WriteRequest) -> Written:
         return Written.of(execute(statement, using))
 
     refused = RefusedWrite(request, TESTS_BY_ALIAS, values)
-    written = settled(attempt, refused, using, _LOCK_BY_ALIAS.bound_to(values))
+    written = with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
     last_outcomes[name] = written.outcome
     record_writer(request.client, using)
     return written
 
 
-def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> Written:
-    """Replace the body of the document with this id. A change of its identity cascades to its referrers.
+@singledispatch
+def update(request: Terms, document_uuid: UUID, preparers: Preparers) -> Written:
+    """Replace the body of the document with this id. A change of its identity cascades to its referrers. A
+    MergeRequest is written by `merges`.
 
     Raises DocumentNotFound and what `upsert` raises; for a new identity KeyChangeNotSupported if the resource does not
     allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller may read it.
     """
+    assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     using, values = request.using, request.values(document_uuid)
 
     def attempt() -> Written:
@@ -72,7 +89,7 @@ def update(request: WriteRequest, document_uuid: UUID, preparers: Preparers) -> 
         return replace_once(request, values | {"expected_version": expected}, preparers)
 
     refused = RefusedWrite(request, TESTS_BY_UUID, values)
-    written = settled(attempt, refused, using, _LOCK_BY_UUID.bound_to(values))
+    written = with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))
     record_writer(request.client, using)
     return written
 
@@ -92,18 +109,32 @@ def delete(request: DeleteRequest) -> bool:
     exceptions of the request's condition and policy.
     """
     using, values = request.using, request.values()
-    statement = policy_statements.delete(request.policy).bound_to(values)
+    statement, refused = policy_statements.delete(request.policy).bound_to(values), RefusedDelete(request, values)
 
     def attempt() -> Written:
         expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
         return Written.of(execute(statement.with_values(expected_version=expected), using))
 
     try:
-        settled(attempt, RefusedDelete(request, values), using)
+        with_retries(lambda: settled(attempt, refused))
     except DocumentNotFound:
         return False
     record_writer(request.client, using)
     return True
+
+
+def settled(attempt: Callable[[], Written], refused: RefusedWrite | RefusedDelete) -> Written | None:
+    """The result of an attempt that has had an effect, None if it has to be repeated. Raises its refusal."""
+    try:
+        written = attempt()
+    except IntegrityError as violation:
+        written = Written(outcome_of(violation))
+    except _RAISED as refusal:
+        refused.refuse_for(refusal)
+    if written.outcome in _DONE:
+        return written
+    refused.refuse(written.outcome)
+    return None
 
 
 def get(
@@ -150,7 +181,8 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
             execute(creation, using)
         return written
 
-    return settled(attempt, RefusedWrite(request, TESTS_BY_ALIAS, values), using)
+    refused = RefusedWrite(request, TESTS_BY_ALIAS, values)
+    return with_retries(lambda: settled(attempt, refused))
 
 
 def _last_outcomes(_using: str) -> dict[ResourceName, Outcome]:

@@ -54,19 +54,13 @@ _log = logging.getLogger(__name__)
 
 
 class OperationViewSet(ResourceViewSet):
-    """The viewset of a resource for operations, whose document has been parsed with the batch."""
+    """The viewset of a resource for operations."""
 
-    document: dict[str, Any]
+    is_recorded = False  # The batch may be rolled back.
     uris: StoredUris
-
-    def parse_body(self, request: EdFiRequest) -> dict[str, Any]:
-        return self.document
 
     def stored_uris(self, ids: Iterable[UUID]) -> dict[UUID, str]:
         return self.uris(ids)
-
-    def accepted(self, document_uuid: str | UUID, *, is_delete: bool = False) -> None:
-        """Nothing is recorded here: the batch may be rolled back."""
 
 
 class OperationViewSets:
@@ -155,7 +149,7 @@ class Singles:
         if view.detail:
             view.document_uuid = uuid = self._document_uuid(operation)
             if operation.document is not None and operation.document.get("id") is None:
-                view.document = operation.document | {"id": str(uuid)}
+                view.request.parsers = _parsed(operation.document | {"id": str(uuid)})
         return view
 
     def _view(self, operation: Operation) -> OperationViewSet:
@@ -165,8 +159,6 @@ class Singles:
         view.detail = operation.kind in (Kind.UPDATE, Kind.DELETE)
         view.route_methods = _OF_AN_ITEM if view.detail else _OF_A_COLLECTION
         view.request = self._single_request(operation)
-        if operation.document is not None:
-            view.document = operation.document
         view.uris = self.stored_uris
         return view
 
@@ -175,7 +167,7 @@ class Singles:
         sent.method = _METHODS[operation.kind or Kind.UPSERT]
         sent.META = self._meta | operation.headers
         sent.GET = QueryDict("")
-        request = EdFiRequest(sent, parsers=self._request.parsers, authenticators=self._request.authenticators)
+        request = EdFiRequest(sent, parsers=_parsed(operation.document), authenticators=self._request.authenticators)
         request.user, request.auth = self._request.user, self._request.auth
         return request
 
@@ -202,6 +194,21 @@ class Singles:
 def tolerated_in(leniency: Leniency) -> Sequence[Tolerated]:
     """What is reported as tolerated; strict handling refuses it."""
     return () if leniency.is_strict else leniency.tolerated
+
+
+class _Parsed:
+    """In place of a parser: the document of an operation, which has been parsed with the batch."""
+
+    def __init__(self, document: dict[str, Any] | None) -> None:
+        self._document = document
+
+    def parse(self, request: HttpRequest) -> dict[str, Any] | None:
+        return self._document
+
+
+def _parsed(document: dict[str, Any] | None) -> Any:
+    """The parsers of a request with this document."""
+    return (_Parsed(document),)
 
 
 def _written(operation: Operation, view: OperationViewSet, response: HttpResponse) -> Result:

@@ -1,6 +1,7 @@
 """Creates the viewset class of a resource."""
 
 from edfi_api.api.viewsets.links import Linker
+from edfi_api.api.viewsets.profiled import ProfiledResource
 from edfi_api.api.viewsets.representation import Representation
 from edfi_api.api.viewsets.resource_viewset import ResourceViewSet
 from edfi_api.api.viewsets.responses import FixedHeaders
@@ -35,11 +36,10 @@ def viewset_class(resource: Resource, served: ServedSurface, base: type[Resource
         "surface": served.surface,
         "fixed_headers": _fixed_headers(project),
         "preparers": served.preparers,
-        "preparer": preparer,
-        "profiles": served.profiles,
-        "profile_preparers": served.profile_preparers,
+        "profiled": ProfiledResource(
+            resource, served.profiles, preparer, served.profile_preparers, served.profile_queries
+        ),
         "query_by_example": QueryByExample(resource),
-        "profile_queries": served.profile_queries,
         "representation": Representation(preparer.extractor, served.linker),
     }
     return type(f"{resource.name.resource}ViewSet", (base,), members)

@@ -30,7 +30,8 @@ _NAME = re.compile(r"\s*([^\s=;]*)")
 def requested_leniency(request: HttpRequest) -> Leniency:
     """How a request is to be handled: strictly if the client prefers so, or by the setting STRICT, which clients cannot
     turn off."""
-    return Leniency(api_settings.STRICT or (_PREFER in request.META and _preferred(request) == "strict"))
+    is_strict = api_settings.STRICT or (_PREFER in request.META and _preferred(request) == "strict")
+    return Leniency(is_strict)
 
 
 def add_handling(response: HttpResponseBase, request: HttpRequest, leniency: Leniency) -> None:

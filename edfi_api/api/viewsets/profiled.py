@@ -1,28 +1,70 @@
 """API profiles in requests and answers: the one that a request names, and what they leave of what is served."""
 
 import re
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from django.http import HttpRequest
-
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath
+from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.documents.incoming import Preparer
+from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
 from edfi_api.profiles import media_types
-from edfi_api.profiles.catalog import ProfilePart
+from edfi_api.profiles.catalog import OfParts, ProfileCatalogs, ProfilePart
 from edfi_api.profiles.media_types import ProfileMediaType
+from edfi_api.profiles.negotiation import Negotiation
+from edfi_api.profiles.preparation import ProfilePreparer
 from edfi_api.profiles.visibility import Visibility
+from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.storage.exceptions import KeyChangeContradicts
+from edfi_api.storage.merges import MergeRequest
+from edfi_api.storage.requests import WriteRequest
 
 _INDEX = re.compile(r"\[\d+\]")
 
 
-def requested_profile(request: HttpRequest) -> ProfileMediaType | None:
-    """The media type of a profile in `Accept` of a GET, or in `Content-Type` of a POST or PUT.
+class WrittenPart(NamedTuple):
+    """How documents are written under a part of a profile, or without one: what prepares them, and the class of the
+    request to the store. Under a part that hides members they are merged with the stored ones."""
 
-    Raises MalformedProfileMediaType.
-    """
-    if request.method in ("POST", "PUT"):
-        return media_types.in_content_type(request.META.get("CONTENT_TYPE", ""))
-    return media_types.in_accept(request.META.get("HTTP_ACCEPT", ""))
+    part: ProfilePart | None
+    preparer: Preparer | ProfilePreparer
+    request_class: Callable[..., WriteRequest | MergeRequest]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledResource:
+    """A resource as a whole and under parts of profiles. `preparers` and `queries` are those of the parts."""
+
+    resource: Resource
+    catalogs: ProfileCatalogs
+    preparer: Preparer
+    preparers: OfParts[ProfilePreparer | None]
+    queries: OfParts[QueryByExample]
+
+    def read_part(self, request: EdFiRequest, route_methods: tuple[str, ...]) -> ProfilePart | None:
+        """The part that `Accept` names or the client is assigned. Raises MalformedProfileMediaType and what
+        `Negotiation.part` does."""
+        return self._part(request, media_types.in_accept(request.META.get("HTTP_ACCEPT", "")), route_methods)
+
+    def written_part(self, request: EdFiRequest, route_methods: tuple[str, ...]) -> WrittenPart:
+        """The same of `Content-Type`, and how documents are written under it."""
+        part = self._part(request, media_types.in_content_type(request.META.get("CONTENT_TYPE", "")), route_methods)
+        merging = None if part is None else self.preparers[part]
+        if merging is None:
+            return WrittenPart(part, self.preparer, WriteRequest)
+        return WrittenPart(part, merging, MergeRequest)
+
+    def _part(
+        self, request: EdFiRequest, requested: ProfileMediaType | None, route_methods: tuple[str, ...]
+    ) -> ProfilePart | None:
+        client = request.user
+        if requested is None and not client.profile_ids:
+            return None
+        catalog = self.catalogs.at(client.claims_version)
+        method = "GET" if request.method == "HEAD" else str(request.method)
+        return Negotiation(catalog, client.tenant_id, client.profile_ids, self.resource, method, route_methods).part(
+            requested
+        )
 
 
 def profiled_headers(part: ProfilePart | None) -> dict[str, str]:

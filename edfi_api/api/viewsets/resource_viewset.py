@@ -26,19 +26,16 @@ from edfi_api.api.viewsets.document_id import document_uuid
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.handling import add_handling, requested_leniency
 from edfi_api.api.viewsets.headers import etag_header, is_not_modified, write_condition, written_document_headers
-from edfi_api.api.viewsets.profiled import profile_tag, profiled_headers, requested_profile, without_hidden
+from edfi_api.api.viewsets.profiled import ProfiledResource, profile_tag, profiled_headers, without_hidden
 from edfi_api.api.viewsets.recorded_writes import ReceivedWrite, record_accepted, record_refused
 from edfi_api.api.viewsets.representation import CollectionText, Representation
 from edfi_api.api.viewsets.responses import EmptyResponse, FixedHeaders, JsonTextResponse, json_file_response
-from edfi_api.api.viewsets.writes import update, upsert, write_request
 from edfi_api.conf import api_settings
-from edfi_api.documents.incoming import Preparer, Preparers
+from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.leniency import Leniency
 from edfi_api.model.surface.resource import ProjectFacts, Resource, Surface
 from edfi_api.problem_details.http_exceptions import ResourceNotFound
-from edfi_api.profiles.catalog import OfParts, ProfileCatalogs, ProfilePart
-from edfi_api.profiles.negotiation import Negotiation
-from edfi_api.profiles.preparation import ProfilePreparer
+from edfi_api.profiles.catalog import ProfilePart
 from edfi_api.profiles.visibility import visibility_of
 from edfi_api.queries import collection, replica
 from edfi_api.queries.query_by_example import QueryByExample
@@ -72,10 +69,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     project: ProjectFacts
     surface: Surface
     preparers: Preparers
-    preparer: Preparer
-    profiles: ProfileCatalogs
-    profile_preparers: OfParts[ProfilePreparer | None]
-    profile_queries: OfParts[QueryByExample]
+    profiled: ProfiledResource
     query_by_example: QueryByExample
     representation: Representation
     fixed_headers: FixedHeaders
@@ -85,6 +79,8 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     leniency: Leniency | None = None
     # From the beginning of a write.
     received: ReceivedWrite | None = None
+    # Whether a write that succeeds is handed to the recorder.
+    is_recorded = True
 
     @classonlymethod
     def as_view(cls, actions: dict[str, str], **facts: Any) -> View:  # type: ignore[override]  # Only routers call it.
@@ -123,13 +119,13 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def selection(self, part: ProfilePart | None) -> Selection:
         """The documents that the filter backends select, by what a part of a profile shows of them."""
         if part is not None and part.view is not None:
-            self.query_by_example = self.profile_queries[part]
+            self.query_by_example = self.profiled.queries[part]
         self.leniency = requested_leniency(self.request._request)
         return cast(Selection, self.filter_queryset(self.get_queryset()))
 
     def list(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
         """A page of documents; filters are the resource's query fields."""
-        part = self.profile_part(request)
+        part = self.profiled.read_part(request, self.route_methods)
         page = self.paginator.read(request)
         documents = self.selection(part).restricted_by(self.authorize(request).policy)
 
@@ -148,7 +144,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
 
     def partitions(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Page tokens with which several clients can read the collection in parallel."""
-        documents = self.selection(self.profile_part(request))
+        documents = self.selection(self.profiled.read_part(request, self.route_methods))
         number = self.paginator.read_number(request)
         documents = documents.restricted_by(self.authorize(request).policy)
         tokens = self.read(request, documents, lambda documents: self.paginator.partition(documents, number))
@@ -165,18 +161,29 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """Upsert by natural key: 201 if the document is new, otherwise 200."""
         self.leniency = requested_leniency(request._request)
         self.received = received = ReceivedWrite()
-        received.sent = body = self.parse_body(request)
-        part = self.profile_part(request)
-        received.prepared = prepared = self.preparer_under(part).prepare_new(body, self.stored_uris, self.leniency)
-        written = upsert(write_request(prepared, request, self.authorize(request), self.using))
-        self.accepted(written.document_uuid)
+        received.sent = body = request.parsers[0].parse(request._request)
+        part, preparer, request_class = self.profiled.written_part(request, self.route_methods)
+        received.prepared = prepared = preparer.prepare_new(body, self.stored_uris, self.leniency)
+        allowed = self.authorize(request)
+        written = store.upsert(
+            request_class(
+                prepared,
+                client=request.user.row_id,
+                condition=write_condition(request),
+                policy=allowed.policy,
+                may_read=allowed.may_read,
+                using=self.using,
+            )
+        )
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
+        if self.is_recorded:
+            record_accepted(request, self.resource.url_path, received, written.document_uuid)
         return EmptyResponse(status=status, headers=headers)
 
     def retrieve(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """The document; 304 if the client has its current version."""
-        part = self.profile_part(request)
+        part = self.profiled.read_part(request, self.route_methods)
         document = store.get(self.resource, self.document_uuid, policy=self.authorize(request).policy, using=self.using)
         if document is None:
             raise ResourceNotFound
@@ -190,30 +197,38 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """Replace the document's body in full."""
         self.leniency = requested_leniency(request._request)
         self.received = received = ReceivedWrite()
-        received.sent = body = self.parse_body(request)
-        part = self.profile_part(request)
+        received.sent = body = request.parsers[0].parse(request._request)
+        part, preparer, request_class = self.profiled.written_part(request, self.route_methods)
         if api_settings.PUT_WITHOUT_ID and body.get("id") is None:
             body = body | {"id": str(self.document_uuid)}
-        preparer = self.preparer_under(part)
         prepared = preparer.prepare_replacement(body, self.document_uuid, self.stored_uris, self.leniency)
         received.prepared = prepared
-        write = write_request(prepared, request, self.authorize(request), self.using)
+        allowed = self.authorize(request)
+        write = request_class(
+            prepared,
+            client=request.user.row_id,
+            condition=write_condition(request),
+            policy=allowed.policy,
+            may_read=allowed.may_read,
+            using=self.using,
+        )
         try:
-            written = update(write, self.document_uuid, self.preparers)
+            written = store.update(write, self.document_uuid, self.preparers)
         except KeyChangeContradicts as refusal:
-            raise without_hidden(refusal, visibility_of(request.user, self.profiles)) from refusal
-        self.accepted(self.document_uuid)
+            raise without_hidden(refusal, visibility_of(request.user, self.profiled.catalogs)) from refusal
+        if self.is_recorded:
+            record_accepted(request, self.resource.url_path, received, self.document_uuid)
         headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
         return EmptyResponse(status=HTTP_204_NO_CONTENT, headers=headers)
 
     def destroy(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         """Delete the document."""
-        self.received = ReceivedWrite()
+        self.received = received = ReceivedWrite()
         allowed = self.authorize(request)
         delete = DeleteRequest(
             self.resource,
             self.document_uuid,
-            request.user.row_id,
+            client=request.user.row_id,
             condition=write_condition(request),
             policy=allowed.policy,
             may_read=allowed.may_read,
@@ -221,14 +236,9 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         )
         if not store.delete(delete):
             raise ResourceNotFound
-        self.accepted(self.document_uuid, is_delete=True)
+        if self.is_recorded:
+            record_accepted(request, self.resource.url_path, received, self.document_uuid, is_delete=True)
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
-
-    def accepted(self, document_uuid: str | UUID, *, is_delete: bool = False) -> None:
-        """Note that the write succeeded."""
-        record_accepted(
-            self.request, self.resource.url_path, self.received or ReceivedWrite(), document_uuid, is_delete=is_delete
-        )
 
     def handle_exception(self, exc: Exception) -> Response:
         response = super().handle_exception(exc)
@@ -237,7 +247,7 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
             response,
             exc,
             resource=self.resource.url_path,
-            preparer=self.preparer,
+            preparer=self.profiled.preparer,
             received=self.received,
             document_uuid=getattr(self, "document_uuid", None),
         )
@@ -246,25 +256,3 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
     def stored_uris(self, ids: Iterable[UUID]) -> dict[UUID, str]:
         """The URIs of the client's stored descriptors among these referential ids."""
         return stored_uris(ids, self.using)
-
-    def profile_part(self, request: EdFiRequest) -> ProfilePart | None:
-        """The part of an API profile that the request is under; raises what `Negotiation.part` does."""
-        requested = requested_profile(request)
-        client = request.user
-        if requested is None and not client.profile_ids:
-            return None
-        catalog = self.profiles.at(client.claims_version)
-        method = "GET" if request.method == "HEAD" else str(request.method)
-        negotiation = Negotiation(
-            catalog, client.tenant_id, client.profile_ids, self.resource, method, self.route_methods
-        )
-        return negotiation.part(requested)
-
-    def preparer_under(self, part: ProfilePart | None) -> Preparer | ProfilePreparer:
-        """Prepares what is written under a part of a profile."""
-        return self.preparer if part is None else self.profile_preparers[part] or self.preparer
-
-    def parse_body(self, request: EdFiRequest) -> dict[str, Any]:
-        """The body, read by the parser of the settings directly from Django's request."""
-        body: dict[str, Any] = request.parsers[0].parse(request._request)
-        return body

@@ -85,7 +85,7 @@ class BatchWriter:
 
     def _write_alone(self, candidate: Candidate[Any]) -> Outcome | Refusal:
         try:
-            request = WriteRequest(self._incoming(candidate), self._client, using=self._using)
+            request = WriteRequest(self._incoming(candidate), client=self._client, using=self._using)
             return store.upsert(request).outcome
         except REFUSALS as error:
             refusal: Refusal = error

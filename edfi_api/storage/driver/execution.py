@@ -6,7 +6,7 @@ Constraint violations pass through; the store interprets them.
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ ATTEMPTS = 12
 _RETRY_SECONDS = 20.0
 _FIRST_PAUSE_SECONDS = 0.005
 _LONGEST_PAUSE_SECONDS = 0.2
+_AT_ONCE = nullcontext()
 
 
 class StatementAborted(Exception):
@@ -72,17 +73,21 @@ def holding(lock: Sql, using: str) -> Iterator[None]:
         yield
 
 
-def with_retries(attempt: Callable[[], Result]) -> Result:
-    """Retry while statements are aborted.
+def with_retries(
+    attempt: Callable[[], Result | None], queue: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Result:
+    """Retry while statements are aborted or the result is None.
 
+    A write that waits for another one has read its snapshot before, so it is stale and has to be retried. The retries
+    of many writers of one document could lose to each other; `queue` makes the transaction in which one of them runs.
     A write whose connection was lost may have been committed. Retrying it is safe: an upsert or update with the same
     content changes nothing, and a second delete finds no document. Raises TooMuchContention after the last attempt.
     """
-    for _ in attempts():
-        try:
-            return attempt()
-        except StatementAborted:
-            continue
+    for number in attempts():
+        with suppress(StatementAborted), queue() if number else _AT_ONCE:
+            result = attempt()
+            if result is not None:
+                return result
     raise TooMuchContention
 
 
