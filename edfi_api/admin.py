@@ -25,6 +25,7 @@ from edfi_api.operation.administration.reference_filters import (
 )
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
 from edfi_api.startup import current_surface
+from edfi_api.validation.admin import open_results_of
 
 
 class PresentResourcesFilter(admin.RelatedFieldListFilter):
@@ -51,12 +52,22 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, ReadOnlyAdmin):
         (None, {"fields": ["resource", "natural_key", "document_uuid"]}),
         ("Body", {"fields": ["body_text"]}),
         ("References", {"fields": ["refers_to", "referred_to_by"]}),
+        ("Validation", {"fields": ["open_results"]}),
         (
             "Envelope",
             {"fields": ["created_at", "creator", "last_modified_at", "modifier", "change_version", "identities"]},
         ),
     ]
-    readonly_fields = ["resource", "body_text", "refers_to", "referred_to_by", "creator", "modifier", "identities"]
+    readonly_fields = [
+        "resource",
+        "body_text",
+        "refers_to",
+        "referred_to_by",
+        "open_results",
+        "creator",
+        "modifier",
+        "identities",
+    ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         """Without bodies, which are loaded for the page of a single document."""
@@ -116,6 +127,10 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, ReadOnlyAdmin):
     @admin.display
     def referred_to_by(self, document: Document) -> SafeString:
         return related_links.as_list(related_links.referrers([document]))
+
+    @admin.display(description="open results")
+    def open_results(self, document: Document) -> SafeString:
+        return related_links.as_list(open_results_of(document.document_uuid))
 
     @admin.display(description="created by")
     def creator(self, document: Any) -> str:

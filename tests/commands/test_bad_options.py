@@ -62,6 +62,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "provision_data_store": {"name": ["name"], "url": ["--url", "host=127.0.0.1 port=1 dbname=x"]},
     "purge_refusals": {},
     "purge_changes": {},
+    "purge_validation": {},
     "refresh_sql_views": {},
     "remove_profile": {"name": ["Portal"]},
     "restore_document": {"ids": ["00000000-0000-4000-8000-000000000000"]},

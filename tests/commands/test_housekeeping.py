@@ -38,6 +38,10 @@ def test_expired_rows_are_removed(api_without_check: ApiTestClient) -> None:
     assert output.getvalue().splitlines() == [
         "0 superseded version(s) and the bodies of 1 deleted document(s) purged",
         "purge_changes: done",
+        "0 refusal(s) purged, 0 closed as aged",
+        "purge_refusals: done",
+        "0 result(s) and 0 run(s) purged",
+        "purge_validation: done",
         "cleartokens: done",
         "clearsessions: done",
     ]

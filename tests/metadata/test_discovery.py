@@ -33,6 +33,7 @@ def test_discovery_has_the_members_of_both_official_servers(standard: str) -> No
         "dataManagementApi": "http://testserver/data",
         "changeQueries": "http://testserver/changeQueries/v1/",
         "xsdMetadata": "http://testserver/metadata/xsd",
+        "validation": "http://testserver/validation/v1",
         "batchApi": "http://testserver/batch",
     }
 
@@ -98,6 +99,11 @@ def test_specifications_are_listed_at_the_addresses_of_both_servers(db: None, pa
         {
             "name": "Relations",
             "endpointUri": "http://testserver/metadata/specifications/relations-spec.json",
+            "prefix": "Other",
+        },
+        {
+            "name": "Validation",
+            "endpointUri": "http://testserver/metadata/specifications/validation-spec.json",
             "prefix": "Other",
         },
         {

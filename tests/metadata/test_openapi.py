@@ -11,6 +11,7 @@ from edfi_api.api.metadata.discovery_openapi import discovery_openapi
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.api.metadata.relations_openapi import relations_openapi
 from edfi_api.api.metadata.submissions_openapi import submissions_openapi
+from edfi_api.api.metadata.validation_openapi import validation_openapi
 from edfi_api.model.surface.resource import Surface
 from tests.conftest import http
 from tests.surface.models import SurfaceOf
@@ -37,6 +38,7 @@ def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
         relations_openapi,
         submissions_openapi,
         discovery_openapi,
+        validation_openapi,
     ],
 )
 def test_documents_are_valid(build, surface: Surface) -> None:
@@ -91,6 +93,7 @@ def test_the_described_methods_are_those_served(document: dict[str, Any], api) -
         relations_openapi,
         submissions_openapi,
         discovery_openapi,
+        validation_openapi,
     ],
 )
 def test_documents_say_that_head_is_answered(build, surface: Surface) -> None:

@@ -43,6 +43,7 @@ def discovery_document(surface: Surface, root: str) -> dict[str, Any]:
             "changeQueries": f"{root}/{addresses.CHANGE_QUERIES}/",
             "xsdMetadata": f"{root}/{addresses.XSD}",
             **({"submissions": f"{root}/{addresses.SUBMISSIONS}"} if api_settings.WRITE_RECORDER else {}),
+            "validation": f"{root}/{addresses.VALIDATION}",
             **({"batchApi": f"{root}/{addresses.BATCH}"} if api_settings.BATCH else {}),
         },
     }
@@ -74,6 +75,7 @@ def specifications(surface: Surface, root: str, profiles: Iterable[str] = ()) ->
         *batch,
         ("Relations", addresses.RELATIONS_SPECIFICATION, "Other"),
         *submissions,
+        ("Validation", addresses.VALIDATION_SPECIFICATION, "Other"),
         ("Discovery", addresses.DISCOVERY_SPECIFICATION, "Other"),
         *((name, addresses.PROFILE_SPECIFICATION.replace("<name>", name), PROFILES) for name in profiles),
     ]

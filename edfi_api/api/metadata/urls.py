@@ -18,6 +18,7 @@ from edfi_api.api.metadata.publication import COMPLETE_ADDRESS
 from edfi_api.api.metadata.publications import GRAPHML, Document, Publications
 from edfi_api.api.metadata.relations_openapi import relations_openapi
 from edfi_api.api.metadata.submissions_openapi import submissions_openapi
+from edfi_api.api.metadata.validation_openapi import validation_openapi
 from edfi_api.api.metadata.views import (
     DependenciesView,
     DiscoveryView,
@@ -75,6 +76,7 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
         published(addresses.DESCRIPTORS_SPECIFICATION, descriptors, "descriptors-specification"),
         published(addresses.CHANGE_QUERIES_SPECIFICATION, change_queries_openapi, "change-queries-specification"),
         published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
+        published(addresses.VALIDATION_SPECIFICATION, validation_openapi, "validation-specification"),
         published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
         fixed_path(addresses.PROFILE_SPECIFICATION, profile, "profile-specification"),
         fixed_path(f"{_OLDER}/profiles/<name>/swagger.json", profile, "older-profile-specification"),

@@ -15,17 +15,19 @@ from edfi_api.data_stores.routes import read_table
 class Command(BaseCommand):
     help = (
         "Removes what is no longer needed: old versions and the bodies of documents deleted long ago (purge_changes), "
-        "old refusals (purge_refusals), expired tokens (cleartokens), and expired sessions of the admin "
-        "(clearsessions). To be run once a day, by a systemd timer or a CronJob; make run and docker/compose.yaml do "
-        "so themselves. Several may run at a time. The exit status is 1 if a step failed, after the others were tried."
+        "old refusals (purge_refusals), results of validation that were resolved (purge_validation), expired tokens "
+        "(cleartokens), and expired sessions of the admin (clearsessions). To be run once a day, by a systemd timer or "
+        "a CronJob; make run and docker/compose.yaml do so themselves. Several may run at a time. The exit status is 1 "
+        "if a step failed, after the others were tried."
     )
     # System checks load the URLconf, which takes longer than most runs.
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
         steps: dict[str, Callable[[], object]] = {
-            "purge_changes": self._purge_changes,
+            "purge_changes": lambda: self._in_all_databases("purge_changes"),
             "purge_refusals": lambda: call_command("purge_refusals", stdout=self.stdout),
+            "purge_validation": lambda: self._in_all_databases("purge_validation"),
             "cleartokens": lambda: call_command("cleartokens"),
             "clearsessions": lambda: call_command("clearsessions"),
         }
@@ -33,12 +35,12 @@ class Command(BaseCommand):
         if failed:
             raise CommandError(f"housekeeping failed: {', '.join(failed)}")
 
-    def _purge_changes(self) -> None:
+    def _in_all_databases(self, command: str) -> None:
         """In the control database, if it has documents, and in all data stores that are online."""
         if api_settings.has_main_store:
-            call_command("purge_changes", stdout=self.stdout)
+            call_command(command, stdout=self.stdout)
         if any(store.state is State.ONLINE for store in read_table().stores.values()):
-            call_command("purge_changes", all_data_stores=True, stdout=self.stdout)
+            call_command(command, all_data_stores=True, stdout=self.stdout)
 
     def _succeeds(self, name: str, step: Callable[[], object]) -> bool:
         try:

@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 from edfi_api.analysis.sql_views.copies import age
 from edfi_api.changes.change_stream.lag import dead_letters, lags
 from edfi_api.refusals.overview import open_by_vendor
+from edfi_api.validation.metrics import figures
 
 _process_id = os.getpid()
 
@@ -149,11 +150,40 @@ class RefusalCollector(Collector):
         yield entries
 
 
+class ValidationCollector(Collector):
+    """Open results, and the last runs of rules."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        results = GaugeMetricFamily(
+            "meadowlark_validation_results", "Open results of validation.", labels=["rule", "severity"]
+        )
+        seconds = GaugeMetricFamily(
+            "meadowlark_validation_rule_seconds", "How long the last run of a rule took.", labels=["rule"]
+        )
+        failed = GaugeMetricFamily(
+            "meadowlark_validation_failed_rules", "Rules that failed or were not run completely the last time."
+        )
+        age = GaugeMetricFamily(
+            "meadowlark_validation_last_run_seconds", "Time since the last completed run; absent without any."
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            found = figures("default")
+            for rule, severity, number in found.results:
+                results.add_metric([rule, severity], number)
+            for rule, duration, _ in found.rules:
+                seconds.add_metric([rule], duration)
+            failed.add_metric([], sum(has_failed for *_, has_failed in found.rules))
+            if found.age is not None:
+                age.add_metric([], found.age)
+        yield from (results, seconds, failed, age)
+
+
 _DATABASE = CollectorRegistry()
 _DATABASE.register(DatabaseCollector())
 _DATABASE.register(ChangeStreamCollector())
 _DATABASE.register(SqlCopyCollector())
 _DATABASE.register(RefusalCollector())
+_DATABASE.register(ValidationCollector())
 
 
 def exposition() -> bytes:

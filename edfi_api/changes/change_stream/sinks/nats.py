@@ -12,8 +12,8 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api.changes.change_stream.changes import Change
 from edfi_api.changes.change_stream.exceptions import SinkFailed
+from edfi_api.changes.change_stream.sinks.sink import Event
 
 try:
     import nats
@@ -61,7 +61,7 @@ class Nats:
         self._broker = self._client.jetstream(timeout=timeout_seconds)
         self._wait_for(self._find_or_make(stream))
 
-    def send(self, changes: Sequence[Change]) -> None:
+    def send(self, changes: Sequence[Event]) -> None:
         for start in range(0, len(changes), _UNACKNOWLEDGED):
             self._wait_for(self._publish(changes[start : start + _UNACKNOWLEDGED]))
 
@@ -75,10 +75,10 @@ class Nats:
         except NotFoundError:
             await self._broker.add_stream(name=stream, subjects=[f"{self._subject}.>"])
 
-    async def _publish(self, changes: Sequence[Change]) -> None:
+    async def _publish(self, changes: Sequence[Event]) -> None:
         await asyncio.gather(*map(self._publish_one, changes))
 
-    async def _publish_one(self, change: Change) -> None:
+    async def _publish_one(self, change: Event) -> None:
         subject = f"{self._subject}.{change.resource.replace('/', '.')}.{change.operation}"
         await self._broker.publish(subject, change.line(), headers={Header.MSG_ID.value: str(change.version)})
 

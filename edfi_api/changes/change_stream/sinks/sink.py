@@ -6,15 +6,33 @@ from typing import Any, Protocol
 
 from django.utils.module_loading import import_string
 
-from edfi_api.changes.change_stream.changes import Change
 from edfi_api.changes.change_stream.exceptions import UnknownSink
 from edfi_api.conf import api_settings
+
+
+class Event(Protocol):
+    """What sinks accept: a change of a document, or another event with a version."""
+
+    @property
+    def version(self) -> int:
+        """Its place in the order of events of its kind."""
+
+    @property
+    def resource(self) -> str:
+        """Of the form `ed-fi/students`."""
+
+    @property
+    def operation(self) -> str:
+        """What happened."""
+
+    def line(self) -> bytes:
+        """One line of JSON, with a newline at the end."""
 
 
 class Sink(Protocol):
     """Accepts changes in order. After a failure the same changes are sent again; receivers identify them by version."""
 
-    def send(self, changes: Sequence[Change]) -> None:
+    def send(self, changes: Sequence[Event]) -> None:
         """Returns once the changes are stored or acknowledged. Raises SinkFailed."""
 
     def close(self) -> None:

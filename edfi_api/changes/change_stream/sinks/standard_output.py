@@ -5,8 +5,8 @@ import stat
 import sys
 from collections.abc import Sequence
 
-from edfi_api.changes.change_stream.changes import Change
 from edfi_api.changes.change_stream.exceptions import SinkFailed
+from edfi_api.changes.change_stream.sinks.sink import Event
 
 
 class StandardOutput:
@@ -16,7 +16,7 @@ class StandardOutput:
         self._file = sys.stdout.buffer
         self._is_on_disk = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
 
-    def send(self, changes: Sequence[Change]) -> None:
+    def send(self, changes: Sequence[Event]) -> None:
         try:
             self._file.write(b"".join(change.line() for change in changes))
             self._file.flush()

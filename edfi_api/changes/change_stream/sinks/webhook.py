@@ -13,8 +13,8 @@ from django.core.exceptions import ImproperlyConfigured
 from urllib3 import PoolManager, Retry, Timeout
 from urllib3.exceptions import HTTPError
 
-from edfi_api.changes.change_stream.changes import Change
 from edfi_api.changes.change_stream.exceptions import SinkFailed
+from edfi_api.changes.change_stream.sinks.sink import Event
 
 _SECRET_PREFIX = "whsec_"  # noqa: S105  what a secret looks like
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -45,14 +45,14 @@ class Webhook:
             timeout=Timeout(timeout_seconds),
         )
 
-    def send(self, changes: Sequence[Change]) -> None:
+    def send(self, changes: Sequence[Event]) -> None:
         for start in range(0, len(changes), self._batch):
             self._post(changes[start : start + self._batch])
 
     def close(self) -> None:
         self._pool.clear()
 
-    def _post(self, changes: Sequence[Change]) -> None:
+    def _post(self, changes: Sequence[Event]) -> None:
         body = b"".join(change.line() for change in changes)
         name = f"{self._consumer}-{changes[0].version}-{changes[-1].version}"
         headers = {"Content-Type": "application/x-ndjson", **signed(self._key, name, int(time.time()), body)}

@@ -4,6 +4,7 @@ Each change is sent at least once: the position of the consumer is stored in the
 has accepted the changes. A new consumer starts with all existing documents.
 """
 
+import time
 from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
@@ -18,8 +19,11 @@ from edfi_api.changes.change_stream.streaming import Streamed, stream_for_ever, 
 from edfi_api.management.arguments import name, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
+from edfi_api.validation.events import RESOURCE, stream_results
 
 _LAST_VERSION = 2**63 - 1
+# Only runs make events, some times a day.
+_SECONDS_BETWEEN_LOOKS = 10
 
 
 class Command(DataStoreCommand):
@@ -47,7 +51,7 @@ class Command(DataStoreCommand):
             action="append",
             default=[],
             metavar="PROJECT/ENDPOINT",
-            help="only this resource; may be repeated",
+            help=f"only this resource; may be repeated. {RESOURCE}: results of validation",
         )
         parser.add_argument(
             "--sink", default="output", metavar="NAME", help="one of the setting CHANGE_SINKS (default output)"
@@ -56,6 +60,9 @@ class Command(DataStoreCommand):
     def handle(
         self, *, consumer: str, start: int | None, follow: bool, resource: list[str], sink: str, database: str, **_: Any
     ) -> None:
+        if RESOURCE.lower() in (path.lower() for path in resource):
+            self._stream_results(consumer, sink, database, start, follow=follow, alone=len(resource) == 1)
+            return
         try:
             resources = [resource_at(path, current_surface()) for path in resource]
             with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
@@ -65,4 +72,19 @@ class Command(DataStoreCommand):
                 else:
                     self.stderr.write(f"{stream_once(streamed, start)} changes")
         except (ConsumerIsBusy, SinkFailed, UnknownSink, UnknownResource, ImproperlyConfigured) as error:
+            raise CommandError(str(error)) from error
+
+    def _stream_results(
+        self, consumer: str, sink: str, database: str, start: int | None, *, follow: bool, alone: bool
+    ) -> None:
+        """Results of validation have versions, and so positions, of their own."""
+        if not alone:
+            raise CommandError(f"{RESOURCE} is streamed by itself.")
+        try:
+            with configured_sink(sink, consumer) as to, suppress(KeyboardInterrupt):
+                self.stderr.write(f"{stream_results(consumer, to, database, start)} events")
+                while follow:
+                    time.sleep(_SECONDS_BETWEEN_LOOKS)
+                    stream_results(consumer, to, database)
+        except (ConsumerIsBusy, SinkFailed, UnknownSink, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error

@@ -1,0 +1,245 @@
+"""Rules, runs and results in the admin."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from edfi_api.logs import audit
+from edfi_api.models import Document, OrganizationClosure
+from edfi_api.operation.administration import key_search
+from edfi_api.operation.administration.natural_keys import abridged
+from edfi_api.operation.administration.read_only import ReadOnlyAdmin
+from edfi_api.operation.administration.reference_filters import row_in
+
+from .models import ValidationResult, ValidationRule, ValidationRun, ValidationRunRule
+from .values import UnusableValue, parsed
+
+_RUNS_SHOWN = 10
+_RESULTS_SHOWN = 50
+_RESULT = "admin:validation_validationresult_change"
+
+
+@admin.register(ValidationRule)
+class ValidationRuleAdmin(ReadOnlyAdmin):
+    """A rule: what its file says, how it ran, and what can be set here: whether it is run, and parameters."""
+
+    list_display = [
+        "identifier",
+        "source",
+        "short_description",
+        "severity",
+        "category",
+        "state",
+        "last_outcome",
+        "open",
+    ]
+    list_filter = ["severity", "category", "source", "is_switched_off"]
+    search_fields = ["identifier", "short_description"]
+    ordering = ["source", "identifier"]
+    readonly_fields = (
+        "identifier", "source", "version", "short_description", "description", "severity", "category", "resource",
+        "language", "file", "state", "open", "last_runs", "declared_parameters",
+    )  # fmt: skip
+    fields = (*readonly_fields, "is_switched_off", "parameters")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.ModelAdmin.has_change_permission(self, request, obj)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form = super().get_form(request, obj, change, **options)
+        declared = obj.declared_parameters if obj else {}
+
+        def clean_parameters(self: Any) -> dict[str, str]:
+            return checked_parameters(self.cleaned_data["parameters"], declared)
+
+        return type(form.__name__, (form,), {"clean_parameters": clean_parameters})
+
+    def save_model(self, request: HttpRequest, obj: ValidationRule, form: Any, change: bool) -> None:
+        obj.save(update_fields=["is_switched_off", "parameters"])
+        audit.administered("rule changed", changed=", ".join(form.changed_data), by=request.user, **obj.audit_facts)
+
+    @admin.display
+    def state(self, rule: ValidationRule) -> str:
+        if rule.is_switched_off:
+            return "switched off"
+        return "active" if rule.retired_at is None and rule.is_active else "retired"
+
+    @admin.display(description="open results")
+    def open(self, rule: ValidationRule) -> SafeString:
+        number = ValidationResult.objects.filter(rule=rule, resolved_at=None)[:10_001].count()
+        address = reverse("admin:validation_validationresult_changelist")
+        return format_html('<a href="{}?rule__id__exact={}">{}</a>', address, rule.pk, f"{number:,}")
+
+    @admin.display(description="last outcome")
+    def last_outcome(self, rule: ValidationRule) -> str:
+        last = rule.runs.order_by("-run_id").first()
+        return f"{last.outcome}, {last.seconds:.1f} s" if last else "-"
+
+    @admin.display(description="last runs")
+    def last_runs(self, rule: ValidationRule) -> SafeString:
+        runs = rule.runs.select_related("run").order_by("-run_id")[:_RUNS_SHOWN]
+        return format_html_join("", "{}: {}<br>", ((each.run, described(each)) for each in runs))
+
+
+@admin.register(ValidationRun)
+class ValidationRunAdmin(ReadOnlyAdmin):
+    """A run, and what it did with each rule."""
+
+    list_display = ["run_identifier", "status", "started_at", "finished_at", "rules_run", "rules_failed"]
+    list_filter = ["status"]
+    ordering = ["-id"]
+    fields = readonly_fields = (
+        "run_identifier", "host", "started_by", "started_at", "finished_at", "status", "change_version", "of_rules",
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ValidationRun]:
+        failed = Count("rules", filter=~Q(rules__outcome="published"))
+        found: QuerySet[ValidationRun] = super().get_queryset(request).annotate(number=Count("rules"), failed=failed)
+        return found
+
+    @admin.display(description="rules")
+    def rules_run(self, run: Any) -> int:
+        return int(run.number)
+
+    @admin.display(description="not published")
+    def rules_failed(self, run: Any) -> int:
+        return int(run.failed)
+
+    @admin.display(description="rules")
+    def of_rules(self, run: ValidationRun) -> SafeString:
+        rules = run.rules.select_related("rule").order_by("rule__source", "rule__identifier")
+        return format_html_join("", "{}: {}<br>", ((each.rule, described(each)) for each in rules))
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Open results, unless others are chosen."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("resolved", "resolved"), ("all", "all")]
+
+    def choices(self, changelist: Any) -> Any:
+        first, *others = super().choices(changelist)
+        return [{**first, "display": "open"}, *others]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ValidationResult]) -> QuerySet[ValidationResult]:
+        if self.value() == "all":
+            return queryset
+        return queryset.filter(resolved_at__isnull=self.value() != "resolved")
+
+
+class OrganizationFilter(admin.SimpleListFilter):
+    """Results of an organization and those below. The list links to it, and it appears only when it is in the URL."""
+
+    title = "organization"
+    parameter_name = "organization"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(value, value)] if (value := self.value()) else []
+
+    def has_output(self) -> bool:
+        return self.value() is not None
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ValidationResult]) -> QuerySet[ValidationResult]:
+        if self.value() is None:
+            return queryset
+        chosen = row_in(self.value() or "")
+        below = OrganizationClosure.objects.filter(ancestor_id=chosen).values("descendant_id")
+        return queryset.filter(Q(organization__in=below) | Q(organization=chosen))
+
+
+@admin.register(ValidationResult)
+class ValidationResultAdmin(ReadOnlyAdmin):
+    """A violation, with a link to its document."""
+
+    list_display = ["rule", "severity", "what", "where", "message", "appeared_at", "resolved_at"]
+    list_filter = [StateFilter, "rule__severity", "rule__category", "rule", OrganizationFilter]
+    list_select_related = ["rule"]
+    # Enables the search box; `get_search_results` does the search.
+    search_fields = ["document_uuid"]
+    search_help_text = "Id or whole natural key of a document, or the unique id of a student or staff member"
+    ordering = ["-id"]
+    fields = readonly_fields = (
+        "rule", "message", "description", "context", "document", "natural_key", "organization", "student", "staff",
+        "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "validation_version",
+    )  # fmt: skip
+
+    @admin.display(description="natural key")
+    def what(self, result: ValidationResult) -> str:
+        return abridged(result.natural_key or "-")
+
+    @admin.display(description="organization")
+    def where(self, result: ValidationResult) -> str | SafeString:
+        if result.organization is None:
+            return "-"
+        return format_html('<a href="?organization={0}">{0}</a>', str(result.organization))
+
+    @admin.display
+    def severity(self, result: ValidationResult) -> str:
+        return result.rule.severity
+
+    @admin.display
+    def description(self, result: ValidationResult) -> str:
+        return result.rule.description
+
+    @admin.display
+    def document(self, result: ValidationResult) -> str | SafeString:
+        if result.document_uuid is None:
+            return "-"
+        row = Document.objects.filter(document_uuid=result.document_uuid).values_list("pk", flat=True).first()
+        if row is None:
+            return "no longer there"
+        address = reverse("admin:edfi_api_document_change", args=[row])
+        return format_html('<a href="{}">{}</a>', address, result.document_uuid)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[ValidationResult], search_term: str
+    ) -> tuple[QuerySet[ValidationResult], bool]:
+        """Exactly, since parts would read all results."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if id_ := key_search.as_uuid(term):
+            found = Q(document_uuid=id_) | Q(result_uuid=id_)
+        else:
+            found = Q(natural_key=term) | Q(student=term) | Q(staff=term)
+        return queryset.filter(found), False
+
+
+def open_results_of(document_uuid: UUID) -> list[SafeString]:
+    """Links to the open results about a document, at most `_RESULTS_SHOWN`."""
+    results = ValidationResult.objects.filter(document_uuid=document_uuid, resolved_at=None).select_related("rule")
+    return [
+        format_html('<a href="{}">{}</a>: {}', reverse(_RESULT, args=[each.pk]), each.rule, each.message)
+        for each in results.order_by("id")[:_RESULTS_SHOWN]
+    ]
+
+
+def checked_parameters(given: Any, declared: dict[str, Any]) -> dict[str, str]:
+    """Texts for the declared parameters of a rule. Raises ValidationError."""
+    if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
+        raise ValidationError("An object of texts is needed.")
+    for name, text in given.items():
+        if name not in declared:
+            raise ValidationError(f"There is no parameter {name}.")
+        try:
+            parsed(name, declared[name]["type"], text)
+        except UnusableValue as error:
+            raise ValidationError(str(error)) from error
+    return given
+
+
+def described(run: ValidationRunRule) -> str:
+    """What a run did with a rule, in words."""
+    counts = f"{run.found} found, {run.appeared} appeared, {run.changed} changed, {run.resolved} resolved"
+    reason = f" ({run.reason})" if run.reason else ""
+    return f"{run.outcome}{reason}, {'full' if run.is_full else 'incremental'}, {run.seconds:.1f} s: {counts}"

@@ -1,0 +1,38 @@
+"""`manage.py purge_validation`"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils import timezone
+
+from edfi_api.conf import api_settings
+from edfi_api.logs import audit
+from edfi_api.management.arguments import add_database, whole_number
+from edfi_api.management.data_store_command import DataStoreCommand
+from edfi_api.validation.purging import DAYS_OF_DELETED, purge
+
+_MOST_DAYS = 36_500
+
+
+class Command(DataStoreCommand):
+    """See the module."""
+
+    help = (
+        "Deletes results of validation that were resolved before the retention time, and earlier runs; results about"
+        f" deleted documents after {DAYS_OF_DELETED} days."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        kept = api_settings.VALIDATION_DAYS
+        parser.add_argument(
+            "--days",
+            type=whole_number(0, _MOST_DAYS),
+            default=str(kept),  # A string, so that argparse validates the setting like the argument.
+            help=f"the retention time in days (default {kept})",
+        )
+        add_database(parser, "the database to purge")
+
+    def handle(self, *args: Any, days: int, database: str, **options: Any) -> None:
+        purged = purge(timezone.now(), days, database)
+        audit.administered("validation purged", results=purged.results, runs=purged.runs, days=days, by="command")
+        self.stdout.write(f"{purged.results} result(s) and {purged.runs} run(s) purged")

@@ -1,0 +1,39 @@
+"""What metrics say about validation."""
+
+from dataclasses import dataclass
+
+from django.db import connections
+
+_RESULTS = """
+SELECT v.identifier, v.severity, count(*) FROM validation_result r JOIN validation_rule v ON v.id = r.rule_id
+ WHERE r.resolved_at IS NULL GROUP BY 1, 2
+"""
+_RULES = """
+SELECT v.identifier, o.seconds, o.outcome FROM validation_rule v
+ CROSS JOIN LATERAL (
+    SELECT seconds, outcome FROM validation_run_rule WHERE rule_id = v.id ORDER BY run_id DESC LIMIT 1
+ ) o
+ WHERE v.retired_at IS NULL
+"""
+_AGE = """
+SELECT extract(epoch FROM clock_timestamp() - finished_at)::double precision FROM validation_run
+ WHERE status = 'Completed' ORDER BY id DESC LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Open results by rule and severity, seconds of each rule's last run and whether it failed, and the seconds since
+    the last completed run; None without any."""
+
+    results: tuple[tuple[str, str, int], ...]
+    rules: tuple[tuple[str, float, bool], ...]
+    age: float | None
+
+
+def figures(using: str) -> Figures:
+    with connections[using].cursor() as cursor:
+        results = tuple(cursor.execute(_RESULTS))
+        rules = tuple((rule, seconds, outcome != "published") for rule, seconds, outcome in cursor.execute(_RULES))
+        last = cursor.execute(_AGE).fetchone()
+    return Figures(results, rules, last[0] if last else None)

@@ -1,0 +1,62 @@
+"""Removes results that were resolved long ago, and the runs before."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connections
+
+# Each batch is a transaction of its own, so locks are short and an interrupted purge keeps its progress.
+_BATCH = 5_000
+# Results about documents that were deleted identify persons of whom nothing else is left.
+DAYS_OF_DELETED = 30
+
+_RESULTS = """
+DELETE FROM validation_result WHERE id = ANY (ARRAY(
+    SELECT r.id FROM validation_result r
+     WHERE r.resolved_at < %(before)s
+        OR (r.resolved_at < %(before_of_deleted)s AND r.document_uuid IS NOT NULL
+            AND NOT EXISTS (SELECT FROM document d WHERE d.document_uuid = r.document_uuid))
+     LIMIT %(batch)s
+))
+"""
+# Of each rule the last run stays, and those to which results refer.
+_RUNS = """
+DELETE FROM validation_run WHERE id = ANY (ARRAY(
+    SELECT r.id FROM validation_run r
+     WHERE r.finished_at < %(before)s
+       AND NOT EXISTS (SELECT FROM validation_rule v WHERE v.published_run = r.id)
+       AND NOT EXISTS (SELECT FROM validation_result d WHERE d.first_run = r.id)
+       AND NOT EXISTS (SELECT FROM validation_result d WHERE d.resolved_run = r.id)
+     LIMIT %(batch)s
+))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """How many results and runs were removed."""
+
+    results: int
+    runs: int
+
+
+def purge(now: datetime, days: int, using: str) -> Purged:
+    """Remove what was resolved so many days ago; of deleted documents after `DAYS_OF_DELETED` days."""
+    given = {
+        "before": now - timedelta(days=days),
+        "before_of_deleted": now - timedelta(days=min(days, DAYS_OF_DELETED)),
+        "batch": _BATCH,
+    }
+    return Purged(_in_batches(_RESULTS, given, using), _in_batches(_RUNS, given, using))
+
+
+def _in_batches(statement: str, given: dict[str, Any], using: str) -> int:
+    purged = 0
+    with connections[using].cursor() as cursor:
+        while True:
+            cursor.execute(statement, given)
+            rows: int = cursor.rowcount
+            purged += rows
+            if rows < _BATCH:
+                return purged

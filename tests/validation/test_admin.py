@@ -1,0 +1,79 @@
+"""Rules, runs and results in the admin."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from edfi_api.models import Document
+from tests.validation.conftest import STUDENTS, student
+
+ADMIN = "/admin/validation"
+# Whether the only result is found.
+FILTERS = {"q=1": True, "q=2": False, "organization=1": True, "organization=2": False, "state=resolved": False}
+REFUSED = {
+    '{"day": "1"}': "There is no parameter day.",
+    '{"days": "x"}': "is not a value of the parameter days",
+    "[1]": "An object of texts is needed.",
+}
+
+
+@pytest.fixture
+def admin_client(rules, committing_api) -> Client:
+    """After a run that found a violation."""
+    text = STUDENTS.replace("[incremental]", '[parameters]\ndays = {type = "integer", default = 1}\n[incremental]')
+    rules.write("s1.sql", text.replace("WHERE NOT", "WHERE :days > 0 AND NOT"))
+    student(committing_api, "1")
+    rules.run()
+    client = Client()
+    client.force_login(User.objects.create_superuser("administrator"))
+    return client
+
+
+def test_results_link_to_their_documents(admin_client, rows) -> None:
+    listed = admin_client.get(f"{ADMIN}/validationresult/").content.decode()
+    [(number,)] = rows("SELECT id FROM validation_result")
+    page = admin_client.get(f"{ADMIN}/validationresult/{number}/change/").content.decode()
+
+    assert ">studentUniqueId=1<" in listed
+    assert f"/admin/edfi_api/document/{Document.objects.get(natural_key='NK#studentUniqueId=1').pk}/change/" in page
+    for query, is_there in FILTERS.items():
+        found = admin_client.get(f"{ADMIN}/validationresult/?{query}").content.decode()
+        assert (">studentUniqueId=1<" in found) == is_there, query
+
+
+def test_the_page_of_a_document_has_its_open_results(admin_client, rules, committing_api) -> None:
+    document = Document.objects.get(natural_key="NK#studentUniqueId=1")
+    address = f"/admin/edfi_api/document/{document.pk}/change/"
+    assert "The student has no middle name" in admin_client.get(address).content.decode()
+
+    student(committing_api, "1", middleName="Ann")
+    rules.run()
+
+    assert "The student has no middle name" not in admin_client.get(address).content.decode()
+
+
+def test_runs_show_their_rules(admin_client, rows) -> None:
+    [(number, identifier)] = rows("SELECT id, run_identifier FROM validation_run")
+
+    assert identifier in admin_client.get(f"{ADMIN}/validationrun/").content.decode()
+    page = admin_client.get(f"{ADMIN}/validationrun/{number}/change/").content.decode()
+    assert "tests/S-1: published (first run), full" in page
+
+
+def test_a_rule_is_switched_off_and_its_parameters_set(admin_client, rules, committing_api, rows, log) -> None:
+    [(number,)] = rows("SELECT id FROM validation_rule")
+    address = f"{ADMIN}/validationrule/{number}/change/"
+    assert "1 found, 1 appeared" in admin_client.get(address).content.decode()
+
+    for parameters, message in REFUSED.items():
+        refused = admin_client.post(address, {"parameters": parameters})
+        assert message in refused.content.decode()
+    assert admin_client.post(address, {"parameters": '{"days": "0"}'}).status_code == 302
+    rules.run()
+    assert rows("SELECT count(*) FROM validation_result WHERE resolved_at IS NULL") == [(0,)]
+    assert admin_client.post(address, {"is_switched_off": "on", "parameters": "{}"}).status_code == 302
+    rules.run()
+
+    last = "SELECT count(*) FROM validation_run_rule WHERE run_id = (SELECT max(id) FROM validation_run)"
+    assert rows(last) == [(0,)]
+    assert any(line["event"] == "rule changed" for line in log.of("meadowlark.audit"))
