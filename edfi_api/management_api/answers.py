@@ -1,6 +1,6 @@
 """Exception → answer of the management API, in the form of version 3, or of version 2 of its addresses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
@@ -59,3 +59,6 @@ def version_2(problem: Problem, correlation_id: str) -> dict[str, Any] | None:
     if problem.status == 400:
         return {"title": "Validation failed", "errors": found or {"Request": problem.errors or [problem.detail]}}
     return {"title": problem.detail or problem.title}
+
+
+FORMS: Mapping[str, Form] = {"v3": version_3, "v2": version_2}

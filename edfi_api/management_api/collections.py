@@ -34,7 +34,6 @@ class Collection(ManagementViewSet):
     """Version 3. A subclass has at least `address`, `shape`, `listing`, `missing` and `represent`."""
 
     address: ClassVar[str]
-    version: ClassVar[str] = "v3"
     # What events of the audit log call an item.
     noun: ClassVar[str]
     shape: ClassVar[Shape] = ()
@@ -47,6 +46,8 @@ class Collection(ManagementViewSet):
     # Actions that the scope of authorization metadata allows.
     metadata_actions: ClassVar[frozenset[str]] = frozenset()
 
+    # Members that answers have and requests have not.
+    answered: ClassVar[Shape] = ()
     # Methods that the resource does not have.
     without: ClassVar[frozenset[str]] = frozenset()
 
@@ -117,7 +118,16 @@ class Collection(ManagementViewSet):
         return self.removed()
 
     def values_of_put(self, request: Request, number: int) -> dict[str, Any]:
-        return read_values(request._request, self.shape_of_put, id_in_address=number)
+        return read_values(request._request, self.shape_of_put, self.id_of_body(number))
+
+    def id_of_body(self, number: int) -> int | None:
+        """The id that the body of a PUT has to have; None if it has none."""
+        return number
+
+    @classmethod
+    def shape_of_answer(cls) -> Shape:
+        """The members of an item, for the OpenAPI document."""
+        return (ID, *(member for member in cls.shape if member.name != "id"), *cls.answered)
 
     def found(self, id_: str | int, *, for_update: bool = False) -> Any:
         """The item with this id. Raises a Refusal."""

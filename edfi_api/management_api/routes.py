@@ -1,6 +1,7 @@
 """The addresses of the management API."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern
@@ -8,9 +9,16 @@ from django.urls import URLPattern
 from edfi_api.addresses import below, fixed_path
 from edfi_api.conf import api_settings
 
+from .addresses import Address
 from .collections import Collection
 from .connect import IntrospectView, RegisterView, RevokeView, TokenView
 from .information import HealthView, InformationView, JwksView, OpenIdView
+from .openapi import SpecificationView
+from .v2 import claim_sets as claim_sets_v2
+from .v2 import collections as v2
+from .v2 import hierarchy as hierarchy_v2
+from .v2 import ods_instances
+from .v3 import hierarchy
 from .v3.api_clients import ApiClients
 from .v3.applications import Applications
 from .v3.authorization_metadata import AuthorizationMetadataView
@@ -18,19 +26,12 @@ from .v3.claim_sets import ClaimSets
 from .v3.data_store_parts import DataStoreContexts, DataStoreDerivatives
 from .v3.data_stores import DataStores
 from .v3.grants import Grants
-from .v3.hierarchy import (
-    ActionsView,
-    AuthorizationStrategiesView,
-    ResourceClaimActionAuthStrategiesView,
-    ResourceClaimActionsView,
-    ResourceClaimsView,
-)
 from .v3.profiles import Profiles
 from .v3.tenants import Tenants
 from .v3.vendors import Vendors
-from .views import ManagementView, UnknownAddressView
+from .views import UnknownAddressView
 
-V3: tuple[type[Collection], ...] = (
+_COLLECTIONS: tuple[type[Collection], ...] = (
     Vendors,
     Applications,
     ApiClients,
@@ -40,45 +41,132 @@ V3: tuple[type[Collection], ...] = (
     DataStoreContexts,
     DataStoreDerivatives,
     Tenants,
+    v2.VendorsV2,
+    v2.ApplicationsV2,
+    v2.ApiClientsV2,
+    v2.ProfilesV2,
+    claim_sets_v2.ClaimSetsV2,
+    ods_instances.OdsInstances,
+    ods_instances.OdsInstanceContexts,
+    ods_instances.OdsInstanceDerivatives,
 )
-# Further addresses: actions by method.
-FURTHER_V3: Mapping[str, tuple[type[Collection], dict[str, str]]] = {
-    "vendors/<id>/applications": (Vendors, {"get": "applications"}),
-    "apiClients/<id>/reset-credential": (ApiClients, {"put": "reset_credential"}),
-    "dataStores/<id>/applications": (Applications, {"get": "of_data_store"}),
-    "dataStores/<id>/state": (DataStores, {"put": "state"}),
-    "claimSets/copy": (ClaimSets, {"post": "copy"}),
-    "claimSets/import": (ClaimSets, {"post": "import_"}),
-    "claimSets/<id>/export": (ClaimSets, {"get": "export"}),
-    "claimSets/<id>/resourceClaimActions": (Grants, {"post": "add_grant"}),
-    "claimSets/<id>/resourceClaimActions/<claim_id>": (Grants, {"put": "change_grant", "delete": "remove_grant"}),
-    "claimSets/<id>/resourceClaimActions/<claim_id>/overrideAuthorizationStrategy": (Grants, {"post": "override"}),
-    "claimSets/<id>/resourceClaimActions/<claim_id>/resetAuthorizationStrategies": (Grants, {"post": "reset"}),
+_Further = Mapping[str, tuple[type[Collection], dict[str, str]]]
+
+
+def _further(collections: Mapping[str, type[Collection]], *, clients: str, stores: str) -> _Further:
+    """Addresses that are no list and no item; `clients` and `stores` are the addresses of these in the version."""
+    applications, claim_sets, grants = (collections[name] for name in ("applications", "claimSets", "grants"))
+    of_claim = "claimSets/<id>/resourceClaimActions/<claim_id>"
+    resets = {"put": "reset_credential"}
+    return {
+        **({"applications/<id>/reset-credential": (applications, resets)} if api_settings.APPLICATION_RESET else {}),
+        f"{clients}/<id>/reset-credential": (collections["clients"], resets),
+        "vendors/<id>/applications": (collections["vendors"], {"get": "applications"}),
+        f"{stores}/<id>/applications": (applications, {"get": "of_data_store"}),
+        "claimSets/copy": (claim_sets, {"post": "copy"}),
+        "claimSets/import": (claim_sets, {"post": "import_"}),
+        "claimSets/<id>/export": (claim_sets, {"get": "export"}),
+        "claimSets/<id>/resourceClaimActions": (grants, {"post": "add_grant"}),
+        of_claim: (grants, {"put": "change_grant", "delete": "remove_grant"}),
+        f"{of_claim}/overrideAuthorizationStrategy": (grants, {"post": "override"}),
+        f"{of_claim}/resetAuthorizationStrategies": (grants, {"post": "reset"}),
+    }
+
+
+_V3: Mapping[str, type[Collection]] = {
+    "vendors": Vendors,
+    "applications": Applications,
+    "clients": ApiClients,
+    "claimSets": ClaimSets,
+    "grants": Grants,
 }
-VIEWS_V3: Mapping[str, type[ManagementView]] = {
-    "resourceClaims": ResourceClaimsView,
-    "resourceClaims/<id>": ResourceClaimsView,
-    "resourceClaimActions": ResourceClaimActionsView,
-    "resourceClaimActionAuthStrategies": ResourceClaimActionAuthStrategiesView,
-    "actions": ActionsView,
-    "authorizationStrategies": AuthorizationStrategiesView,
-    "authorizationMetadata": AuthorizationMetadataView,
+_V2: Mapping[str, type[Collection]] = {
+    "vendors": v2.VendorsV2,
+    "applications": v2.ApplicationsV2,
+    "clients": v2.ApiClientsV2,
+    "claimSets": claim_sets_v2.ClaimSetsV2,
+    "grants": claim_sets_v2.GrantsV2,
 }
+_VIEWS: Mapping[str, Mapping[str, type[Any]]] = {
+    "v3": {
+        "resourceClaims": hierarchy.ResourceClaimsView,
+        "resourceClaims/<id>": hierarchy.ResourceClaimsView,
+        "resourceClaimActions": hierarchy.ResourceClaimActionsView,
+        "resourceClaimActionAuthStrategies": hierarchy.ResourceClaimActionAuthStrategiesView,
+        "actions": hierarchy.ActionsView,
+        "authorizationStrategies": hierarchy.AuthorizationStrategiesView,
+        "authorizationMetadata": AuthorizationMetadataView,
+    },
+    "v2": {
+        "resourceClaims": hierarchy_v2.ResourceClaimsView,
+        "resourceClaims/<id>": hierarchy_v2.ResourceClaimsView,
+        "resourceClaimActions": hierarchy_v2.ResourceClaimActionsView,
+        "resourceClaimActionAuthStrategies": hierarchy_v2.ResourceClaimActionAuthStrategiesView,
+        "actions": hierarchy_v2.ActionsView,
+        "authorizationStrategies": hierarchy_v2.AuthorizationStrategiesView,
+        "tenants": hierarchy_v2.TenantsView,
+        "tenants/<name>": hierarchy_v2.TenantsView,
+    },
+}
+
+
+def all_addresses() -> list[Address]:
+    """All of both versions; those that are more special come first."""
+    further_v3 = {**_further(_V3, clients="apiClients", stores="dataStores"), **_STATE}
+    return [
+        *_addresses_of_views(),
+        *_further_addresses("v3", further_v3),
+        *_further_addresses("v2", _further(_V2, clients="apiclients", stores="odsInstances")),
+        *_addresses_of_collections(),
+    ]
+
+
+_STATE: _Further = {"dataStores/<id>/state": (DataStores, {"put": "state"})}
+
+
+def _addresses_of_views() -> Iterator[Address]:
+    for version, views in _VIEWS.items():
+        for path, view in views.items():
+            yield Address(version, path, view, {"get": "get"}, is_view_set=False)
+
+
+def _further_addresses(version: str, further: _Further) -> Iterator[Address]:
+    for path, (collection, actions) in further.items():
+        yield Address(version, path, collection, actions)
+
+
+def _addresses_of_collections() -> Iterator[Address]:
+    for each in _COLLECTIONS:
+        yield Address(each.version, each.address, each, each.methods_of_list())
+        yield Address(each.version, f"{each.address}/<id>", each, each.methods_of_item())
 
 
 def management_routes(path: str) -> list[URLPattern]:
     """All routes, below the path; at the root of the server if it is empty."""
     prefix = f"{path.strip('/')}/" if path.strip("/") else ""
+    addresses = all_addresses()
+    specification = SpecificationView.as_view(addresses=addresses)
     routes = [
         fixed_path(prefix.rstrip("/"), InformationView.as_view(), "management-information"),
         fixed_path(f"{prefix}health", HealthView.as_view(), "management-health"),
+        fixed_path(f"{prefix}metadata/specifications", specification, "management-specification"),
         fixed_path(f"{prefix}.well-known/openid-configuration", OpenIdView.as_view(), "management-openid"),
         fixed_path(f"{prefix}.well-known/jwks.json", JwksView.as_view(), "management-jwks"),
         *_connect(prefix),
-        *_collections(prefix),
+        *(
+            fixed_path(f"{prefix}{each.version}/{each.path}", _view(each), f"management-{each.version}-{each.path}")
+            for each in addresses
+        ),
     ]
     rest = below(path.strip("/"), UnknownAddressView.as_view(), "management-unknown") if prefix else None
     return [*routes, *([rest] if rest else [])]
+
+
+def _view(address: Address) -> Callable[..., HttpResponseBase]:
+    view: Callable[..., HttpResponseBase] = (
+        address.view.as_view(dict(address.actions)) if address.is_view_set else address.view.as_view()
+    )
+    return view
 
 
 def _connect(prefix: str) -> Iterator[URLPattern]:
@@ -87,22 +175,3 @@ def _connect(prefix: str) -> Iterator[URLPattern]:
         yield fixed_path(f"{prefix}connect/{name}", view.as_view(), f"management-{name}")
         # Ed-Fi's servers have the context of a data store behind it, which means nothing here.
         yield below(f"{prefix}connect/{name}", view.as_view(), f"management-{name}-of-context")
-
-
-def _collections(prefix: str) -> Iterator[URLPattern]:
-    for address, view in VIEWS_V3.items():
-        yield fixed_path(f"{prefix}v3/{address}", view.as_view(), f"management-v3-{address}")
-    further = dict(FURTHER_V3)
-    if api_settings.APPLICATION_RESET:
-        further["applications/<id>/reset-credential"] = (Applications, {"put": "reset_credential"})
-    for address, (collection, actions) in further.items():
-        yield fixed_path(f"{prefix}v3/{address}", _view(collection, actions), f"management-v3-{address}")
-    for collection in V3:
-        address = f"{prefix}v3/{collection.address}"
-        name = f"management-v3-{collection.address}"
-        yield fixed_path(address, _view(collection, collection.methods_of_list()), f"{name}-list")
-        yield fixed_path(f"{address}/<id>", _view(collection, collection.methods_of_item()), f"{name}-item")
-
-
-def _view(collection: type[Collection], actions: Mapping[str, str]) -> Callable[..., HttpResponseBase]:
-    return collection.as_view(dict(actions))

@@ -18,7 +18,7 @@ from edfi_api.logs.remote_address import remote_address
 from edfi_api.problem_details.handler import correlation_id
 
 from . import access, problems
-from .answers import Form, answer, problem_for, version_3
+from .answers import FORMS, answer, problem_for
 from .models import ManagementToken
 
 _log = logging.getLogger(__name__)
@@ -34,7 +34,8 @@ class OpenView(APIView):
     permission_classes = []
     renderer_classes = [EdFiJsonRenderer]
     content_negotiation_class = NoNegotiation
-    form: ClassVar[Form] = staticmethod(version_3)
+    # Of the form of errors.
+    version: ClassVar[str] = "v3"
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         finished = super().finalize_response(request, response, *args, **kwargs)
@@ -63,7 +64,7 @@ class OpenView(APIView):
             problem = problems.internal_error().problem
         if problem.status in _DENIALS:
             self._audit_denial(problem.status, next(iter(problem.errors), problem.detail))
-        return answer(problem, correlation_id(self.request._request), type(self).form)
+        return answer(problem, correlation_id(self.request._request), FORMS[self.version])
 
     @property
     def allowed_methods(self) -> list[str]:

@@ -1,6 +1,6 @@
 """`v3/apiClients`."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, Q, QuerySet
@@ -16,7 +16,7 @@ from ..bodies import integer
 from ..collections import Collection, id_member
 from ..constraints import written
 from ..listing import Listing, number, rows_of
-from ..members import EACH_POSITIVE, NOT_EMPTY, POSITIVE, Kind, Member, name, says
+from ..members import EACH_POSITIVE, NOT_EMPTY, POSITIVE, Kind, Member, Shape, name, says
 
 _NO_STORES = says("DataStoreIds cannot be empty. At least one Data Store is required.", lambda value: not value)
 
@@ -28,17 +28,19 @@ class ApiClients(Collection):
     noun = "API client"
     missing = "ApiClient not found"
     metadata_actions = frozenset({"list", "retrieve"})
-    shape = (
+    shape: ClassVar[Shape] = (
         Member("applicationId", Kind.INTEGER, (NOT_EMPTY, POSITIVE), is_required=True),
         name("name", 50, is_required=True),
         Member("isApproved", Kind.BOOLEAN, is_required=True),
         Member("dataStoreIds", Kind.INTEGERS, (_NO_STORES, EACH_POSITIVE)),
     )
-    shape_of_put = (id_member("Id must be greater than 0."), *shape)
+    shape_of_put: ClassVar[Shape] = (id_member("Id must be greater than 0."), *shape)
     listing = Listing(
         order={"id": "pk", "applicationId": "application_id", "name": "name"},
         filters={"applicationid": number("application_id")},
     )
+
+    answered = (Member("clientId"), Member("clientUuid"))
 
     def rows(self) -> QuerySet[ApiClient]:
         stores = ApiClientDataStore.objects.filter(api_client=OuterRef("pk")).order_by("data_store_id")

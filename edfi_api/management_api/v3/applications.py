@@ -1,6 +1,6 @@
 """`v3/applications`."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -19,7 +19,7 @@ from ..bodies import integer
 from ..collections import Collection
 from ..constraints import written
 from ..listing import Listing, exactly, number, page, rows_of
-from ..members import NOT_EMPTY, POSITIVE, Kind, Member, ids, name, says
+from ..members import NOT_EMPTY, POSITIVE, Kind, Member, Shape, ids, name, says
 
 BLANKS = says("Claim set name must not contain white spaces.", lambda value: any(c.isspace() for c in value or ""))
 NO_STORE = "Data store does not exist."
@@ -87,7 +87,7 @@ class Applications(Collection):
     address = "applications"
     noun = "application"
     missing = "Application not found"
-    shape = (
+    shape: ClassVar[Shape] = (
         name("applicationName", 256),
         _NO_VENDOR_ID,
         name("claimSetName", 256, BLANKS),
@@ -95,7 +95,7 @@ class Applications(Collection):
         ids("dataStoreIds"),
         ids("profileIds"),
     )
-    shape_of_put = (
+    shape_of_put: ClassVar[Shape] = (
         Member("id", Kind.INTEGER, (POSITIVE,)),
         name("applicationName", 256, is_required=True),
         _NO_VENDOR_ID,
@@ -103,6 +103,7 @@ class Applications(Collection):
         *shape[3:],
     )
     listing = listing_of_applications()
+    answered = (Member("enabled", Kind.BOOLEAN),)
 
     def rows(self) -> QuerySet[Application]:
         return applications_of(self.tenant)

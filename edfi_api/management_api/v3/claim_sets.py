@@ -1,6 +1,6 @@
 """`v3/claimSets`: names, copies, export and import."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, QuerySet
@@ -18,7 +18,7 @@ from ..bodies import integer, read_values
 from ..collections import ID, Collection
 from ..constraints import written
 from ..listing import Listing, exactly, number
-from ..members import NOT_EMPTY, ONE_LINE, POSITIVE, Kind, Member, at_most, is_empty, name, says
+from ..members import NOT_EMPTY, ONE_LINE, POSITIVE, Kind, Member, Shape, at_most, is_empty, name, says
 from ..resource_claims import exported, imported
 from .applications import BLANKS
 
@@ -36,16 +36,24 @@ class ClaimSets(Collection):
     noun = "claim set"
     missing = "ClaimSet {id} not found. It may have been recently deleted."
     metadata_actions = frozenset({"list"})
-    shape = (Member("claimSetName", rules=_NAME_RULES, is_required=True),)
-    shape_of_put = (ID, *shape)
-    shape_of_copy = (
+    shape: ClassVar[Shape] = (Member("claimSetName", rules=_NAME_RULES, is_required=True),)
+    shape_of_put: ClassVar[Shape] = (ID, *shape)
+    shape_of_copy: ClassVar[Shape] = (
         Member("originalId", Kind.INTEGER, (NOT_EMPTY, POSITIVE)),
         name("claimSetName", 256, BLANKS),
     )
-    shape_of_import = (Member("claimSetName", rules=_NAME_RULES), Member("resourceClaims", Kind.OBJECTS))
+    shape_of_import: ClassVar[Shape] = (
+        Member("claimSetName", rules=_NAME_RULES),
+        Member("resourceClaims", Kind.OBJECTS),
+    )
     listing = Listing(
         order={"id": "pk", "name": "name", "claimSetName": "name"},
         filters={"id": number("pk"), "claimSetName": exactly("name"), "name": exactly("name")},
+    )
+    answered = (
+        Member("_isSystemReserved", Kind.BOOLEAN),
+        Member("_applications", Kind.OBJECTS),
+        Member("resourceClaims", Kind.OBJECTS),
     )
     refusals = {"claim_set_once_per_tenant": TAKEN, "claim_set_name_is_not_shared": TAKEN}
 
@@ -89,7 +97,7 @@ class ClaimSets(Collection):
 
     def copy(self, request: Request) -> Response:
         """`POST claimSets/copy`"""
-        values = read_values(request._request, self.shape_of_copy)
+        values = self.values_of_copy()
         with written(self.refusals):
             original = self.rows().filter(pk=values["originalId"]).first()
             if original is None:
@@ -102,11 +110,12 @@ class ClaimSets(Collection):
 
     def import_(self, request: Request) -> Response:
         """`POST claimSets/import`: a new claim set, or new grants for the one of the name."""
-        values = read_values(request._request, self.shape_of_import)
         with written(self.refusals):
             # Before anything is read: no concurrent change of claims gets lost.
             ClaimsVersion.objects.select_for_update().first()
-            found = imported(values["claimSetName"], values["resourceClaims"], stored_claims(self.tenant))
+            claims = stored_claims(self.tenant)
+            values = self.values_of_import(claims)
+            found = imported(values["claimSetName"], values["resourceClaims"], claims)
             row = self.rows().filter(name__iexact=values["claimSetName"]).first()
             if row is None:
                 row = ClaimSet.objects.create(tenant=self.tenant, name=values["claimSetName"])
@@ -114,6 +123,12 @@ class ClaimSets(Collection):
             self.store(row, ClaimSetValue(row.description, found.grants))
             self.audit("claim set imported", id=row.pk)
             return self.created(row, {"id": row.pk, "warnings": found.warnings})
+
+    def values_of_copy(self) -> dict[str, Any]:
+        return read_values(self.request._request, self.shape_of_copy)
+
+    def values_of_import(self, claims: Claims) -> dict[str, Any]:
+        return read_values(self.request._request, self.shape_of_import)
 
     def store(self, row: ClaimSet, value: ClaimSetValue) -> None:
         """Replace the grants of a claim set of the tenant."""

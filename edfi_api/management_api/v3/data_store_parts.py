@@ -1,6 +1,6 @@
 """`v3/dataStoreContexts` and `v3/dataStoreDerivatives`."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -16,7 +16,7 @@ from ..collections import ID, Collection, id_member
 from ..constraints import written
 from ..listing import Listing
 from ..masking import LONGEST, UNCHANGED, changed_connection, masked
-from ..members import NOT_EMPTY, POSITIVE, Kind, Member, at_most, is_empty, name, says
+from ..members import NOT_EMPTY, POSITIVE, Kind, Member, Shape, at_most, is_empty, name, says
 from .data_stores import NO_KEY
 
 _TYPES = list(DerivativeType.values)
@@ -35,12 +35,12 @@ class DataStoreContexts(Collection):
     noun = "data store context"
     missing = "Data store context not found"
     metadata_actions = frozenset({"list", "retrieve"})
-    shape = (
+    shape: ClassVar[Shape] = (
         Member("dataStoreId", Kind.INTEGER, (NOT_EMPTY, POSITIVE)),
         name("contextKey", 256),
         name("contextValue", 256),
     )
-    shape_of_put = (ID, *shape)
+    shape_of_put: ClassVar[Shape] = (ID, *shape)
     listing = Listing(order={"id": "pk", "dataStoreId": "data_store_id", "contextKey": "key", "contextValue": "value"})
 
     def rows(self) -> QuerySet[DataStoreContext]:
@@ -68,9 +68,16 @@ class DataStoreContexts(Collection):
         if not DataStore.objects.filter(tenant=self.tenant, pk=store).exists():
             raise problems.unresolved_reference("Reference 'DataStoreId' does not exist.")
         row.data_store_id, row.key, row.value = store, key, values["contextValue"]
-        taken = f"Data store context with DataStoreId '{store}' and ContextKey '{key}' already exists."
-        with written({"context_once_per_qualifier": problems.invalid_data({"ContextKey": [taken]})}):
+        with written({"context_once_per_qualifier": self.taken(values)}):
             row.save()
+
+    def taken(self, values: dict[str, Any]) -> problems.Refusal:
+        """The refusal of a key that the data store has already."""
+        text = (
+            f"Data store context with DataStoreId '{values['dataStoreId']}' and ContextKey '{values['contextKey']}' "
+            "already exists."
+        )
+        return problems.invalid_data({"ContextKey": [text]})
 
 
 class DataStoreDerivatives(Collection):
@@ -80,12 +87,12 @@ class DataStoreDerivatives(Collection):
     noun = "data store derivative"
     missing = "DataStoreDerivative {id} not found. It may have been recently deleted."
     metadata_actions = frozenset({"list", "retrieve"})
-    shape = (
+    shape: ClassVar[Shape] = (
         Member("dataStoreId", Kind.INTEGER, (says("DataStoreId must be greater than 0.", lambda id_: id_ <= 0),)),
         Member("derivativeType", rules=_RULES_OF_TYPE),
         Member("connectionString", rules=_RULES_OF_CONNECTION),
     )
-    shape_of_put = (
+    shape_of_put: ClassVar[Shape] = (
         id_member("Id must be greater than 0."),
         *shape[:2],
         Member("connectionString", rules=_RULES_OF_CONNECTION, absent=UNCHANGED),

@@ -1,6 +1,6 @@
 """`v3/dataStores`, with their contexts and derivatives in the answers."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, QuerySet
@@ -18,7 +18,7 @@ from ..collections import ID, Collection
 from ..constraints import written
 from ..listing import Listing, exactly, number
 from ..masking import LONGEST, UNCHANGED, changed_connection, masked
-from ..members import Member, at_most, name, says
+from ..members import Kind, Member, Shape, at_most, name, says
 
 NO_KEY = "It cannot be encrypted: MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY has to be set."
 NO_STORE = "DataStore {id} not found. It may have been recently deleted."
@@ -47,16 +47,25 @@ class DataStores(Collection):
     noun = "data store"
     missing = NO_STORE
     metadata_actions = frozenset({"list", "retrieve"})
-    shape = (name("dataStoreType", 50), name("name", 256), _CONNECTION)
-    shape_of_put = (
+    shape: ClassVar[Shape] = (name("dataStoreType", 50), name("name", 256), _CONNECTION)
+    shape_of_put: ClassVar[Shape] = (
         ID,
         *shape[:2],
         Member("connectionString", rules=(at_most(LONGEST),), absent=UNCHANGED),
     )
-    shape_of_state = (Member("state", rules=(says(_STATES, lambda value: value not in State.values),)),)
+    shape_of_state: ClassVar[Shape] = (
+        Member("state", rules=(says(_STATES, lambda value: value not in State.values),)),
+    )
     listing = Listing(
         order={"id": "pk", "name": "name", "dataStoreType": "type"},
         filters={"id": number("pk"), "name": exactly("name"), "dataStoreType": exactly("type")},
+    )
+
+    answered = (
+        Member("dataStoreContexts", Kind.OBJECTS),
+        Member("dataStoreDerivatives", Kind.OBJECTS),
+        Member("state"),
+        Member("tenantId", Kind.INTEGER),
     )
 
     def rows(self) -> QuerySet[DataStore]:

@@ -1,7 +1,7 @@
 """`claimSets/{id}/resourceClaimActions`: the grants of a claim set one by one."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +13,7 @@ from edfi_api.startup import current_surface
 from .. import problems
 from ..bodies import integer, read_values
 from ..constraints import written
-from ..members import NOT_EMPTY, POSITIVE, Kind, Member
+from ..members import NOT_EMPTY, POSITIVE, Kind, Member, Shape
 from ..resource_claims import action_named, actions_in_order
 from .claim_sets import ClaimSets
 
@@ -26,9 +26,12 @@ class Grants(ClaimSets):
     """Adds, replaces and removes the grants of a claim set, and their overriding strategies."""
 
     noun = "claim set"
-    shape_of_grant = (Member("resourceClaimId", Kind.INTEGER, (NOT_EMPTY, POSITIVE)), _ACTIONS)
-    shape_of_actions = (_ACTIONS,)
-    shape_of_override = (Member("actionName", rules=(NOT_EMPTY,)), Member("authorizationStrategies", Kind.TEXTS))
+    shape_of_grant: ClassVar[Shape] = (Member("resourceClaimId", Kind.INTEGER, (NOT_EMPTY, POSITIVE)), _ACTIONS)
+    shape_of_actions: ClassVar[Shape] = (_ACTIONS,)
+    shape_of_override: ClassVar[Shape] = (
+        Member("actionName", rules=(NOT_EMPTY,)),
+        Member("authorizationStrategies", Kind.TEXTS),
+    )
 
     def add_grant(self, request: Request, id: str) -> Response:
         """`POST …/resourceClaimActions`"""

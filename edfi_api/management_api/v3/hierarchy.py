@@ -16,12 +16,11 @@ from ..listing import Listing, in_memory
 from ..resource_claims import ACTION_IDS, STRATEGY_IDS, display_name, short_name
 from ..views import ManagementView
 
-NO_CLAIM = "ResourceClaim {id} not found."
-
 
 class ResourceClaimsView(ManagementView):
     """`GET resourceClaims` and `GET resourceClaims/{id}`: the tree, or what lies below one claim."""
 
+    missing = "ResourceClaim {id} not found."
     default_limit: int | None = None
 
     def get(self, request: Request, id: str | None = None) -> Response:
@@ -29,7 +28,7 @@ class ResourceClaimsView(ManagementView):
         if id is not None:
             found = by_id.get(integer(id))
             if found is None:
-                raise problems.not_found(NO_CLAIM.format(id=integer(id)))
+                raise problems.not_found(self.missing.format(id=integer(id)))
             return Response(found)
         order = dict.fromkeys(("id", "name", "parentId", "parentName"))
         listing = Listing(order={name: name for name in order}, default_limit=self.default_limit, default_order="name")

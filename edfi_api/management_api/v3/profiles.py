@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import ProtectedError, QuerySet
 from rest_framework.request import Request
@@ -23,7 +23,7 @@ from ..bodies import read_values
 from ..collections import Collection, id_member
 from ..constraints import written
 from ..listing import Listing, exactly, number
-from ..members import Finding, Member, Rule, at_most, is_empty, says
+from ..members import Finding, Member, Rule, Shape, at_most, is_empty, says
 
 _LARGEST = 2**20
 _INVALID = "Profile definition XML is invalid or does not match the XSD."
@@ -71,8 +71,8 @@ class Profiles(Collection):
     address = "profiles"
     noun = "profile"
     missing = "Profile {id} not found. It may have been recently deleted."
-    shape = (Member("name", rules=_NAME_RULES), Member("definition", rules=(Rule(_findings),)))
-    shape_of_put = (id_member("Profile Id must be greater than zero."), *shape)
+    shape: ClassVar[Shape] = (Member("name", rules=_NAME_RULES), Member("definition", rules=(Rule(_findings),)))
+    shape_of_put: ClassVar[Shape] = (id_member("Profile Id must be greater than zero."), *shape)
     listing = Listing(order={"id": "pk", "name": "name"}, filters={"id": number("pk"), "name": exactly("name")})
 
     def rows(self) -> QuerySet[Profile]:
@@ -86,7 +86,7 @@ class Profiles(Collection):
 
     def create(self, request: Request) -> Response:
         """With `?verbose=true` what was found about the definition is answered too."""
-        values = self.values(request)
+        values = _named_alike(read_values(request._request, self.shape))
         row = Profile(tenant=self.tenant)
         with written():
             self.store(row, values, f"Profile '{values['name']}' already exists.")
@@ -94,15 +94,8 @@ class Profiles(Collection):
             is_verbose = request.query_params.get("verbose", "").lower() == "true"
             return self.created(row, {"notices": notices} if is_verbose else None)
 
-    def values(self, request: Request, number_: int | None = None) -> dict[str, Any]:
-        shape = self.shape if number_ is None else self.shape_of_put
-        values = read_values(request._request, shape, number_)
-        if definition_of(values["definition"]).name != values["name"]:
-            raise problems.invalid_data({"Name": [_OTHER_NAME]})
-        return values
-
     def values_of_put(self, request: Request, number: int) -> dict[str, Any]:
-        return self.values(request, number)
+        return _named_alike(super().values_of_put(request, number))
 
     def change(self, row: Profile, values: dict[str, Any]) -> None:
         self.refuse_shared(row)
@@ -129,6 +122,12 @@ class Profiles(Collection):
         """A tenant does not change what is shared by all."""
         if row.tenant_id != (self.tenant and self.tenant.pk):
             raise problems.bad_request("The specified profile is shared by all tenants and cannot be changed.")
+
+
+def _named_alike(values: dict[str, Any]) -> dict[str, Any]:
+    if definition_of(values["definition"]).name != values["name"]:
+        raise problems.invalid_data({"Name": [_OTHER_NAME]})
+    return values
 
 
 def _as_xml(row: Profile) -> str:

@@ -1,7 +1,7 @@
 """`v3/tenants`, on servers with tenants."""
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -14,7 +14,7 @@ from edfi_api.data_stores.stores import check_segment
 from .. import access, problems
 from ..collections import Collection
 from ..listing import Listing, exactly, number
-from ..members import NOT_EMPTY, Member, at_most, says
+from ..members import NOT_EMPTY, Member, Shape, at_most, says
 
 _CHARACTERS = "Tenant name must contain only alphanumeric characters, hyphens, and underscores."
 _TAKEN = "A tenant name already exists in the database. Please enter a unique name."
@@ -32,7 +32,7 @@ class Tenants(Collection):
     missing = "Tenant {id} not found. It may have been recently deleted."
     has_tenants = False
     without = frozenset({"update", "destroy"})
-    shape = (Member("name", rules=(NOT_EMPTY, at_most(256), says(_CHARACTERS, _is_no_name))),)
+    shape: ClassVar[Shape] = (Member("name", rules=(NOT_EMPTY, at_most(256), says(_CHARACTERS, _is_no_name))),)
     listing = Listing(order={"id": "pk", "name": "name"}, filters={"id": number("pk"), "name": exactly("name")})
     refusals = {"tenant_once_in_any_case": problems.invalid_data({"Name": [_TAKEN]})}
 

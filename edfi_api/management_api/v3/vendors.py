@@ -1,6 +1,6 @@
 """`v3/vendors`."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
@@ -12,7 +12,7 @@ from edfi_api.security.models import ApiClient, Application, Vendor
 from .. import problems
 from ..collections import ID, Collection
 from ..listing import Listing, exactly, number
-from ..members import EMAIL, NOT_EMPTY, ONE_LINE, Member, at_most, name, says
+from ..members import EMAIL, NOT_EMPTY, ONE_LINE, Member, Shape, at_most, name, says
 from .applications import applications_of, represented
 
 LONGEST_PREFIX = 128
@@ -43,13 +43,13 @@ class Vendors(Collection):
     address = "vendors"
     noun = "vendor"
     missing = "Vendor {id} not found. It may have been recently deleted."
-    shape = (
+    shape: ClassVar[Shape] = (
         name("company", 256),
         name("contactName", 128),
         name("contactEmailAddress", 320, EMAIL),
         _PREFIXES,
     )
-    shape_of_put = (ID, name("company", 256), *_OPTIONAL_CONTACT, _PREFIXES)
+    shape_of_put: ClassVar[Shape] = (ID, name("company", 256), *_OPTIONAL_CONTACT, _PREFIXES)
     listing = Listing(
         order={
             "id": "pk",
@@ -86,9 +86,7 @@ class Vendors(Collection):
         return self.created(row, status=201 if is_new else 200, members=",".join(values))
 
     def change(self, row: Vendor, values: dict[str, Any]) -> None:
-        row.name = values["company"]
-        for column, value in _columns(values).items():
-            setattr(row, column, value)
+        assign(row, values)
         row.save(update_fields=["name", *_columns(values)])
 
     def remove(self, row: Vendor) -> None:
@@ -106,6 +104,13 @@ class Vendors(Collection):
         vendor = self.found(id)
         rows = applications_of(self.tenant).filter(vendor=vendor).order_by("name", "pk")
         return Response([represented(row) for row in rows])
+
+
+def assign(row: Vendor, values: dict[str, Any]) -> None:
+    """Set all columns of a vendor."""
+    row.name = values["company"]
+    for column, value in _columns(values).items():
+        setattr(row, column, value)
 
 
 def _columns(values: dict[str, Any]) -> dict[str, Any]:

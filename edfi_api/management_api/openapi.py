@@ -1,0 +1,167 @@
+"""`GET metadata/specifications`: the OpenAPI document of the management API, made of its routes and shapes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from .addresses import Address
+from .collections import Collection
+from .members import Member, Shape
+from .scopes import Scope
+from .views import OpenView, base_address
+
+_SECURITY = "oauth2_client_credentials"
+_PROBLEMS = {
+    "400": "The request breaks rules; the body says which.",
+    "401": "There is no valid token.",
+    "403": "The scopes of the token do not allow it.",
+    "404": "There is no such item.",
+    "415": "The body is no JSON by its Content-Type.",
+    "429": "There were too many requests; the header Retry-After says when to go on.",
+    "409": "A reference does not resolve, a name is taken, or a concurrent request got in the way.",
+}
+_PAGING = ("offset", "limit", "orderBy", "direction")
+# The attribute of a collection with the shape of the body, by action.
+_SHAPES = {
+    "create": "shape",
+    "update": "shape_of_put",
+    "copy": "shape_of_copy",
+    "import_": "shape_of_import",
+    "add_grant": "shape_of_grant",
+    "change_grant": "shape_of_actions",
+    "override": "shape_of_override",
+    "state": "shape_of_state",
+}
+_CREATING = ("create", "copy", "import_", "add_grant")
+
+
+class SpecificationView(OpenView):
+    """The document is the same for everybody."""
+
+    addresses: Sequence[Address] = ()
+
+    def get(self, request: Request) -> Response:
+        return Response(document(self.addresses, base_address(request._request)))
+
+
+def document(addresses: Sequence[Address], base: str) -> dict[str, Any]:
+    """The document of these addresses at `base`."""
+    collections = {address.view for address in addresses if issubclass(address.view, Collection)}
+    return {
+        "openapi": "3.1.1",
+        "info": {"title": "Ed-Fi API Configuration Service API", "version": "v3"},
+        "servers": [{"url": base}],
+        "tags": [{"name": name} for name in sorted({address.tag for address in addresses})],
+        "security": [{_SECURITY: [Scope.FULL_ACCESS]}],
+        "paths": {address.template: dict(_operations(address)) for address in addresses},
+        "components": {
+            "schemas": dict(_schemas(collections)),
+            "responses": {
+                status: {"description": text, "content": {"application/problem+json": {"schema": _OBJECT}}}
+                for status, text in _PROBLEMS.items()
+            },
+            "parameters": _PARAMETERS,
+            "securitySchemes": {
+                _SECURITY: {
+                    "type": "oauth2",
+                    "flows": {
+                        "clientCredentials": {
+                            "tokenUrl": f"{base}/connect/token",
+                            "scopes": {scope.value: scope.partition("/")[2] for scope in Scope},
+                        }
+                    },
+                }
+            },
+        },
+    }
+
+
+_OBJECT: Mapping[str, Any] = {"type": "object"}
+_PARAMETERS: Mapping[str, Mapping[str, Any]] = {
+    "id": {"name": "id", "in": "path", "required": True, "schema": {"type": "integer", "format": "int32"}},
+    "offset": {"name": "offset", "in": "query", "schema": {"type": "integer", "minimum": 0}},
+    "limit": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1}},
+    "orderBy": {"name": "orderBy", "in": "query", "schema": {"type": "string"}},
+    "direction": {
+        "name": "direction",
+        "in": "query",
+        "schema": {"type": "string", "enum": ["asc", "ascending", "desc", "descending"]},
+    },
+}
+
+
+def _operations(address: Address) -> Iterator[tuple[str, dict[str, Any]]]:
+    parameters = [_path_parameter(name) for name in address.parameters]
+    for method, action in address.actions.items():
+        operation: dict[str, Any] = {
+            "operationId": f"{address.version}-{method}-{address.path}".replace("/", "-"),
+            "tags": [address.tag],
+            "parameters": [*parameters, *(_query(address) if action == "list" else ())],
+            "responses": _responses(address, action),
+        }
+        shape = getattr(address.view, _SHAPES.get(action, ""), None)
+        if shape is not None:
+            operation["requestBody"] = {
+                "required": True,
+                "content": {"application/json": {"schema": {"$ref": _reference(_name(address.view, action))}}},
+            }
+        yield method, operation
+
+
+def _path_parameter(name: str) -> dict[str, Any]:
+    return {"$ref": "#/components/parameters/id"} if name == "id" else {**_PARAMETERS["id"], "name": name}
+
+
+def _query(address: Address) -> Iterator[dict[str, Any]]:
+    yield from ({"$ref": f"#/components/parameters/{name}"} for name in _PAGING)
+    listing = getattr(address.view, "listing", None)
+    for name in listing.filters if listing else ():
+        yield {"name": name, "in": "query", "schema": {"type": "string"}}
+
+
+def _responses(address: Address, action: str) -> dict[str, Any]:
+    is_v2 = address.version == "v2"
+    if action in _CREATING:
+        status, described = "201", "Created; the header Location has its address."
+    elif action in ("list", "retrieve", "reset_credential", "get") or is_v2 or address.actions.get("get") == action:
+        status, described = "200", "The answer."
+    else:
+        status, described = "204", "Done."
+    found: dict[str, Any] = {"description": described}
+    if action in ("list", "retrieve") and issubclass(address.view, Collection):
+        item = {"$ref": _reference(_name(address.view, "item"))}
+        schema = {"type": "array", "items": item} if action == "list" else item
+        found["content"] = {"application/json": {"schema": schema}}
+    return {status: found} | {each: {"$ref": f"#/components/responses/{each}"} for each in _PROBLEMS}
+
+
+def _schemas(collections: set[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for view in sorted(collections, key=lambda each: (each.version, each.address, each.__name__)):
+        yield _name(view, "item"), _schema(view.shape_of_answer())
+        for action, attribute in _SHAPES.items():
+            shape = getattr(view, attribute, None)
+            if shape:
+                yield _name(view, action), _schema(shape)
+
+
+def _schema(shape: Shape) -> dict[str, Any]:
+    required = [member.name for member in shape if member.is_required]
+    return {
+        "type": "object",
+        "properties": {member.name: _member(member) for member in shape},
+        **({"required": required} if required else {}),
+    }
+
+
+def _member(member: Member) -> dict[str, Any]:
+    return dict(member.kind.value) | {name: value for rule in member.rules for name, value in rule.schema}
+
+
+def _name(view: Any, action: str) -> str:
+    return f"{view.version}.{view.__name__}.{action.rstrip('_')}"
+
+
+def _reference(name: str) -> str:
+    return f"#/components/schemas/{name}"

@@ -1,0 +1,116 @@
+"""The OpenAPI document: every operation in it exists, and it has all that Admin API 2 has."""
+
+import pytest
+from django.urls import Resolver404, resolve
+
+from tests.management_api.conftest import Managing
+
+# Paths and methods of Admin API 2.3.
+ADMIN_API = {
+    "/v2/tenants": "get",
+    "/v2/tenants/{}": "get",
+    "/v2/resourceClaims": "get",
+    "/v2/resourceClaims/{}": "get",
+    "/v2/resourceClaimActions": "get",
+    "/v2/resourceClaimActionAuthStrategies": "get",
+    "/v2/vendors": "get post",
+    "/v2/vendors/{}": "get put delete",
+    "/v2/vendors/{}/applications": "get",
+    "/v2/profiles": "get post",
+    "/v2/profiles/{}": "get put delete",
+    "/v2/odsInstances": "get post",
+    "/v2/odsInstances/{}": "get put delete",
+    "/v2/odsInstances/{}/applications": "get",
+    "/v2/odsInstanceDerivatives": "get post",
+    "/v2/odsInstanceDerivatives/{}": "get put delete",
+    "/v2/odsInstanceContexts": "get post",
+    "/v2/odsInstanceContexts/{}": "get put delete",
+    "/v2/claimSets": "get post",
+    "/v2/claimSets/{}": "get put delete",
+    "/v2/claimSets/{}/export": "get",
+    "/v2/claimSets/copy": "post",
+    "/v2/claimSets/import": "post",
+    "/v2/claimSets/{}/resourceClaimActions": "post",
+    "/v2/claimSets/{}/resourceClaimActions/{}": "put delete",
+    "/v2/claimSets/{}/resourceClaimActions/{}/overrideAuthorizationStrategy": "post",
+    "/v2/claimSets/{}/resourceClaimActions/{}/resetAuthorizationStrategies": "post",
+    "/v2/applications": "get post",
+    "/v2/applications/{}": "get put delete",
+    "/v2/applications/{}/reset-credential": "put",
+    "/v2/apiclients": "get post",
+    "/v2/apiclients/{}": "get put delete",
+    "/v2/apiclients/{}/reset-credential": "put",
+    "/v2/authorizationStrategies": "get",
+    "/v2/actions": "get",
+}
+
+
+@pytest.fixture
+def document(anonymous: Managing) -> dict:
+    return anonymous.get("/metadata/specifications").json()
+
+
+def _blank(path: str) -> str:
+    return "/".join("{}" if part.startswith("{") else part for part in path.split("/"))
+
+
+def test_the_document_describes_itself(document: dict) -> None:
+    assert document["openapi"] == "3.1.1"
+    assert document["info"]["title"] == "Ed-Fi API Configuration Service API"
+    assert document["servers"] == [{"url": "http://testserver/config"}]
+    flow = document["components"]["securitySchemes"]["oauth2_client_credentials"]["flows"]["clientCredentials"]
+    assert flow["tokenUrl"] == "http://testserver/config/connect/token"
+    assert len(flow["scopes"]) == 3
+    assert set(document["components"]["parameters"]) == {"id", "offset", "limit", "orderBy", "direction"}
+
+
+def test_admin_api_is_whole(document: dict) -> None:
+    found = {_blank(path): " ".join(methods) for path, methods in document["paths"].items()}
+
+    assert {path: methods for path, methods in ADMIN_API.items() if found.get(path) != methods} == {}
+
+
+def test_every_operation_is_answered_as_the_document_says(management: Managing, document: dict) -> None:
+    """Without a body, and with an id that no item has."""
+    management_statuses = {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            url = "/".join("99999" if part.startswith("{") else part for part in path.split("/"))
+            answer = management.request(method, url)
+            if str(answer.status_code) not in operation["responses"] or (
+                answer.status_code == 404 and answer.json().get("detail", "").startswith("The requested resource")
+            ):
+                management_statuses[f"{method} {path}"] = answer.status_code
+            _no_dangling_references(operation, document)
+
+    # Tenants do not exist without their setting.
+    assert management_statuses == {
+        "get /v3/tenants": 404,
+        "post /v3/tenants": 404,
+        "get /v3/tenants/{id}": 404,
+    }
+
+
+def _no_dangling_references(node: object, document: dict) -> None:
+    if isinstance(node, list):
+        for each in node:
+            _no_dangling_references(each, document)
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "$ref":
+                section, name = value.removeprefix("#/components/").split("/", 1)
+                assert name in document["components"][section]
+            else:
+                _no_dangling_references(value, document)
+
+
+def test_rules_are_in_the_schemas(document: dict) -> None:
+    vendor = document["components"]["schemas"]["v3.Vendors.create"]["properties"]
+
+    assert vendor["company"] == {"type": ["string", "null"], "minLength": 1, "maxLength": 256}
+    assert vendor["contactEmailAddress"]["format"] == "email"
+
+
+def test_no_address_is_served_without_the_setting() -> None:
+    with pytest.raises(Resolver404):
+        resolve("/config/metadata/specifications")
