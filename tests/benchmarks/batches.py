@@ -102,8 +102,8 @@ def _rows(server: Server, home: Path, seconds: float, only: str) -> Iterator[Row
     yield found.batches("five resources, alternating", alternating, "mode=independent", size=SMALL)
     free = "mode=independent&order=free"
     yield found.batches("five resources, alternating, free order", _alternating(workloads.families()), free)
-    yield found.batches("associations, every tenth refused", _refused(operations, 10), "mode=independent", size=SMALL)
-    yield found.batches("associations, all refused", _refused(operations, 1), "mode=independent", size=SMALL)
+    yield found.batches("associations, every tenth refused", _refused(operations, 10), "mode=independent")
+    yield found.batches("associations, all refused", _refused(operations, 1), "mode=independent")
     yield found.batches("associations, batches of one", operations, "mode=independent", size=1)
     yield found.singles("POST association", workloads.new_associations(round(4000 * seconds)))
     with _EndlessBatches(server, operations):
@@ -181,7 +181,7 @@ def _sorted(families: Iterator[list[tuple[str, Body]]]) -> Iterator[Body]:
 def _refused(operations: Iterator[Body], each: int) -> Iterator[Body]:
     """Some refer to a student who does not exist."""
     for number, operation in enumerate(operations):
-        missing = {"studentReference": {"studentUniqueId": "missing"}} if number % each == 0 else {}
+        missing = {"studentReference": {"studentUniqueId": f"missing {number}"}} if number % each == 0 else {}
         yield operation | {"document": operation["document"] | missing}
 
 
