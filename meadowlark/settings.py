@@ -302,7 +302,14 @@ EDFI_API = {
             meaning="extension projects, separated by commas: folders of MetaEd text or `ApiSchema.json` files",
         )
     ),
-    "CACHE_DIR": HOME / "cache",
+    "CACHE_DIR": Path(
+        env.str(
+            "MEADOWLARK_CACHE",
+            default=str(HOME / "cache"),
+            shown="`cache` in the home",
+            meaning="where the compiled model is kept between starts; several servers may share it",
+        )
+    ),
     "MAX_BODY_BYTES": env.int(
         "MEADOWLARK_MAX_BODY_BYTES",
         default=10 * 1024 * 1024,

@@ -4,6 +4,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,14 @@ from django.db import connections, transaction
 from django.dispatch import receiver
 from django.test import Client
 from django.test.signals import setting_changed
+from django.utils import timezone
+from oauth2_provider.models import get_access_token_model
 
 from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.security.clients import create_client
+from edfi_api.security.models import ApiClient, Application, Vendor
 from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
 from edfi_api.storage import data_store
@@ -39,10 +43,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--view-documents", type=int, default=20_000, help="of how many documents views are planned")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Within this process nothing is recorded behind the requests: the thread would write beside the transactions of
-    tests. `tests/refusals` records in them."""
+def pytest_configure() -> None:
+    # The thread that records requests would write beside the transactions of tests; `tests/refusals` records in them.
     settings.EDFI_API["WRITE_RECORDER"] = ""
+    # Homes of tests have the compiled models of the checkout: compiling one takes as long as a start.
+    os.environ.setdefault("MEADOWLARK_CACHE", str(settings.HOME / "cache"))
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -140,10 +145,29 @@ def preparers(surface: Surface) -> Preparers:
     return Preparers(surface)
 
 
+@pytest.fixture(scope="session")
+def insert_client(django_db_setup, django_db_blocker) -> Callable[[], str]:
+    """Inserts the rows of a client "tests" and its token, which are made once; returns the token."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        token = new_token()
+        rows = [model._default_manager.get() for model in (Vendor, Application, ApiClient, get_access_token_model())]
+        transaction.set_rollback(True)
+    *_, stored_token = rows
+    lifetime = stored_token.expires - timezone.now()
+
+    def insert() -> str:
+        stored_token.expires = timezone.now() + lifetime
+        for row in rows:
+            copy(row).save_base(raw=True, force_insert=True)
+        return token
+
+    return insert
+
+
 @pytest.fixture
-def api_without_check(db) -> ApiTestClient:
+def api_without_check(db, insert_client: Callable[[], str]) -> ApiTestClient:
     """A client with a valid token, in a database transaction that is rolled back after the test."""
-    return ApiTestClient(new_token())
+    return ApiTestClient(insert_client())
 
 
 @pytest.fixture
@@ -204,9 +228,9 @@ def served_in_module(django_db_setup, django_db_blocker):
 
 
 @pytest.fixture
-def committing_api(transactional_db) -> ApiTestClient:
+def committing_api(transactional_db, insert_client: Callable[[], str]) -> ApiTestClient:
     """A client whose writes are really committed, for tests with several connections."""
-    return ApiTestClient(new_token())
+    return ApiTestClient(insert_client())
 
 
 def item_path(response: Any) -> str:

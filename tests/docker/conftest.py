@@ -100,6 +100,23 @@ def prepared_database(missing_database: Database, prepared_once: Database) -> Da
     return missing_database
 
 
+@pytest.fixture(scope="session")
+def reverted_once(prepared_once: Database) -> Iterator[Database]:
+    """A prepared database whose migrations were reverted to those before digests; tests must not change it."""
+    with _no_database("reverted") as database:
+        prepared_once.copy_to(database)
+        migrate = [sys.executable, "manage.py", "migrate", "edfi_api", "0008_pending_entries"]
+        subprocess.run(migrate, env=os.environ | {"DATABASE_URL": database.url}, check=True)
+        yield database
+
+
+@pytest.fixture
+def database_without_digests(missing_database: Database, reverted_once: Database) -> Database:
+    """A database of a version that kept no digests of migrations."""
+    reverted_once.copy_to(missing_database)
+    return missing_database
+
+
 @pytest.fixture
 def empty_database(missing_database: Database) -> Database:
     missing_database.create()

@@ -103,11 +103,9 @@ def test_a_migration_applied_with_another_text_is_refused(prepared_database: Dat
     ],
 )
 def test_a_database_without_digests_is_compared_by_its_objects(
-    prepared_database: Database, run: Prepare, edit: str, difference: str
+    database_without_digests: Database, run: Prepare, edit: str, difference: str
 ) -> None:
-    assert run("manage.py", "migrate", "edfi_api", "0008_pending_entries").returncode == 0
-    assert run("manage.py", "check", "--database", "default").returncode == 0
-    prepared_database.execute(edit)
+    database_without_digests.execute(edit)
 
     prepared = run("-m", "meadowlark.prepare")
 
@@ -116,13 +114,15 @@ def test_a_database_without_digests_is_compared_by_its_objects(
     assert prepared.stderr.count("\n") == 1
 
 
-def test_a_database_without_digests_gets_them(prepared_database: Database, run: Prepare) -> None:
-    digests = prepared_database.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name")
-    assert run("manage.py", "migrate", "edfi_api", "0008_pending_entries").returncode == 0
+def test_a_database_without_digests_gets_them(
+    prepared_once: Database, database_without_digests: Database, run: Prepare
+) -> None:
+    digests = prepared_once.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name")
+    assert run("manage.py", "check", "--database", "default").returncode == 0
 
     assert run("-m", "meadowlark.prepare").returncode == 0
 
-    assert prepared_database.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
+    assert database_without_digests.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
     assert ("references", "0001_references") in {(app, name) for app, name, _ in digests}
     assert {app for app, _, _ in digests} == {
         "change_queries",
