@@ -35,10 +35,16 @@ def main() -> None:
 
 class _CommandLine(ManagementUtility):
     """Prints only the line that names a wrong option. argparse prints the usage before it, which fills a screen for a
-    command with many options; `--help` still prints it."""
+    command with many options; `--help` still prints it.
+
+    Of the commands only Django's make system checks (`check`, `migrate`, `runserver`): they build the whole API, which
+    takes longer than most commands.
+    """
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
         command = super().fetch_command(subcommand)
+        if not command.__module__.startswith("django."):
+            command.requires_system_checks = ()
         create_parser = command.create_parser
 
         def create_parser_without_usage(*args: Any, **options: Any) -> CommandParser:

@@ -5,13 +5,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from django.core.management import get_commands, load_command_class
-from django.core.management.base import BaseCommand, DjangoHelpFormatter
+from django.core.management.base import DjangoHelpFormatter
 
+from edfi_api.analysis.sql_views.current import CurrentViews
+from edfi_api.analysis.sql_views.current import current_views as sql_views_of
 from meadowlark.command_line import main
 from tests.interchange.documents import descriptor, interchange
 
@@ -124,6 +126,7 @@ VALID = {
 # An export reads one snapshot, so its transaction must be the outermost.
 # A run of rules has connections of its own.
 WITH_OWN_TRANSACTION = {"export_documents", "run_validation"}
+WITH_CURRENT_VIEWS = ("check_sql_views", "create_sql_views", "export_dbt_sources")
 # Reports the reason for each id on a separate line.
 REPORTS_BY_ID = "restore_document"
 
@@ -136,14 +139,22 @@ def options() -> Iterator[tuple[str, argparse.Action]]:
                 yield command, action
 
 
+@pytest.fixture(scope="session")
+def current_views(django_db_setup, django_db_blocker) -> Callable[[str], CurrentViews]:
+    with django_db_blocker.unblock():
+        views = sql_views_of("default")
+    return lambda _: views
+
+
 @pytest.fixture
-def ended(tmp_path, monkeypatch, capfd):
+def ended(tmp_path, monkeypatch, capfd, current_views):
     """Runs a command in a folder with FILES; returns its status and standard error."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("django.setup", lambda: None)  # Logging would keep writing to the captured standard error.
-    monkeypatch.setattr(BaseCommand, "check", lambda *_, **__: None)  # Takes seconds and does not depend on options.
+    for command in WITH_CURRENT_VIEWS:  # Deriving them takes seconds, and does not depend on options.
+        monkeypatch.setattr(f"edfi_api.analysis.sql_views.management.commands.{command}.current_views", current_views)
 
     def run(*arguments: str) -> tuple[int, str]:
         monkeypatch.setattr("sys.argv", ["manage.py", *arguments])

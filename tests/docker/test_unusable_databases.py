@@ -122,7 +122,9 @@ def test_a_database_without_digests_gets_them(
 
     assert run("-m", "meadowlark.prepare").returncode == 0
 
-    assert database_without_digests.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
+    assert (
+        database_without_digests.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
+    )
     assert ("references", "0001_references") in {(app, name) for app, name, _ in digests}
     assert {app for app, _, _ in digests} == {
         "change_queries",

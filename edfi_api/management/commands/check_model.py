@@ -24,7 +24,6 @@ class Command(BaseCommand):
         "Without PATH the configured projects are checked. Beside extensions, warnings about the standard itself are "
         "only counted. The exit status is 1 if there is an error; projects with warnings can be served."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

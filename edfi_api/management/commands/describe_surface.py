@@ -12,7 +12,6 @@ from edfi_api.startup import current_surface
 
 class Command(BaseCommand):
     help = "Prints the API of the configured projects: every endpoint, and with --format json every path of its bodies."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--format", choices=["table", "json"], default="table", help="default: table")

@@ -21,7 +21,6 @@ class Command(BaseCommand):
         "printed, if it is the only project. Of the OpenAPI parts only the skeletons are written, which Ed-Fi's server "
         "requires; paths and schemas follow from the rest."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--output", type=path, metavar="FILE", help="default: standard output")

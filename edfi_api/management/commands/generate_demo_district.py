@@ -29,8 +29,6 @@ class Command(BaseCommand):
         "classes, attendance and grades, with some deliberate errors in the data. The same seed gives the same "
         "district. No real person or organization is in it."
     )
-    # System checks load the URLconf, which takes longer than a small district.
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -32,9 +32,6 @@ class Command(DataStoreCommand):
         "read to its end; if a path does not exist or has no file in it; and with --strict at the first refusal."
     )
 
-    # System checks load the URLconf, which takes longer than a small load.
-    requires_system_checks = ()
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "paths", nargs="+", type=not_empty, metavar="PATH", help="a file, a folder of them, or - for standard input"

@@ -26,9 +26,6 @@ class Command(DataStoreCommand):
         "exist or has no XML file in it; and with --strict at the first refusal."
     )
 
-    # System checks load the URLconf, which takes longer than a small load.
-    requires_system_checks = ()
-
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", type=path, metavar="PATH", help="an XML file, or a folder of them")
         add_load_options(parser)

@@ -26,7 +26,6 @@ class Command(BaseCommand):
         "Adds a streaming replica, which answers requests for collections, or a snapshot, which answers requests with "
         "the header Use-Snapshot: true; the newest one counts."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("data_store", type=name, help="id, name, or context")

@@ -32,7 +32,6 @@ class Command(BaseCommand):
         "be used, databases that do not answer, lack migrations or are ahead, and two data stores in one database. The "
         "exit status is 1 if there is anything."
     )
-    requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
         table = read_table()

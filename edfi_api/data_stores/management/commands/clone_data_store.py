@@ -46,7 +46,6 @@ class Command(BaseCommand):
         "Makes a data store with documents of another one: what belongs neither to a school year nor to a person, and "
         "people without their associations; or --resource, or --all. A repeated run goes on where the last one failed."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", type=name, help="the data store to copy: id, name, or context")

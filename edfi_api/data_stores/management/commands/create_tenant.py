@@ -14,7 +14,6 @@ class Command(BaseCommand):
     """See the module."""
 
     help = "Creates a tenant; its name is the first segment of its addresses."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", type=text, help="letters, digits, '_' and '-'")

@@ -30,7 +30,6 @@ class Command(BaseCommand):
         "Removes a data store with its assignments to clients. Its database is left as it is, unless --with-database: "
         "then it is dropped, with everything in it, after a last export."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("data_store", type=name, help="id, name, or context")

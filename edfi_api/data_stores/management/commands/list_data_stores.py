@@ -20,7 +20,6 @@ class Command(BaseCommand):
     """See the module."""
 
     help = "Lists the data stores: id, name, context, state and database; with --check also size and migrations."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--check", action="store_true", help="connect to each")

@@ -12,7 +12,6 @@ class Command(BaseCommand):
     """See the module."""
 
     help = "Lists the tenants: id, name, number of data stores."
-    requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
         for tenant in Tenant.objects.annotate(number=Count("data_stores")).order_by("id"):

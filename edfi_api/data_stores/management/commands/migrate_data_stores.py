@@ -29,7 +29,6 @@ class Command(BaseCommand):
     """See the module."""
 
     help = "Applies the migrations of this version to all data stores that have a connection string."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--data-store", type=text, action="append", metavar="STORE", help="only these; repeatable")

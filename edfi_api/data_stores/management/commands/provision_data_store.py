@@ -34,7 +34,6 @@ class Command(BaseCommand):
         "Makes a data store and its database: tables, descriptors and school years; then it is online. A repeated run "
         "goes on where the last one failed."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", type=name, help="name of the data store")

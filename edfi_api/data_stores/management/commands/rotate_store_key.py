@@ -13,7 +13,6 @@ class Command(BaseCommand):
     """See the module."""
 
     help = "Encrypts the connection strings of all data stores with the first of the keys; then the others can go."
-    requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -16,7 +16,6 @@ class Command(BaseCommand):
     """See the module."""
 
     help = "Opens, closes for writes, or takes a data store out of service."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("data_store", type=name, help="id, name, or context")

@@ -16,7 +16,6 @@ class Command(BaseCommand):
     """See the module."""
 
     help = "Assigns data stores to an API client, in place of those that it has; none with --none."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("client", type=name, help="name or key of the client")

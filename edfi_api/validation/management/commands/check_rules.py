@@ -18,8 +18,6 @@ from edfi_api.validation.rule_files import RuleSet, configured_rules
 class Command(DataStoreCommand):
     """See the module."""
 
-    # System checks would build the whole API, which takes seconds and is not needed here.
-    requires_system_checks = ()
     help = (
         "Checks rules of validation without running them: their metadata, and whether PostgreSQL can plan their"
         " queries. Prints every problem with file and line."

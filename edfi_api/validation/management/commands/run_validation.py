@@ -22,8 +22,6 @@ _HEAD = ("rule", "outcome", "seconds", "found", "appeared", "changed", "resolved
 class Command(DataStoreCommand):
     """See the module."""
 
-    # System checks would build the whole API, which takes seconds and is not needed here.
-    requires_system_checks = ()
     help = (
         "Runs the rules of validation over the stored documents, all in one snapshot, and keeps what they find as"
         " results. Rules that allow it look only at what changed since their last run."

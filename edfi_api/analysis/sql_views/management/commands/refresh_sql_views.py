@@ -19,8 +19,6 @@ from edfi_api.management.data_store_command import DataStoreCommand
 class Command(DataStoreCommand):
     """See the module."""
 
-    # System checks would build the whole API, which takes seconds and is not needed here.
-    requires_system_checks = ()
     help = (
         "Brings the tables of views that create_sql_views --copy has made up to date, all to the same moment, in one"
         " transaction: the rows of documents that have changed are replaced."

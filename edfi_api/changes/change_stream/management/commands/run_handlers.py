@@ -23,8 +23,6 @@ class Command(DataStoreCommand):
     """See the module."""
 
     takes_several = False
-    # System checks would build the whole API, which takes seconds and is not needed here.
-    requires_system_checks = ()
     help = "Calls the change handlers in the modules of MEADOWLARK_CHANGE_HANDLERS, and waits for further changes."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -30,8 +30,6 @@ class Command(DataStoreCommand):
     """See the module."""
 
     takes_several = False
-    # System checks would build the whole API, which takes seconds and is not needed here.
-    requires_system_checks = ()
     help = "Sends the changes of documents as lines of JSON to a sink, in order and at least once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
