@@ -13,7 +13,7 @@ from django.core.cache import close_caches
 from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished
 from django.db import close_old_connections, connections
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.request_options import limit
@@ -48,14 +48,11 @@ _most_seconds_silent = settings.STATEMENT_SECONDS and settings.STATEMENT_SECONDS
 _lent = LentConnections(connections, api_settings.STORE_CONNECTIONS, _most_seconds_silent)
 _lent.install()
 
-if settings.TELEMETRY:
-    _django = import_module("meadowlark.telemetry").traced(_django)
-
 
 class _Streamed:
     """An answer that may use databases while it is sent: only while a block is made, not while its client reads."""
 
-    def __init__(self, answer: Iterable[bytes]) -> None:
+    def __init__(self, answer: StreamingHttpResponse) -> None:
         self._answer = answer
         self._blocks = iter(answer)
 
@@ -70,9 +67,17 @@ class _Streamed:
 
     def close(self) -> None:
         try:
-            cast(HttpResponse, self._answer).close()
+            self._answer.close()
         finally:
             _lent.take_back()
+
+
+def _answered(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    answer = _django(environ, start_response)
+    return _Streamed(cast(StreamingHttpResponse, answer)) if answer.streaming else cast(HttpResponse, answer)
+
+
+_traced = import_module("meadowlark.telemetry").traced(_answered) if settings.TELEMETRY else _answered
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -82,11 +87,11 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     if "charset" in content_type.lower():
         environ["CONTENT_TYPE"] = _CHARSET.sub("", content_type)
     try:
-        answer = _django(environ, start_response)
+        answer = _traced(environ, start_response)
     finally:
         _lent.take_back()
     if environ["REQUEST_METHOD"] != "HEAD":
-        return _Streamed(answer) if getattr(answer, "streaming", False) else answer
+        return answer
     # Django leaves dropping the body to the server, and gunicorn logs a warning for each.
     with closing(cast(HttpResponse, answer)):
         return []
