@@ -13,6 +13,9 @@ from .rule import Scope
 
 _sql = statements_beside(__file__)
 _LOCK, _APPEAR, _CHANGE, _RESOLVE, _RETIRE = map(_sql, ("lock_publishing", "appear", "change", "resolve", "retire"))
+# From so many violations on, the planner needs statistics of what a run has just staged, or compares each with each.
+_MANY = 1_000
+_COUNT_STAGED = "ANALYZE staged_violation"
 _COPY = f"COPY staged_violation (run_id, rule_id, {', '.join(Staged._fields)}) FROM STDIN"
 _UNSTAGE = "DELETE FROM staged_violation WHERE run_id = %(run)s AND rule_id = %(rule)s"
 _NAMED = """
@@ -117,6 +120,8 @@ class Publisher:
         now, with all changes up to the version of the run. What was truncated resolves nothing."""
         with self.connection.transaction():
             self.connection.execute(_LOCK.text)
+            if evaluation.found > _MANY:
+                self.connection.execute(_COUNT_STAGED)
             self._execute(Sql(_NAMED, {"types": sorted(types)}))
             appeared = self._execute(_APPEAR)
             changed = self._execute(_CHANGE)

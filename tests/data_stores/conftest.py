@@ -134,7 +134,7 @@ class StoreClient(ApiTestClient):
         return StoreClient(self.token, context)
 
     def request(self, method: str, path: str, body: Any = None, *args: Any, **extra: Any):
-        begins = ("/data", "/v5.2", "/relations", "/changequeries", "/oauth", "/metadata")
+        begins = ("/data", "/v5.2", "/relations", "/changequeries", "/oauth", "/metadata", "/validation")
         url = path if path.lower().startswith(begins) else f"/data/ed-fi{path}"
         content = {} if body is None else {"data": body, "content_type": "application/json"}
         headers = {"HTTP_AUTHORIZATION": f"Bearer {self.token}"} | extra

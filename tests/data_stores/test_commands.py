@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import set_state
+from tests.validation.conftest import STUDENTS as WITHOUT_MIDDLE_NAME
 
 STUDENTS = "/students"
 PASSWORD = "not-to-be-shown"
@@ -245,6 +246,27 @@ def test_each_data_store_has_sql_views_of_its_own(year, make_store):
     with pytest.raises(CommandError, match="no view is a copy"):
         run("refresh_sql_views", "--data-store", "2026")
     assert run("drop_sql_views", "--data-store", "2027") == ["3 objects dropped"]
+
+
+@pytest.fixture
+def a_rule(tmp_path, settings):
+    settings.EDFI_API = {**settings.EDFI_API, "RULES": (str(tmp_path),), "BUNDLED_RULES": False}
+    (tmp_path / "rule.sql").write_text(WITHOUT_MIDDLE_NAME)
+
+
+@pytest.mark.usefixtures("a_rule")
+def test_each_data_store_has_results_of_its_own(year, make_store, client_of, bodies):
+    stores = [make_store(name, schoolYear=name) for name in ("2026", "2027")]
+    client = client_of(*stores)
+    path = client.at("/2026").post(STUDENTS, bodies)["Location"].partition("/data/")[2]
+
+    for store in stores:
+        assert "tests/S-1  published" in run("run_validation", "--data-store", store.name)[1]
+
+    [result] = client.at("/2026").get("/validation/v1/validationResults").json()
+    assert result["resourceLink"] == f"/2026/data/{path}"
+    assert client.at("/2026").get("/validation/v1/validationRuns").json()[0]["host"] == "http://testserver/2026"
+    assert client.at("/2027").get("/validation/v1/validationResults").json() == []
 
 
 def test_one_failure_of_several_is_named_after_all_were_tried(year, make_store, store_databases):

@@ -6,10 +6,14 @@ from typing import Any
 
 import orjson
 import pytest
+from django.db import transaction
 
+from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
+from edfi_api.security.models import Application
 from tests.conftest import ApiTestClient, new_token
+from tests.profiles.definitions import profile_xml
 
 RESULTS = "/validation/v1/validationResults"
 RULES = "/validation/v1/validationRules"
@@ -348,3 +352,20 @@ def test_owners_and_namespaces(rules, committing_api, enroll) -> None:
         token = new_token(strategy, strategy, education_organization_ids=[77], namespace_prefixes=["uri://x"])
 
         assert found(ApiTestClient(token)) == []
+
+
+def test_a_profile_hides_what_a_result_quotes(rules, enroll) -> None:
+    """Message and context may quote members that the profile hides."""
+    enroll("A", 77)
+    write(rules, "R-1", EACH.replace("AS context", "AS context, 'since ' || (body ->> 'entryDate') AS message"))
+    rules.run()
+    hides = profile_xml("StudentSchoolAssociation", 'ExcludeOnly: <Property name="entryTypeDescriptor"/>', name="Hides")
+    token = new_token("bound")
+    with transaction.atomic():
+        store_profiles(read_definitions(hides), by="tests")
+        assign_profiles(Application.objects.get(name="bound"), ["Hides"], by="tests")
+
+    [result] = ApiTestClient(token).get(RESULTS).json()
+
+    assert result["message"] == "R-1 is violated"
+    assert "additionalContexts" not in result

@@ -1,12 +1,14 @@
 """Runs: what rules find becomes results, which keep their identity until they are resolved."""
 
+from threading import Thread
+
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
 from edfi_api.validation.last_run import last_run
-from tests.validation.conftest import OPEN, STUDENTS, student
+from tests.validation.conftest import MEANTIME, OPEN, STUDENTS, student
 
 EPISODES = """
 SELECT natural_key, episode, resolved_at IS NULL, resolution FROM validation_result ORDER BY natural_key, episode
@@ -370,3 +372,60 @@ def test_unknown_rules_and_categories_are_refused(rules, db) -> None:
     ):
         with pytest.raises(CommandError, match=message):
             call_command("run_validation", *arguments)
+
+
+def test_all_rules_see_one_moment_and_later_changes_are_for_the_next_run(rules, committing_api, rows) -> None:
+    """A student who is written while the first rule runs is not there for the second one."""
+    head = STUDENTS.partition("[incremental]")[0].replace("/*", "").replace("\n", ", ").strip(" ,")
+    rules.write(
+        "a.py",
+        f"""
+from edfi_api.validation.rule_files import rule
+from tests.validation.conftest import MEANTIME
+
+
+@rule({head.replace("S-1", "A-1")})
+def first(context):
+    while MEANTIME:
+        MEANTIME.pop()()
+    return []
+""",
+    )
+    rules.write("s1.sql", STUDENTS)
+
+    def write() -> None:
+        student(committing_api, "1")
+        connection.close()  # Of the thread that runs the rule.
+
+    rules.run("--jobs", "1")
+    MEANTIME.append(write)
+    rules.run("--jobs", "1")
+    assert rows(OPEN) == []
+    rules.run("--jobs", "1")
+
+    assert rows(OPEN) == [("NK#studentUniqueId=1", "The student has no middle name")]
+    assert rows(OUTCOMES)[1][:3] == ("S-1", "published", False)
+
+
+def test_concurrent_runs_leave_each_result_once(rules, committing_api, rows) -> None:
+    rules.write("s1.sql", STUDENTS)
+    for number in range(5):
+        student(committing_api, str(number))
+    ended: list[str] = []
+
+    def run() -> None:
+        try:
+            ended.append(rules.run("--full"))
+        except CommandError as refused:
+            ended.append(str(refused))
+        connection.close()
+
+    threads = [Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert any("published" in each for each in ended)
+    assert all("published" in each or "Rules are being run already" in each for each in ended)
+    assert rows("SELECT count(*), count(DISTINCT natural_key) FROM validation_result") == [(5, 5)]

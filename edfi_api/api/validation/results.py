@@ -6,6 +6,7 @@ import orjson
 from django.http import HttpResponse
 from rest_framework.response import Response
 
+from edfi_api import addresses
 from edfi_api.api.validation.base import ENGINE, Rows, ValidationView, id_of, moment
 from edfi_api.api.validation.query import VERSIONS, Field, choice, conditions
 from edfi_api.api.validation.rules import SEVERITY
@@ -28,7 +29,7 @@ _ITEM = f"""json_strip_nulls(json_build_object(
     ) END,
     'educationOrganizationReference', json_build_object('educationOrganizationId', d.organization),
     'resourceId', d.document_uuid,
-    'resourceLink', '/data' || (%(paths)s::json ->> d.resource_type_id::text) || '/' || d.document_uuid,
+    'resourceLink', %(data)s::text || (%(paths)s::json ->> d.resource_type_id::text) || '/' || d.document_uuid,
     'naturalKey', d.natural_key,
     'studentReference', CASE WHEN d.student IS NOT NULL THEN json_build_object('studentUniqueId', d.student) END,
     'staffReference', CASE WHEN d.staff IS NOT NULL THEN json_build_object('staffUniqueId', d.staff) END,
@@ -83,6 +84,7 @@ class VisibleResultsView(ValidationView):
         readable = self.readable(request)
         given = {
             "host": self.host(request),
+            "data": f"{request.META.get('SCRIPT_NAME', '')}/{addresses.DATA}",
             "paths": orjson.dumps({str(number): path for number, path in readable.paths.items()}).decode(),
             "is_whole": not request.user.profile_ids,
         }
