@@ -182,6 +182,23 @@ def test_filters_states_and_pages(rules, committing_api, enroll) -> None:
     assert len(found(committing_api, f"maxChangeVersion={newest}")) == 5
 
 
+def test_all_results_as_csv(rules, committing_api, enroll) -> None:
+    enroll("A", 77)
+    enroll("B", 88)
+    formula = EACH.replace("AS context", "AS context, '=1+1' AS message")
+    write(rules, "R-1", formula)
+    rules.run()
+
+    answer = client(77).get(f"{RESULTS}?limit=1", HTTP_ACCEPT="text/csv")
+
+    heading, line = answer.content.decode("utf-8-sig").splitlines()
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert heading.startswith("ruleIdentifier,ruleSource,severity,category,educationOrganizationId,resourceType,")
+    assert line.startswith("R-1,tests,Minor Validation Error,c,77,StudentSchoolAssociation,NK#entryDate=2025-08-20")
+    assert ",A,,'=1+1,entryDate: 2025-08-20," in line
+    assert client(99).get(RESULTS, HTTP_ACCEPT="text/csv").content.decode().count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [

@@ -4,10 +4,12 @@ from typing import Any
 
 import orjson
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from rest_framework.response import Response
 
 from edfi_api import addresses
 from edfi_api.api.validation.base import ENGINE, Rows, ValidationView, id_of, moment
+from edfi_api.api.validation.csv_results import csv_response, wants_csv
 from edfi_api.api.validation.query import VERSIONS, Field, choice, conditions
 from edfi_api.api.validation.rules import SEVERITY
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
@@ -92,11 +94,11 @@ class VisibleResultsView(ValidationView):
 
 
 class ResultsView(VisibleResultsView):
-    """Open results, unless `state` says otherwise."""
+    """Open results, unless `state` says otherwise; all of them as CSV, a page as JSON."""
 
     action = "list"
 
-    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
+    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
         query = request.query_params
         page = self.paginator.read_offset(request)
         window = read_window(query)
@@ -105,7 +107,8 @@ class ResultsView(VisibleResultsView):
         item, visible = self.visible(request)
         order = "d.validation_version" if window.is_bounded else "d.id"
         selected = [Sql(_STATES[state]), _within(window), *found, visible]
-        return self.page(page, Rows(item, RESULTS, selected, order))
+        rows = Rows(item, RESULTS, selected, order)
+        return csv_response(rows, self.rows) if wants_csv(request) else self.page(page, rows)
 
 
 class ResultView(VisibleResultsView):
