@@ -6,6 +6,8 @@ from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+from edfi_api.storage.data_store import data_store
+
 from .exceptions import NotProvisioned
 
 # The apps whose tables are in the database of every data store.
@@ -28,9 +30,18 @@ def pending_migrations(using: str) -> set[Migration]:
     return set(needed_migrations()) - set(MigrationRecorder(connections[using]).applied_migrations())
 
 
+class Pending:
+    """How many migrations a database lacked when this process looked last; None before."""
+
+    def __init__(self, _using: str) -> None:
+        self.number: int | None = None
+
+
 class Provisioned:
     """A database that has them all; raises NotProvisioned for others."""
 
     def __init__(self, using: str) -> None:
-        if pending_migrations(using):
+        pending = len(pending_migrations(using))
+        data_store(using).state(Pending).number = pending
+        if pending:
             raise NotProvisioned

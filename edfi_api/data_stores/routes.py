@@ -90,6 +90,11 @@ def read_table(using: str = DEFAULT_DB_ALIAS) -> RoutingTable:
     return RoutingTable.of(rows[0][0], stores, tenants.values())
 
 
+def store_at(using: str) -> Store | None:
+    """The data store with this alias; None for that of another database."""
+    return next((store for store in read_table().stores.values() if store.primary.alias == using), None)
+
+
 def _store(tenant: NamedTenant | None, *columns: Any) -> Store:
     id_, name, state, revision, connection, contexts, derivatives = columns
     found: dict[DerivativeType, tuple[Database, ...]] = {}

@@ -5,7 +5,7 @@ several are worked on in processes, `--parallel` at a time.
 """
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from io import StringIO
@@ -36,6 +36,8 @@ class DataStoreCommand(BaseCommand):
     stealth_options = ("database",)
     # Whether it can run for several data stores at a time.
     takes_several = True
+    # Whether it goes through several data stores by itself, in `handle_all`, instead of running in a process for each.
+    in_one_process = False
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **options)
@@ -49,11 +51,18 @@ class DataStoreCommand(BaseCommand):
             _refuse_without_main_store(options)
             return super().execute(*args, **{"database": DEFAULT_DB_ALIAS, **options})
         stores = _chosen(named or [], wants_all)
+        if self.in_one_process and (wants_all or len(stores) > 1):
+            self.handle_all(lambda: _chosen(named or [], wants_all), **options)
+            return None
         if len(stores) > 1:
             self._run_all(stores, options, parallel)
             return None
         options["database"] = _alias(stores[0])
         return super().execute(*args, **options)
+
+    def handle_all(self, choose: Callable[[], list[Store]], **options: Any) -> None:
+        """In place of `handle`, for the data stores that `choose` returns. Needed with `in_one_process`."""
+        raise NotImplementedError
 
     def options_for(self, store: Store, options: dict[str, Any]) -> dict[str, Any]:
         """The options of one of several data stores."""

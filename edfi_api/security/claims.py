@@ -100,8 +100,13 @@ class _CompiledClaimSet:
     claims: dict[str, _Actions]
 
 
+# A claim set of all resources takes some hundred kilobytes; tenants may have thousands.
+_MOST_COMPILED = 512
+
+
 def _compiled(_using: str) -> dict[int, _CompiledClaimSet]:
-    """By claim set. Bounded by their number; two threads compiling the same one concurrently is harmless."""
+    """By claim set, the oldest first. Each access is a single dictionary operation, so threads need no lock; two that
+    compile the same one concurrently do no harm."""
     return {}
 
 
@@ -111,7 +116,11 @@ def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:
     compiled = data_store(DEFAULT_DB_ALIAS).state(_compiled)
     known = compiled.get(client.claim_set_id)
     if known is None or known.version < client.claims_version:
-        known = compiled[client.claim_set_id] = _compile(client.claim_set_id, client.claim_set_name)
+        known = _compile(client.claim_set_id, client.claim_set_name)
+        compiled.pop(client.claim_set_id, None)
+        for oldest in list(compiled)[: max(0, len(compiled) + 1 - _MOST_COMPILED)]:
+            compiled.pop(oldest, None)
+        compiled[client.claim_set_id] = known
     return known.claims
 
 

@@ -2,7 +2,8 @@
 
 The database holds the SHA-256 of each token, never the token. A client is cached for `TOKEN_CACHE_SECONDS`, though
 never beyond its token's expiry. Revoked tokens, changed or deactivated clients and changed claim sets (`claims`)
-therefore take effect after at most that time.
+therefore take effect after at most that time. While the database does not answer, the client of a token stays what it
+was for another five minutes: documents may lie in the databases of data stores, which do.
 """
 
 import hashlib
@@ -12,18 +13,21 @@ from threading import Lock
 
 from cachetools import TLRUCache, cached
 from django.contrib.postgres.expressions import ArraySubquery
+from django.db import DatabaseError, InterfaceError
 from django.db.models import OuterRef
 from django.utils import timezone
 from oauth2_provider.models import AbstractAccessToken, get_access_token_model
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.models import DataStoresVersion
+from edfi_api.storage.exceptions import is_outage
 
 from .models import ApiClientDataStore, Application, ClaimsVersion
 
 # An entry takes about a kilobyte; with more concurrent clients than this, lookups cost queries again.
 _MOST_REMEMBERED_TOKENS = 4096
 _cache_lock = Lock()
+_SECONDS_OF_AN_OUTAGE = 300
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,39 @@ def _remembered_until(_checksum: str, client: AuthenticatedClient | None, now: f
     return min(until, client.token_expires.timestamp())
 
 
+def _last_known_until(_checksum: str, client: AuthenticatedClient, now: float) -> float:
+    until: float = now + api_settings.TOKEN_CACHE_SECONDS + _SECONDS_OF_AN_OUTAGE
+    return min(until, client.token_expires.timestamp())
+
+
+# The clients of tokens as they were last found, by the token's checksum.
+_last_known: TLRUCache[str, AuthenticatedClient] = TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_last_known_until, timer=_now)
+
+
 @cached(TLRUCache(_MOST_REMEMBERED_TOKENS, ttu=_remembered_until, timer=_now), key=token_checksum, lock=_cache_lock)
 def client_of_token(token: str) -> AuthenticatedClient | None:
-    """The client that `token` authenticates; None if the token is unknown or expired, or its client is inactive."""
+    """The client that `token` authenticates; None if the token is unknown or expired, or its client is inactive.
+
+    Raises Django's errors if the database does not answer and the token has not been looked up before.
+    """
+    checksum = token_checksum(token)
+    try:
+        client = _looked_up(checksum)
+    except (DatabaseError, InterfaceError) as error:
+        with _cache_lock:
+            last = _last_known.get(checksum) if is_outage(error) else None
+        if last is None:
+            raise
+        return last
+    with _cache_lock:
+        if client is None:
+            _last_known.pop(checksum, None)
+        else:
+            _last_known[checksum] = client
+    return client
+
+
+def _looked_up(checksum: str) -> AuthenticatedClient | None:
     now = timezone.now()
     found = (
         get_access_token_model()
@@ -92,7 +126,7 @@ def client_of_token(token: str) -> AuthenticatedClient | None:
             ),
             data_stores_version=DataStoresVersion.objects.values("version"),
         )
-        .filter(token_checksum=token_checksum(token), expires__gt=now, application__is_active=True)
+        .filter(token_checksum=checksum, expires__gt=now, application__is_active=True)
         .exclude(application__expires_at__lte=now)
         .first()
     )

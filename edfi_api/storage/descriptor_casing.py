@@ -6,6 +6,8 @@ again in another case.
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
+from itertools import islice
 from uuid import UUID
 
 from edfi_api.storage.data_store import data_store
@@ -32,11 +34,17 @@ def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
     if not unknown:
         return found
     read = read_uris(unknown, using)
-    if len(remembered) + len(read) > _MOST_REMEMBERED:
-        remembered.clear()
+    _make_room(remembered, len(read))
     until = time.monotonic() + _SECONDS_REMEMBERED
     remembered.update({id_: (uri, until) for id_, uri in read.items()})
     return found | read
+
+
+def _make_room(remembered: dict[UUID, tuple[str, float]], number: int) -> None:
+    """Forget the entries that were read first. Another thread may change the dictionary: then it makes room."""
+    with suppress(RuntimeError):
+        for id_ in list(islice(remembered, max(0, len(remembered) + number - _MOST_REMEMBERED))):
+            remembered.pop(id_, None)
 
 
 def _remembered(_using: str) -> dict[UUID, tuple[str, float]]:

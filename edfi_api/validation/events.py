@@ -55,6 +55,11 @@ class ResultEvent:
     changed_at: datetime
 
     @property
+    def data_store(self) -> None:
+        """Not named: events are published for one database at a time."""
+        return None
+
+    @property
     def resource(self) -> str:
         return RESOURCE
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from edfi_api.data_stores import connection_strings
 from edfi_api.data_stores.connection_strings import destination
 from edfi_api.data_stores.encryption import decrypt, encrypt
 from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
@@ -120,3 +121,30 @@ def test_nothing_is_encrypted_with_a_key_that_ends_with_the_process(configured):
 
     with pytest.raises(NoStoreKey):
         encrypt("dbname=x")
+
+
+@pytest.fixture
+def secrets(tmp_path, monkeypatch):
+    """The folder of secrets, as a container mounts it: a name is a link to the file of a version."""
+    folder = tmp_path / "run" / "secrets"
+    (folder / "..data").mkdir(parents=True)
+    (folder / "..data" / "lakeside").write_text("postgresql://edfi:of-a-file@db7/lakeside\n")
+    (folder / "lakeside").symlink_to("..data/lakeside")
+    (tmp_path / "outside").write_text("dbname=outside")
+    (folder / "escaping").symlink_to(tmp_path / "outside")
+    monkeypatch.setattr(connection_strings, "_SECRETS", folder)
+    return folder
+
+
+def test_a_file_of_the_folder_of_secrets_is_read_each_time(secrets):
+    found = destination(f"file:{secrets}/lakeside")
+    (secrets / "..data" / "lakeside").write_text("host=db8 dbname=lakeside")
+
+    assert (found.host, found.database, found.password) == ("db7", "lakeside", "of-a-file")
+    assert destination(f"file:{secrets}/lakeside").host == "db8"
+
+
+@pytest.mark.parametrize("name", ["escaping", "missing", "../../outside", "..data", ""])
+def test_files_elsewhere_are_not_read(secrets, name):
+    with pytest.raises(ConnectionUnusable, match="its file"):
+        destination(f"file:{secrets}/{name}")

@@ -147,6 +147,13 @@ def test_metrics_and_logs_name_the_store(two, log):
     assert f'meadowlark_store_requests_total{{code_class="4xx",data_store="{ids["fine"]}"}} 1.0' in text
     assert f'meadowlark_store_requests_total{{code_class="5xx",data_store="{ids["away"]}"}} 3.0' in text
     assert f'meadowlark_store_refused_total{{data_store="{ids["away"]}",reason="open"}} 1.0' in text
+    assert [
+        line for line in text.splitlines() if line.startswith(("meadowlark_store_up{", "meadowlark_store_mig"))
+    ] == [
+        f'meadowlark_store_up{{data_store="{ids["away"]}"}} 0.0',
+        f'meadowlark_store_up{{data_store="{ids["fine"]}"}} 1.0',
+        f'meadowlark_store_migrations_pending{{data_store="{ids["fine"]}"}} 0.0',
+    ]
     refused = [line for line in log.of("meadowlark.requests") if line["status"] == 503]
     assert [line["store"] for line in refused] == [ids["away"]] * 3
     assert [line.get("refused") for line in refused] == [None, None, "open"]

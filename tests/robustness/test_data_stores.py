@@ -140,3 +140,24 @@ def test_a_killed_server_hurts_no_store_on_another(stores: Stores) -> None:
     assert set(answers) == {200}
     assert len(answers) > 5
     wait_until(lambda: {stores.send("2026") for _ in range(6)} == {200}, 30)
+
+
+def test_known_tokens_reach_stores_while_the_control_database_is_away(stores: Stores) -> None:
+    """For longer than a token is cached, on every worker; unknown and new tokens wait for it."""
+    stores.add("2050", stores.postgres.url)
+    time.sleep(1.1)
+    assert {stores.send("2050") for _ in range(12)} == {200}
+    known = stores.server.token
+    stores.server.kill_database(signal.SIGQUIT)
+    try:
+        time.sleep(stores.server.TOKEN_CACHE_SECONDS + 0.5)
+        answers = [stores.send("2050") for _ in range(12)]
+        stores.server.token = "unknown"
+        unknown = stores.send("2050")
+    finally:
+        stores.server.token = known
+        stores.server.start_database()
+
+    assert set(answers) == {200}
+    assert unknown == 503
+    wait_until(lambda: {stores.send("2050") for _ in range(6)} == {200}, 30)

@@ -1,5 +1,6 @@
 """Changes of documents, and their representation as a line of JSON."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -21,12 +22,20 @@ class Operation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """The data store of a change: its id and its context. Versions are unique within it only."""
+
+    data_store: int
+    context: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A version of a document, or its deletion.
 
     `text` is the JSON of the body after the change; for a delete the last body, None once it has been purged.
     `resource` has the form `ed-fi/students`, `client` is the key of the API client. `old_key_values` is set for changes
-    of the identity.
+    of the identity, `origin` for those in a data store.
     """
 
     version: int
@@ -38,6 +47,7 @@ class Change:
     client: str | None
     changed_at: datetime
     old_key_values: dict[str, Any] | None = None
+    origin: Origin | None = None
 
     @property
     def body(self) -> dict[str, Any] | None:
@@ -59,7 +69,13 @@ class Change:
             client=members["client"],
             changed_at=datetime.fromisoformat(members["time"]),
             old_key_values=members.get("oldKeyValues"),
+            origin=Origin(members["dataStore"], members["context"]) if "dataStore" in members else None,
         )
+
+    @property
+    def data_store(self) -> int | None:
+        """The id of its data store."""
+        return None if self.origin is None else self.origin.data_store
 
     def line(self) -> bytes:
         """One line of JSON, with a newline at the end."""
@@ -72,6 +88,8 @@ class Change:
             "time": self.changed_at,
             "client": self.client,
         }
+        if self.origin is not None:
+            members |= {"dataStore": self.origin.data_store, "context": self.origin.context}
         if self.old_key_values is not None:
             members["oldKeyValues"] = self.old_key_values
         members["body"] = None if self.text is None else orjson.Fragment(self.text)

@@ -50,7 +50,8 @@ def deliver_again(letter: DeadLetter, handlers: Iterable[Handler]) -> bool:
     handler = next((each for each in handlers if each.name == letter.handler), None)
     if handler is None:
         raise UnknownHandler(letter.handler)
-    with _failures_of(handler) as failed, transaction.atomic(letter._state.db):
+    using = letter._state.db or DEFAULT_DB_ALIAS
+    with _failures_of(handler, using) as failed, transaction.atomic(using):
         handler.handle(Change.from_line(letter.change))
         letter.delete()
     for text in failed:

@@ -10,7 +10,8 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from edfi_api.changes.change_stream.changes import Change, Operation
+from edfi_api.changes.change_stream.changes import Change, Operation, Origin
+from edfi_api.data_stores.routes import store_at
 from edfi_api.documents import json_text
 from edfi_api.model.surface.naming import url_segment
 from edfi_api.model.surface.resource import Resource
@@ -26,17 +27,19 @@ _NEWEST = "SELECT newest_change_version(), coalesce(pg_sequence_last_value('chan
 # One branch per resource type, so that each table is read by an index that starts with the type.
 _BATCH = """
 SELECT c.change_version, c.operation, c.resource_type_id, c.document_uuid, c.natural_key, c.body::text,
-       client.client_id::text, c.changed_at, k.old_key_values::text
+       c.client, c.changed_at, k.old_key_values::text
   FROM unnest(%(types)s::smallint[]) AS type
  CROSS JOIN LATERAL (
     SELECT * FROM document_change
      WHERE resource_type_id = type AND change_version > %(after)s AND change_version <= %(upto)s
  ) c
-  LEFT JOIN security_apiclient client ON client.id = c.client
   LEFT JOIN key_change k ON c.operation = 'key_change'
         AND k.resource_type_id = c.resource_type_id AND k.change_version = c.change_version
  ORDER BY c.change_version
 """
+
+
+_KEYS = "SELECT id, client_id::text FROM security_apiclient WHERE id = ANY (%(clients)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class ChangeReader:
     def __init__(self, resources: Collection[Resource] = (), using: str = DEFAULT_DB_ALIAS) -> None:
         self._using = using
         self._paths = _paths(using)
+        self._origin = _origin(using)
+        self._keys: dict[int, str | None] = {}
         numbers = resource_types.numbers(using)
         self._types = [numbers[resource.name] for resource in resources] or list(self._paths)
 
@@ -89,7 +94,31 @@ class ChangeReader:
 
     def _changes(self, after: int, upto: int) -> list[Change]:
         rows = self._rows(_BATCH, {"types": self._types, "after": after, "upto": upto})
-        return [_change(row, self._paths) for row in rows]
+        self._learn_keys({client for *_, client, _, _ in rows if client is not None})
+        return [self._change(row) for row in rows]
+
+    def _learn_keys(self, clients: set[int]) -> None:
+        """Read the keys of clients, which are in the control database, and never change."""
+        unknown = clients - self._keys.keys()
+        if unknown:
+            with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+                self._keys |= dict(cursor.execute(_KEYS, {"clients": list(unknown)}))
+            self._keys |= dict.fromkeys(unknown - self._keys.keys())
+
+    def _change(self, row: Sequence[Any]) -> Change:
+        version, operation, resource_type, document_uuid, natural_key, text, client, changed_at, old = row
+        return Change(
+            version=version,
+            operation=Operation(operation),
+            resource=self._paths[resource_type],
+            document_uuid=document_uuid,
+            natural_key=natural_key,
+            text=text,
+            client=self._keys.get(client),
+            changed_at=changed_at,
+            old_key_values=None if old is None else json_text.loads(old.encode()),
+            origin=self._origin,
+        )
 
     def _rows(self, statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
         with connections[self._using].cursor() as cursor:
@@ -102,16 +131,7 @@ def _paths(using: str) -> dict[int, str]:
     return {row.id: f"{url_segment(row.project)}/{row.endpoint}" for row in rows}
 
 
-def _change(row: Sequence[Any], paths: dict[int, str]) -> Change:
-    version, operation, resource_type, document_uuid, natural_key, text, client, changed_at, old = row
-    return Change(
-        version=version,
-        operation=Operation(operation),
-        resource=paths[resource_type],
-        document_uuid=document_uuid,
-        natural_key=natural_key,
-        text=text,
-        client=client,
-        changed_at=changed_at,
-        old_key_values=None if old is None else json_text.loads(old.encode()),
-    )
+def _origin(using: str) -> Origin | None:
+    """None for the control database."""
+    store = None if using == DEFAULT_DB_ALIAS else store_at(using)
+    return None if store is None else Origin(store.id, dict(store.spelling))

@@ -18,7 +18,12 @@ from prometheus_client.registry import Collector
 
 from edfi_api.analysis.sql_views.copies import age
 from edfi_api.changes.change_stream.lag import dead_letters, lags
+from edfi_api.conf import api_settings
+from edfi_api.data_stores.breaker import Breaker
+from edfi_api.data_stores.provisioning_state import Pending
+from edfi_api.data_stores.routes import routes
 from edfi_api.refusals.overview import open_by_vendor
+from edfi_api.storage.data_store import known_data_store
 from edfi_api.validation.metrics import figures
 
 _process_id = os.getpid()
@@ -178,10 +183,32 @@ class ValidationCollector(Collector):
         yield from (results, seconds, failed, age)
 
 
+class DataStoreCollector(Collector):
+    """The data stores that the process which answers has used, as it has seen them last. Connects to none."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        is_up = GaugeMetricFamily("meadowlark_store_up", "Whether a data store answers.", labels=["data_store"])
+        pending = GaugeMetricFamily(
+            "meadowlark_store_migrations_pending", "Migrations that a data store lacks.", labels=["data_store"]
+        )
+        with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
+            for store in routes().table().stores.values() if api_settings.STORE_METRICS else ():
+                known = known_data_store(store.primary.alias)
+                if known is None:
+                    continue
+                if breaker := known.kept(Breaker):
+                    is_up.add_metric([str(store.id)], float(not breaker.is_open))
+                lacking = known.kept(Pending)
+                if lacking is not None and lacking.number is not None:
+                    pending.add_metric([str(store.id)], lacking.number)
+        yield from (family for family in (is_up, pending) if family.samples)
+
+
 _DATABASE = CollectorRegistry()
 _DATABASE.register(DatabaseCollector())
 _DATABASE.register(ChangeStreamCollector())
 _DATABASE.register(SqlCopyCollector())
+_DATABASE.register(DataStoreCollector())
 _DATABASE.register(RefusalCollector())
 _DATABASE.register(ValidationCollector())
 

@@ -1,7 +1,8 @@
 """Publishes changes to NATS JetStream. Needs requirements/nats.lock.
 
-Subjects have the form `meadowlark.ed-fi.students.insert`. The message id is the change version, so the broker drops
-changes that are sent again within its duplicate window (two minutes).
+Subjects have the form `meadowlark.ed-fi.students.insert`, and `meadowlark.7.ed-fi.students.insert` in data stores. The
+message id is the change version, behind the data store, so the broker drops changes that are sent again within its
+duplicate window (two minutes).
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.changes.change_stream.exceptions import SinkFailed
-from edfi_api.changes.change_stream.sinks.sink import Event
+from edfi_api.changes.change_stream.sinks.sink import Event, message_id
 
 try:
     import nats
@@ -79,8 +80,9 @@ class Nats:
         await asyncio.gather(*map(self._publish_one, changes))
 
     async def _publish_one(self, change: Event) -> None:
-        subject = f"{self._subject}.{change.resource.replace('/', '.')}.{change.operation}"
-        await self._broker.publish(subject, change.line(), headers={Header.MSG_ID.value: str(change.version)})
+        store = "" if change.data_store is None else f"{change.data_store}."
+        subject = f"{self._subject}.{store}{change.resource.replace('/', '.')}.{change.operation}"
+        await self._broker.publish(subject, change.line(), headers={Header.MSG_ID.value: message_id(change)})
 
     def _wait_for(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         try:

@@ -18,6 +18,10 @@ class Event(Protocol):
         """Its place in the order of events of its kind."""
 
     @property
+    def data_store(self) -> int | None:
+        """The id of the data store in which it happened; None for the control database."""
+
+    @property
     def resource(self) -> str:
         """Of the form `ed-fi/students`."""
 
@@ -27,6 +31,11 @@ class Event(Protocol):
 
     def line(self) -> bytes:
         """One line of JSON, with a newline at the end."""
+
+
+def message_id(event: Event) -> str:
+    """The same whenever the event is sent: its version, which is unique within a data store, behind the data store."""
+    return str(event.version) if event.data_store is None else f"{event.data_store}-{event.version}"
 
 
 class Sink(Protocol):

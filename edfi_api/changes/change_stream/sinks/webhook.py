@@ -14,7 +14,7 @@ from urllib3 import PoolManager, Retry, Timeout
 from urllib3.exceptions import HTTPError
 
 from edfi_api.changes.change_stream.exceptions import SinkFailed
-from edfi_api.changes.change_stream.sinks.sink import Event
+from edfi_api.changes.change_stream.sinks.sink import Event, message_id
 
 _SECRET_PREFIX = "whsec_"  # noqa: S105  what a secret looks like
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -54,7 +54,7 @@ class Webhook:
 
     def _post(self, changes: Sequence[Event]) -> None:
         body = b"".join(change.line() for change in changes)
-        name = f"{self._consumer}-{changes[0].version}-{changes[-1].version}"
+        name = f"{self._consumer}-{message_id(changes[0])}-{changes[-1].version}"
         headers = {"Content-Type": "application/x-ndjson", **signed(self._key, name, int(time.time()), body)}
         try:
             response = self._pool.request("POST", self._url, body=body, headers=headers)

@@ -6,6 +6,7 @@ has accepted the changes. A new consumer starts with all existing documents.
 
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -14,8 +15,10 @@ from django.core.management.base import CommandError
 
 from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, SinkFailed, UnknownSink
 from edfi_api.changes.change_stream.resources import UnknownResource, resource_at
+from edfi_api.changes.change_stream.rounds import for_ever, one_round
 from edfi_api.changes.change_stream.sinks.sink import configured_sink
 from edfi_api.changes.change_stream.streaming import Streamed, stream_for_ever, stream_once
+from edfi_api.data_stores.routing import Store
 from edfi_api.management.arguments import name, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
@@ -29,7 +32,7 @@ _SECONDS_BETWEEN_LOOKS = 10
 class Command(DataStoreCommand):
     """See the module."""
 
-    takes_several = False
+    in_one_process = True
     help = "Sends the changes of documents as lines of JSON to a sink, in order and at least once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -54,6 +57,25 @@ class Command(DataStoreCommand):
         parser.add_argument(
             "--sink", default="output", metavar="NAME", help="one of the setting CHANGE_SINKS (default output)"
         )
+
+    def handle_all(self, choose: Callable[[], list[Store]], **options: Any) -> None:
+        """Every data store has a position of the consumer."""
+        if options["start"] is not None:
+            raise CommandError("Change versions are those of one data store: --from needs a single --data-store.")
+        try:
+            resources = [resource_at(path, current_surface()) for path in options["resource"]]
+            consumer = options["consumer"]
+            with configured_sink(options["sink"], consumer) as to, suppress(KeyboardInterrupt):
+
+                def stream(using: str) -> int:
+                    return stream_once(Streamed(consumer, to, resources, using))
+
+                if options["follow"]:
+                    for_ever(choose, stream, self.stderr.write)
+                elif failed := one_round(choose(), stream, self.stderr.write):
+                    raise CommandError(f"failed for {len(failed)} data stores: {'; '.join(failed)}")
+        except (SinkFailed, UnknownSink, UnknownResource, ImproperlyConfigured) as error:
+            raise CommandError(str(error)) from error
 
     def handle(
         self, *, consumer: str, start: int | None, follow: bool, resource: list[str], sink: str, database: str, **_: Any

@@ -1,0 +1,12 @@
+"""A handler that remembers students, with their data store."""
+
+from edfi_api.changes.change_stream.changes import Change
+from edfi_api.changes.change_stream.handlers import on_change
+
+SEEN: list[tuple[int | None, str]] = []
+
+
+@on_change("ed-fi/students")
+def remember(change: Change) -> None:
+    assert change.body is not None
+    SEEN.append((change.origin and change.origin.data_store, change.body["studentUniqueId"]))
