@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin import ModelAdmin
+from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import Field, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
@@ -15,6 +16,7 @@ from edfi_api.models import Document
 from edfi_api.operation.administration import key_search, overview, related_links
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.deletion import DeletionThroughStore
+from edfi_api.operation.administration.document_filters import ChangedFilter, CreatedByFilter
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.reference_filters import (
@@ -24,6 +26,7 @@ from edfi_api.operation.administration.reference_filters import (
     row_in,
 )
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
+from edfi_api.operation.administration.versions import VersionPages, link
 from edfi_api.startup import current_surface
 from edfi_api.validation.admin import open_results_of
 
@@ -38,18 +41,24 @@ class PresentResourcesFilter(admin.RelatedFieldListFilter):
 
 
 @admin.register(Document)
-class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, ReadOnlyAdmin):
+class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, VersionPages, ReadOnlyAdmin):
     """A document with its body, its identities and its related documents."""
 
     list_display = ["key", "resource", "last_modified_at", "modifier"]
-    list_filter = [RefersToFilter, ReferredToByFilter, ("resource_type", PresentResourcesFilter)]
+    list_filter = [
+        RefersToFilter,
+        ReferredToByFilter,
+        ("resource_type", PresentResourcesFilter),
+        ChangedFilter,
+        CreatedByFilter,
+    ]
     list_select_related = ["resource_type"]
     # Enables the search box; `get_search_results` does the search.
     search_fields = ["document_uuid"]
     search_help_text = key_search.HELP
     ordering = ["-id"]
     fieldsets = [
-        (None, {"fields": ["resource", "natural_key", "document_uuid"]}),
+        (None, {"fields": ["resource", "natural_key", "document_uuid", "versions"]}),
         ("Body", {"fields": ["body_text"]}),
         ("References", {"fields": ["refers_to", "referred_to_by"]}),
         ("Validation", {"fields": ["open_results"]}),
@@ -60,6 +69,7 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, ReadOnlyAdmin):
     ]
     readonly_fields = [
         "resource",
+        "versions",
         "body_text",
         "refers_to",
         "referred_to_by",
@@ -70,8 +80,15 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, ReadOnlyAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        """Without bodies, which are loaded for the page of a single document."""
-        return super().get_queryset(request).defer("body")
+        """Without bodies, which are loaded for the page of a single document. Ordered by the list, since the rank of a
+        search is annotated here."""
+        using = shown_in(request).using
+        found = Document.objects.using(using).defer("body")
+        return found.annotate(search_rank=key_search.rank(current_surface(), using)) if _is_search(request) else found
+
+    def get_ordering(self, request: HttpRequest) -> list[Any]:
+        """In a search, an item comes before those that refer to it."""
+        return ["search_rank", "-id"] if _is_search(request) else ["-id"]
 
     def render_change_form(  # noqa: PLR0917  As in Django.
         self,
@@ -99,6 +116,8 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, ReadOnlyAdmin):
             return queryset, False
         if id_ := key_search.as_uuid(term):
             return queryset.filter(document_uuid=id_), False
+        if (organization := key_search.organization_in(term)) is not None:
+            return queryset.filter(resource_type__in=_searched(request), organization=organization), False
         found = key_search.find(term, current_surface(), _searched(request), queryset.db)
         if found.has_more:
             self.message_user(request, _SEARCH_WAS_BOUNDED, messages.WARNING)
@@ -111,6 +130,10 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, ReadOnlyAdmin):
     @admin.display
     def resource(self, document: Document) -> str:
         return document.resource_type.name
+
+    @admin.display
+    def versions(self, document: Document) -> SafeString:
+        return link(document.resource_type_id, document.document_uuid)
 
     @admin.display(description="body")
     def body_text(self, document: Document) -> SafeString:
@@ -146,6 +169,10 @@ _SEARCH_WAS_BOUNDED = (
     f"Of a resource with many such documents, {key_search.FOUND_IN_EACH} are listed, or "
     f"{key_search.FOUND_IN_ONE:,} where it is chosen. A longer part of the key finds fewer."
 )
+
+
+def _is_search(request: HttpRequest) -> bool:
+    return bool(request.GET.get(SEARCH_VAR, "").strip())
 
 
 def _searched(request: HttpRequest) -> Sequence[int]:

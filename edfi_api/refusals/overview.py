@@ -1,19 +1,125 @@
-"""Open entries by vendor, from the counts that triggers keep."""
+"""Tables for operators: open entries, from the counts that triggers keep, and the activity of clients."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
+from django.utils import timezone
+
+# Causes are counted among so many of the latest open entries, so that a page takes the same time at a million.
+LOOKED_AT = 20_000
+_CAUSES_SHOWN = 20
+_MOST_ROWS = 500
 
 _BY_VENDOR = """
-SELECT v.name, sum(o.entries)::bigint
+SELECT v.id, v.name, o.resource, sum(o.entries)::bigint
   FROM open_refusals o
   JOIN security_apiclient c ON c.id = o.client
   JOIN security_application a ON a.id = c.application_id
   JOIN security_vendor v ON v.id = a.vendor_id
- GROUP BY v.name ORDER BY v.name
+ GROUP BY v.id, v.name, o.resource HAVING sum(o.entries) > 0
 """
+_BY_PROBLEM = """
+SELECT problem, problem, resource, sum(entries)::bigint FROM open_refusals
+ GROUP BY problem, resource HAVING sum(entries) > 0
+"""
+_ORDER = " ORDER BY 4 DESC, 2, 3 LIMIT %s"
+_CAUSES = """
+SELECT cause_text, min(problem), count(*), sum(count)::bigint, bool_and(cause_gone)
+  FROM (SELECT * FROM refusal WHERE resolved_at IS NULL ORDER BY id DESC LIMIT %s) AS latest
+ GROUP BY cause, cause_text ORDER BY count(*) DESC, cause_text LIMIT %s
+"""
+_ACTIVITY = """
+SELECT c.id, c.name, v.name, max(h.last_accepted_at), max(h.last_refused_at),
+       coalesce(sum(h.accepted) FILTER (WHERE h.hour > %(day)s), 0)::bigint,
+       coalesce(sum(h.refused) FILTER (WHERE h.hour > %(day)s), 0)::bigint,
+       sum(h.accepted)::bigint, sum(h.refused)::bigint
+  FROM submission_hour h
+  JOIN security_apiclient c ON c.id = h.client
+  JOIN security_application a ON a.id = c.application_id
+  JOIN security_vendor v ON v.id = a.vendor_id
+ WHERE h.hour > %(week)s
+ GROUP BY c.id, c.name, v.name ORDER BY v.name, c.name LIMIT %(most)s
+"""
+_HOURS = """
+SELECT extract(epoch FROM h.hour)::bigint, v.name, sum(h.accepted)::bigint, sum(h.refused)::bigint
+  FROM submission_hour h
+  JOIN security_apiclient c ON c.id = h.client
+  JOIN security_application a ON a.id = c.application_id
+  JOIN security_vendor v ON v.id = a.vendor_id
+ WHERE h.hour > %s GROUP BY 1, 2 ORDER BY 1, 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number of open entries; `choice` is the value of the filter for `name`."""
+
+    choice: str
+    name: str
+    resource: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A cause and the entries that it has among those that were looked at."""
+
+    text: str
+    problem: str
+    entries: int
+    occurrences: int
+    is_gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What a client has sent in the last 24 hours and 7 days."""
+
+    client: int
+    name: str
+    vendor: str
+    last_accepted_at: datetime | None
+    last_refused_at: datetime | None
+    accepted_day: int
+    refused_day: int
+    accepted_week: int
+    refused_week: int
+
+
+def table(by: str) -> list[Cell]:
+    """Open entries by vendor and resource, or by problem and resource, the largest numbers first."""
+    statement = (_BY_VENDOR if by == "vendor" else _BY_PROBLEM) + _ORDER
+    return [Cell(str(choice), *rest) for choice, *rest in _rows(statement, [_MOST_ROWS])]
 
 
 def open_by_vendor() -> list[tuple[str, int]]:
     """Names of vendors with the numbers of open entries of their clients."""
+    totals: dict[str, int] = {}
+    for _, name, _, entries in _rows(_BY_VENDOR):
+        totals[name] = totals.get(name, 0) + entries
+    return sorted(totals.items())
+
+
+def top_causes() -> list[Cause]:
+    """The causes of most of the latest open entries."""
+    return [Cause(*row) for row in _rows(_CAUSES, [LOOKED_AT, _CAUSES_SHOWN])]
+
+
+def activity() -> list[Activity]:
+    """The clients that sent anything in the last week, by vendor and name."""
+    now = timezone.now()
+    facts = {"day": now - timedelta(days=1), "week": now - timedelta(days=7), "most": _MOST_ROWS}
+    return [Activity(*row) for row in _rows(_ACTIVITY, facts)]
+
+
+def writes_by_hour(since: datetime) -> list[tuple[int, str, int, int]]:
+    """Beginning of the hour in seconds since 1970, vendor, accepted and refused writes."""
+    return [(hour, vendor, accepted, refused) for hour, vendor, accepted, refused in _rows(_HOURS, [since])]
+
+
+def _rows(statement: str, parameters: Any = None) -> list[Any]:
     with connection.cursor() as cursor:
-        cursor.execute(_BY_VENDOR)
+        cursor.execute(statement, parameters)
         return list(cursor.fetchall())

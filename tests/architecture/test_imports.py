@@ -37,6 +37,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "edfi_api.profiles.apps",
         "edfi_api.profiles.checks",
         "edfi_api.profiles.management",
+        "edfi_api.refusals.admin",
+        "edfi_api.refusals.admin_filters",
         "edfi_api.refusals.management",
         "edfi_api.security.admin",
         "edfi_api.security.apps",

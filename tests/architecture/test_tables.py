@@ -46,6 +46,7 @@ OWNERS = {
     "profiles_profileassignment": PROFILES,
     "rate_limit": SECURITY,
     "reached_document": STORAGE,
+    "purge_run": HISTORY,
     "recent_writer": STORAGE,
     "reference": REFERENCES,
     "refusal": REFUSALS,

@@ -48,6 +48,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "export_dbt_sources": {"output": ["--output", "sources.yml"]},
     "export_api_schema": {"output": ["--output", "ApiSchema.json"]},
     "export_documents": {"output": ["--output", "exported"]},
+    "export_refusals": {},
     "generate_demo_district": {"output": ["--output", "district"], "students": ["--students", "200"]},
     "list_api_clients": {},
     "list_data_stores": {},

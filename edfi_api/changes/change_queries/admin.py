@@ -21,6 +21,7 @@ from edfi_api.operation.administration.key_search import HELP, as_uuid
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
+from edfi_api.operation.administration.versions import link
 
 
 @admin.register(DeletedDocument)
@@ -36,12 +37,12 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     ordering = ["-change_version"]
     actions = ["restore"]
     fieldsets = [
-        (None, {"fields": ["resource", "natural_key", "document_uuid", "state"]}),
+        (None, {"fields": ["resource", "natural_key", "document_uuid", "state", "versions"]}),
         ("Body", {"fields": ["body_text"]}),
         ("Past", {"fields": ["created_at", "creator", "last_modified_at", "modifier"]}),
         ("Delete", {"fields": ["deleted_at", "deleter", "change_version"]}),
     ]
-    readonly_fields = ["resource", "state", "creator", "modifier", "deleter", "body_text"]
+    readonly_fields = ["resource", "state", "versions", "creator", "modifier", "deleter", "body_text"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
         deleted: QuerySet[DeletedDocument] = super().get_queryset(request)
@@ -86,6 +87,10 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     @admin.display(ordering="resource_type")
     def resource(self, deleted: DeletedDocument) -> str:
         return deleted.resource_type.name
+
+    @admin.display
+    def versions(self, deleted: DeletedDocument) -> SafeString:
+        return link(deleted.resource_type_id, deleted.document_uuid)
 
     @admin.display(description="created by")
     def creator(self, deleted: Any) -> str:

@@ -120,3 +120,16 @@ class ChangeConsumer(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class PurgeRun(models.Model):
+    """When a kind of purge ran last in this database."""
+
+    name = models.TextField(primary_key=True)
+    finished_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "purge_run"
+
+    def __str__(self) -> str:
+        return self.name

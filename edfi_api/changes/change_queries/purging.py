@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.utils import timezone
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
+from edfi_api.changes.change_queries.models import ChangeConsumer, PurgeRun
 
 # Each batch is a transaction of its own, so locks are short and an interrupted purge keeps its progress.
 _BATCH = 5_000
@@ -49,11 +50,13 @@ def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> Purged:
     slowest = ChangeConsumer.objects.using(using).order_by("change_version").first()
     seen = slowest.change_version if slowest else None
     parameters: dict[str, Any] = {"before": before, "seen": seen, "batch": _BATCH}
-    return Purged(
+    purged = Purged(
         superseded=_in_batches(_PURGE_SUPERSEDED, parameters, using),
         bodies=_in_batches(_PURGE_BODIES, parameters, using),
         slowest=slowest,
     )
+    PurgeRun.objects.using(using).update_or_create(name="changes", defaults={"finished_at": timezone.now()})
+    return purged
 
 
 def _in_batches(statement: str, parameters: dict[str, Any], using: str) -> int:

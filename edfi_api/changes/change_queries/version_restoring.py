@@ -1,5 +1,6 @@
 """Restores an older version of a document through the store, which checks references and keys again."""
 
+from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -35,7 +36,7 @@ def restore_version(
     try:
         request = WriteRequest(_incoming(preparers, resource, found[0].body, using), using=using)
         if newest.operation == history.DELETE:
-            created_at = (newest.columns or {})["created_at"]
+            created_at = datetime.fromisoformat((newest.columns or {})["created_at"])
             return store.restore(request, document_uuid, newest.created_by, created_at)
         return store.update(request, document_uuid, preparers)
     except _REFUSALS as refusal:

@@ -4,6 +4,7 @@
     studentUniqueId=604822                          in the member of this name
     NK#entryDate=2025-08-20#studentReference.studentUniqueId=604822     all of these: a natural key, or parts of it
     uri://ed-fi.org/GradeLevelDescriptor#Ninth grade                    a descriptor
+    Mae Ortiz                                       by name, see `name_search`
 
 Values are compared whole, through the GIN index over the bodies, so documents that do not match are not read. The
 number of results per resource is limited, which bounds the cost of a search.
@@ -17,19 +18,20 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connections
+from django.db.models import Case, IntegerField, Value, When
 
 from edfi_api.documents import json_text
 from edfi_api.documents.coercion import coerce_boolean, coerce_date, coerce_number
 from edfi_api.documents.extraction import descriptor_id
 from edfi_api.model.surface.resource import JsonPath, QueryType, Resource, Surface
-from edfi_api.operation.administration import natural_keys
+from edfi_api.operation.administration import name_search, natural_keys
 from edfi_api.operation.administration.natural_keys import Element
 from edfi_api.storage import resource_types
 from references.models import Alias
 
 HELP = (
     "A value of a natural key such as 604822, a part of one such as studentUniqueId=604822, a whole natural key, "
-    "the URI of a descriptor, or an id"
+    "the URI of a descriptor, a name such as Mae Ortiz, organization=255901, or an id"
 )
 
 # Most documents per resource: when the filter selects a single resource, and when all are searched.
@@ -69,9 +71,35 @@ def find(text: str, surface: Surface, numbers: Collection[int], using: str) -> F
     names = {number: name for number, name in resource_types.names(using).items() if number in numbers}
     resources = {number: found for number, name in names.items() if (found := surface.by_name.get(name))}
     most = FOUND_IN_ONE if len(resources) == 1 else FOUND_IN_EACH
-    rows = _rows_like(_examples_of_all(resources, natural_keys.elements(text)), most, using)
+    examples = [*_examples_of_all(resources, natural_keys.elements(text)), *_names(resources, text)]
+    rows = _rows_like(examples, most, using)
     described = _descriptors(natural_keys.without_prefix(text), resources.values(), using)
     return Found(list(dict.fromkeys([*described, *rows]))[:FOUND_IN_ONE], has_more=len(rows) >= most)
+
+
+def organization_in(text: str) -> int | None:
+    """The id in `organization=255901`; None for any other text."""
+    name, _, value = text.partition("=")
+    return int(value) if name.strip().lower() == "organization" and value.isdecimal() and len(value) < 19 else None
+
+
+def rank(surface: Surface, using: str) -> Case:
+    """By how many values identify the documents of a resource: a student comes before its associations."""
+    lengths: dict[int, list[int]] = {}
+    for number, name in resource_types.names(using).items():
+        if (resource := surface.by_name.get(name)) is not None:
+            lengths.setdefault(len(resource.identity), []).append(number)
+    whens = [When(resource_type_id__in=numbers, then=Value(length)) for length, numbers in lengths.items()]
+    return Case(*whens, default=Value(max(lengths, default=0) + 1), output_field=IntegerField())
+
+
+def _names(resources: Mapping[int, Resource], text: str) -> Iterator[Example]:
+    """Example bodies with the text as a name. Text with `=` or `#` is a part of a key."""
+    if "=" in text or "#" in text:
+        return
+    for number, resource in resources.items():
+        for body in name_search.examples(text, resource):
+            yield number, {str(number): body}
 
 
 def _rows_like(examples: Iterable[Example], most: int, using: str) -> list[int]:

@@ -19,7 +19,7 @@ from django.urls import path
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
-from edfi_api.operation.administration import overview
+from edfi_api.operation.administration import overview, status
 from edfi_api.operation.administration.store_choice import PARAMETER, choice_url, choose_view, chosen
 
 
@@ -89,6 +89,9 @@ class AdministrationSite(AdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         context = _overview(request) if request.user.has_perm("edfi_api.view_document") else {}
+        context["status"] = status.lines(request.user)
+        if request.user.has_perm("refusals.view_refusal"):
+            context["writes"] = status.writes_chart()
         return super().index(request, context | (extra_context or {}))
 
     def get_urls(self) -> list[Any]:

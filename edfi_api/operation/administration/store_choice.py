@@ -86,16 +86,16 @@ class OfDataStoreAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's 
         return super().get_queryset(request).using(shown_in(request).using)
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return _with_choice(request, lambda: super(OfDataStoreAdmin, self).changelist_view(request, *args, **kwargs))
+        return with_choice(request, lambda: super(OfDataStoreAdmin, self).changelist_view(request, *args, **kwargs))
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return _with_choice(request, lambda: super(OfDataStoreAdmin, self).changeform_view(request, *args, **kwargs))
+        return with_choice(request, lambda: super(OfDataStoreAdmin, self).changeform_view(request, *args, **kwargs))
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return _with_choice(request, lambda: super(OfDataStoreAdmin, self).delete_view(request, *args, **kwargs))
+        return with_choice(request, lambda: super(OfDataStoreAdmin, self).delete_view(request, *args, **kwargs))
 
     def history_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return _with_choice(request, lambda: super(OfDataStoreAdmin, self).history_view(request, *args, **kwargs))
+        return with_choice(request, lambda: super(OfDataStoreAdmin, self).history_view(request, *args, **kwargs))
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         shown = shown_in(request)
@@ -125,7 +125,8 @@ def _log(request: HttpRequest, row: Model, action: int, message: str, shown: Sho
     return entry
 
 
-def _with_choice(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
+def with_choice(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
+    """The answer of a view about the chosen data store, or a redirection to the page that asks for one."""
     is_in_address = PARAMETER in request.GET
     try:
         shown = chosen(request)

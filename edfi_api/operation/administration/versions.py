@@ -1,0 +1,139 @@
+"""The history of a document in the admin: its versions with what each changed, and restoring one of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.contrib import messages
+from django.contrib.admin import ModelAdmin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from edfi_api.changes.change_queries import history
+from edfi_api.changes.change_queries.differences import ABSENT, Difference, differences
+from edfi_api.changes.change_queries.exceptions import CannotRestore
+from edfi_api.changes.change_queries.history import DELETE, NEWEST, Version
+from edfi_api.changes.change_queries.version_restoring import restore_version
+from edfi_api.documents import json_text
+from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.models import Document
+from edfi_api.operation.administration.natural_keys import abridged
+from edfi_api.operation.administration.reference_filters import row_in
+from edfi_api.operation.administration.store_choice import shown_in, with_choice
+from edfi_api.security.models import ApiClient
+from edfi_api.startup import current_surface
+from edfi_api.storage import resource_types
+from edfi_api.storage.exceptions import TooMuchContention
+
+_SHOWN = 20
+_PAGE = "admin:edfi_api_document_versions"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownVersion:
+    """A version as the page shows it; `changes` are texts by path."""
+
+    version: Version
+    key: str
+    writer: str
+    changes: list[tuple[str, str, str]]
+    can_be_restored: bool
+
+
+class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
+    """Adds the page of versions to the admin of documents."""
+
+    def get_urls(self) -> list[URLPattern]:
+        page = self.admin_site.admin_view(self.versions_view)
+        address = "versions/<int:resource_type>/<uuid:document_uuid>/"
+        return [path(address, page, name="edfi_api_document_versions"), *super().get_urls()]
+
+    def versions_view(self, request: HttpRequest, resource_type: int, document_uuid: UUID) -> HttpResponse:
+        """GET shows a page of versions, POST restores one through the store."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return with_choice(request, lambda: self._versions(request, resource_type, document_uuid))
+
+    def _versions(self, request: HttpRequest, resource_type: int, document_uuid: UUID) -> HttpResponse:
+        using = shown_in(request).using
+        resource = _resource(resource_type, using)
+        if request.method == "POST":
+            return self._restore(request, resource, document_uuid)
+        before = row_in(request.GET.get("before", "")) if "before" in request.GET else NEWEST
+        found = history.versions(resource, document_uuid, _SHOWN + 1, before, using=using)
+        if not found:
+            raise Http404
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Versions of {resource.name.resource}",
+            "subtitle": abridged(found[0].natural_key),
+            "versions": list(_shown(found, self._may_restore(request), is_first_page=before == NEWEST)),
+            "older": found[_SHOWN - 1].change_version if len(found) > _SHOWN else None,
+        }
+        return TemplateResponse(request, "edfi_api/document_versions.html", context)
+
+    def _restore(self, request: HttpRequest, resource: Resource, document_uuid: UUID) -> HttpResponse:
+        if not self._may_restore(request):
+            raise PermissionDenied
+        version, using = row_in(request.POST.get("version", "")), shown_in(request).using
+        try:
+            restore_version(resource, document_uuid, version, using)
+            document = Document.objects.using(using).get(document_uuid=document_uuid)
+            self.log_change(request, document, f"Restored version {version}.")
+            self.message_user(request, f"Version {version} is restored.", messages.SUCCESS)
+        except CannotRestore as refusal:
+            self.message_user(request, f"Version {version} cannot be restored: {refusal}", messages.ERROR)
+        except TooMuchContention:
+            self.message_user(request, "Nothing was restored: others are writing there. Try again.", messages.ERROR)
+        return HttpResponseRedirect(request.get_full_path())
+
+    def _may_restore(self, request: HttpRequest) -> bool:
+        """A restored version is an update, or an insert if the document was deleted."""
+        return request.user.has_perms(["edfi_api.add_document", "edfi_api.change_document"])
+
+
+def link(resource_type: int, document_uuid: UUID) -> SafeString:
+    """A link to the page."""
+    return format_html('<a href="{}">Versions</a>', reverse(_PAGE, args=[resource_type, document_uuid]))
+
+
+def _resource(number: int, using: str) -> Resource:
+    name: ResourceName | None = resource_types.names(using).get(number)
+    resource = current_surface().by_name.get(name) if name else None
+    if resource is None:
+        raise Http404
+    return resource
+
+
+def _shown(found: list[Version], may_restore: bool, *, is_first_page: bool) -> Iterator[ShownVersion]:
+    names = dict(ApiClient.objects.filter(pk__in=history.clients_of(found)).values_list("pk", "name"))
+    for number, (version, older) in enumerate(pairwise([*found, None])):
+        if version is None or number == _SHOWN:
+            return
+        writer = f"{version.user} (admin)" if version.user else names.get(version.client or 0, "-")
+        is_current = is_first_page and number == 0 and version.operation != DELETE
+        can_be_restored = may_restore and version.text is not None and not is_current
+        yield ShownVersion(version, abridged(version.natural_key), writer, _changes(version, older), can_be_restored)
+
+
+def _changes(version: Version, older: Version | None) -> list[tuple[str, str, str]]:
+    if older is None or version.text is None or older.text is None:
+        return []
+    return [_texts(each) for each in differences(older.body, version.body)]
+
+
+def _texts(found: Difference) -> tuple[str, str, str]:
+    return found.path, _text(found.old), _text(found.new)
+
+
+def _text(value: Any) -> str:
+    if value is ABSENT:
+        return ""
+    return value if isinstance(value, str) else orjson.dumps(value, default=json_text.exact_number).decode()

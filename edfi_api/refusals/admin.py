@@ -1,0 +1,178 @@
+"""The ledger of refusals in the admin: a list with filters, an overview, the activity of clients, CSV."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet, Value
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase, StreamingHttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from edfi_api.logs import audit
+from edfi_api.models import Document
+from edfi_api.operation.administration.client_names import name_of
+from edfi_api.operation.administration.read_only import ROWS_COUNTED, ReadOnlyAdmin
+from edfi_api.refusals import overview
+from edfi_api.refusals.admin_filters import ClientFilter, ProblemFilter, ResourceFilter, StateFilter, VendorFilter
+from edfi_api.refusals.csv_text import csv_blocks
+from edfi_api.refusals.export import COLUMNS, exported_rows
+from edfi_api.refusals.models import Refusal
+from edfi_api.refusals.personal_data import is_hashed
+
+MOST_EXPORTED = 1_000_000
+_KEYS = "refusals.view_refusal_keys"
+_HIDDEN = "hidden"
+
+
+@admin.register(Refusal)
+class RefusalAdmin(ReadOnlyAdmin):
+    """Natural keys and messages are shown with the permission `view_refusal_keys`, which is audited."""
+
+    list_display = ["last_at", "client_name", "resource", "key", "status", "shown_cause", "count", "state"]
+    list_filter = [StateFilter, VendorFilter, ClientFilter, ResourceFilter, ProblemFilter, "status", "last_at"]
+    search_fields = ["correlation_id"]
+    search_help_text = (
+        "A natural key or a part of one, a correlation id, or organization=255901; among the latest "
+        f"{ROWS_COUNTED:,} refusals"
+    )
+    ordering = ["-id"]
+    actions = ["export_csv"]
+    change_list_template = "edfi_api/refusal_list.html"
+    fields = [
+        "client_name",
+        "resource",
+        "key",
+        "document",
+        "organization",
+        "operation",
+        "status",
+        "problem",
+        "title",
+        "messages_text",
+        "shown_cause",
+        "cause_gone",
+        "count",
+        "first_at",
+        "last_at",
+        "state",
+        "resolution",
+        "resolved_at",
+        "correlation_id",
+    ]
+    readonly_fields = ["client_name", "key", "document", "shown_cause", "messages_text", "state"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:
+        # The methods that show a row have no request, so that each row says what may be shown of it.
+        shows_keys = Value(request.user.has_perm(_KEYS) and not is_hashed())
+        found: QuerySet[Refusal] = super().get_queryset(request)
+        return found.annotate(shows_keys=shows_keys)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Refusal], search_term: str
+    ) -> tuple[QuerySet[Refusal], bool]:
+        """Among the latest entries only, so that a search takes the same time however many there are."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        name, _, value = term.partition("=")
+        latest = Refusal.objects.order_by("-id").values("id")[:ROWS_COUNTED]
+        if name == "organization" and value.isdecimal():
+            return queryset.filter(organization=int(value), id__in=latest), False
+        found = queryset.filter(correlation_id=term, id__in=latest)
+        if request.user.has_perm(_KEYS):
+            found |= queryset.filter(natural_key__icontains=term, id__in=latest)
+        return found, False
+
+    def get_urls(self) -> list[URLPattern]:
+        own = [
+            path("overview/", self.admin_site.admin_view(self.overview_view), name="refusals_overview"),
+            path("activity/", self.admin_site.admin_view(self.activity_view), name="refusals_activity"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        self._audit(request, "refusals listed")
+        return super().changelist_view(request, extra_context)
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        self._audit(request, "refusal shown", refusal=object_id)
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    def overview_view(self, request: HttpRequest) -> HttpResponse:
+        """Tables of open entries; each number links to the list."""
+        self._refuse_without_permission(request)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Open refusals",
+            "by_vendor": overview.table("vendor"),
+            "by_problem": overview.table("problem"),
+            "causes": overview.top_causes() if request.user.has_perm(_KEYS) else None,
+        }
+        return TemplateResponse(request, "edfi_api/refusal_overview.html", context)
+
+    def activity_view(self, request: HttpRequest) -> HttpResponse:
+        """What each client has sent."""
+        self._refuse_without_permission(request)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Activity of clients",
+            "clients": overview.activity(),
+        }
+        return TemplateResponse(request, "edfi_api/refusal_activity.html", context)
+
+    @admin.action(description="Export as CSV", permissions=["view"])
+    def export_csv(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> HttpResponseBase | None:
+        """The selected entries; with "select all", those of the filters."""
+        if not request.user.has_perm(_KEYS):
+            self.message_user(request, "Exporting requires the permission to view natural keys.", messages.ERROR)
+            return None
+        audit.administered("refusals exported", by=request.user.get_username())
+        rows = exported_rows(queryset.order_by("id")[:MOST_EXPORTED])
+        return StreamingHttpResponse(
+            csv_blocks(COLUMNS, rows),
+            headers={
+                "Content-Type": "text/csv; charset=utf-8",
+                "Content-Disposition": 'attachment; filename="refusals.csv"',
+            },
+        )
+
+    @admin.display(description="client")
+    def client_name(self, entry: Any) -> str:
+        return name_of(entry.client) or f"client {entry.client}"
+
+    @admin.display(description="natural key")
+    def key(self, entry: Any) -> str:
+        return (entry.natural_key or "-") if entry.shows_keys else _HIDDEN
+
+    @admin.display(description="cause")
+    def shown_cause(self, entry: Any) -> str:
+        """May name the key of a missing target."""
+        return entry.cause_text if entry.shows_keys else _HIDDEN
+
+    @admin.display(description="messages")
+    def messages_text(self, entry: Any) -> SafeString | str:
+        if not entry.shows_keys:
+            return _HIDDEN
+        lines = [(path_, text) for path_, texts in entry.paths.items() for text in texts]
+        lines += [("", text) for text in entry.errors]
+        return format_html_join("", "<div>{} {}</div>", lines) or "-"
+
+    @admin.display
+    def document(self, entry: Refusal) -> SafeString | str:
+        """A link to the document of the request's address, if it is there."""
+        row = entry.document_uuid and Document.objects.filter(document_uuid=entry.document_uuid).first()
+        if not row:
+            return str(entry.document_uuid or "-")
+        return format_html('<a href="{}">{}</a>', reverse("admin:edfi_api_document_change", args=[row.pk]), row.pk)
+
+    def _refuse_without_permission(self, request: HttpRequest) -> None:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+
+    def _audit(self, request: HttpRequest, event: str, **facts: object) -> None:
+        if request.user.has_perm(_KEYS):
+            audit.administered(event, by=request.user.get_username(), **facts)

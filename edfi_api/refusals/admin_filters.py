@@ -1,0 +1,93 @@
+"""Filters of the list of refusals. The choices come from the counts of open entries, which are few."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from edfi_api.operation.administration.reference_filters import row_in
+from edfi_api.refusals.models import OpenRefusals, Refusal
+from edfi_api.security.models import ApiClient, Vendor
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Open entries, unless others are chosen."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        return [("resolved", "resolved"), ("all", "all")]
+
+    def choices(self, changelist: ChangeList) -> Any:
+        choices = list(super().choices(changelist))
+        choices[0]["display"] = "open"
+        return iter(choices)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        if self.value() == "all":
+            return queryset
+        return queryset.filter(resolved_at__isnull=self.value() != "resolved")
+
+
+class VendorFilter(admin.SimpleListFilter):
+    """The vendors whose clients have open entries."""
+
+    title = "vendor"
+    parameter_name = "vendor"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        clients = OpenRefusals.objects.values("client")
+        vendors = Vendor.objects.filter(applications__api_clients__in=clients).distinct().order_by("name")
+        return [(str(row), name) for row, name in vendors.values_list("pk", "name")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        chosen = self.value()
+        if chosen is None:
+            return queryset
+        clients = ApiClient.objects.filter(application__vendor=row_in(chosen)).values_list("pk", flat=True)
+        return queryset.filter(client__in=list(clients))
+
+
+class ClientFilter(admin.SimpleListFilter):
+    """The clients that have open entries."""
+
+    title = "client"
+    parameter_name = "client"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        clients = ApiClient.objects.filter(pk__in=OpenRefusals.objects.values("client")).order_by("name")
+        return [(str(row), name) for row, name in clients.values_list("pk", "name")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        chosen = self.value()
+        return queryset if chosen is None else queryset.filter(client=row_in(chosen))
+
+
+class _TextFilter(admin.SimpleListFilter):
+    parameter_name: str
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        known = OpenRefusals.objects.order_by(self.parameter_name).values_list(self.parameter_name, flat=True)
+        return [(value, value) for value in known.distinct()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        chosen = self.value()
+        return queryset if chosen is None else queryset.filter(**{self.parameter_name: chosen})
+
+
+class ResourceFilter(_TextFilter):
+    """The resources with open entries."""
+
+    title = "resource"
+    parameter_name = "resource"
+
+
+class ProblemFilter(_TextFilter):
+    """The problem types of open entries."""
+
+    title = "problem"
+    parameter_name = "problem"

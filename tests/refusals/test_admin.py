@@ -1,0 +1,181 @@
+"""The ledger in the admin: list, overview, activity, CSV."""
+
+import csv
+import io
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from edfi_api.refusals.models import Refusal
+from tests.api.test_admin import client_of
+from tests.factories import STUDENT
+from tests.refusals.conftest import client_id
+from tests.refusals.test_recording import PERIOD
+
+LIST = "/admin/refusals/refusal/"
+KEY = "NK#classPeriodName=First#schoolReference.schoolId=7"
+
+
+@pytest.fixture
+def steward(db):
+    return client_of(User.objects.create(username="steward", is_staff=True, is_superuser=True))
+
+
+@pytest.fixture
+def helper(db):
+    """May see refusals, but no keys."""
+    user = User.objects.create(username="helper", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="view_refusal"))
+    return client_of(user)
+
+
+@pytest.fixture
+def two(api, refused):
+    api.post("/classPeriods", PERIOD)
+    api.post("/students", STUDENT | {"birthDate": "never"})
+    return refused()
+
+
+def shown(client, query=""):
+    response = client.get(LIST + query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_refusals_are_listed_with_client_key_and_cause(steward, two):
+    page = shown(steward)
+
+    assert KEY in page
+    assert "School NK#schoolId=7 is missing" in page
+    assert ">tests<" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "has_period", "has_student"),
+    [
+        ("?state=resolved", False, False),
+        ("?state=all", True, True),
+        ("?resource=/ed-fi/classPeriods", True, False),
+        ("?problem=bad-request:data-validation-failed", False, True),
+        ("?status=409", True, False),
+        ("?client=9999", False, False),
+        ("?vendor=nonsense", False, False),
+        ("?q=organization=7", True, False),
+        ("?q=604822", False, True),
+        ("?q=%25", False, False),
+    ],
+)
+def test_filters_and_search(steward, two, query, has_period, has_student):
+    page = shown(steward, query)
+
+    assert (KEY in page, "NK#studentUniqueId=604822" in page) == (has_period, has_student)
+
+
+def test_a_refusal_is_found_by_its_correlation_id(steward, two):
+    page = shown(steward, f"?q={two[0].correlation_id}")
+
+    assert KEY in page
+    assert "604822" not in page
+
+
+def test_keys_and_messages_need_a_permission(helper, steward, two, log):
+    pages = [
+        shown(helper),
+        shown(helper, "?q=604822"),
+        helper.get(f"{LIST}{two[0].pk}/change/").content.decode(),
+        helper.get(f"{LIST}overview/").content.decode(),
+    ]
+    full = steward.get(f"{LIST}{two[0].pk}/change/").content.decode()
+
+    assert not any("schoolId=7" in page or "The referenced School" in page for page in pages)
+    assert KEY in full
+    assert "The referenced School item does not exist." in full
+
+
+def test_a_look_at_keys_is_audited(helper, steward, two, caplog):
+    shown(helper)
+    assert "refusals listed" not in caplog.text
+
+    shown(steward)
+
+    assert 'event="refusals listed" by=steward' in caplog.text
+
+
+def test_the_overview_links_numbers_to_lists(steward, two):
+    page = steward.get(f"{LIST}overview/").content.decode()
+
+    assert "resource=/ed-fi/classPeriods" in page
+    assert "problem=data-conflict%3Aunresolved-reference" in page
+    assert "School NK#schoolId=7 is missing" in page
+
+
+def test_the_activity_of_clients_is_shown(steward, api, two, refused):
+    api.post("/students", STUDENT)
+    refused()
+
+    page = steward.get(f"{LIST}activity/").content.decode()
+
+    assert f"client={client_id()}" in page
+
+
+@pytest.mark.parametrize("path", ["", "overview/", "activity/"])
+def test_pages_need_a_permission(path, db):
+    client = client_of(User.objects.create(username="nobody", is_staff=True))
+
+    assert client.get(LIST + path).status_code == 403
+
+
+@pytest.mark.parametrize(("path", "most"), [("", 14), ("overview/", 6), ("activity/", 4)])
+def test_pages_take_a_bounded_number_of_queries(steward, two, path, most):
+    steward.get(LIST + path)
+
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        steward.get(LIST + path)
+
+    assert len(queries) <= most, [query["sql"] for query in queries]
+
+
+def test_csv_has_what_was_selected(steward, two, caplog):
+    form = {"action": "export_csv", "_selected_action": [str(two[0].pk)]}
+
+    response = steward.post(LIST, form)
+
+    header, row = csv.reader(io.StringIO(b"".join(response.streaming_content).decode("utf-8-sig")))
+    assert (row[header.index("client")], row[header.index("natural_key")]) == ("tests", KEY)
+    assert 'event="refusals exported" by=steward' in caplog.text
+
+
+def test_csv_needs_the_permission_for_keys(helper, two):
+    form = {"action": "export_csv", "_selected_action": [str(two[0].pk)]}
+
+    assert helper.post(LIST, form)["Location"] == LIST
+
+
+def test_entries_cannot_be_changed(steward, two):
+    assert steward.post(f"{LIST}{two[0].pk}/change/", {}).status_code == 403
+    assert steward.post(f"{LIST}{two[0].pk}/delete/", {"post": "yes"}).status_code == 403
+    assert Refusal.objects.count() == 2
+
+
+def test_a_command_exports_the_ledger(two, capsys):
+    call_command("export_refusals", format="jsonl", client="tests", since="2020-01-01")
+
+    assert [line.count(KEY) for line in capsys.readouterr().out.splitlines()] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"client": "unknown"}, 'There is no client "unknown".'),
+        ({"since": "yesterday"}, "--since: 'yesterday' is not a day such as 2026-11-22."),
+        ({"since": "2026-13-01"}, "--since: '2026-13-01' is not a day such as 2026-11-22."),
+    ],
+)
+def test_the_export_names_what_it_cannot_use(options, reason, db):
+    with pytest.raises(CommandError, match="^" + reason.replace(".", r"\.")):
+        call_command("export_refusals", **options)
