@@ -7,7 +7,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles check bench bench-data bench-batches bench-sql-views drill-backup drill-failover lock
+.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles check bench bench-data bench-batches bench-data-stores bench-sql-views drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
 	@echo 'make bench-batches  measure batches beside single requests'
+	@echo 'make bench-data-stores  measure requests to many data stores, and beside the outage of one'
 	@echo 'make bench-sql-views  measure SQL over the views beside the same over plain tables, a million enrollments'
 	@echo 'make drill-backup  back up with pgBackRest under load, and restore to a moment; needs root, pgbackrest, postgresql'
 	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'
@@ -77,6 +78,10 @@ bench-sql-views: $(VENV)/ready-for-tests
 
 bench-batches: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.benchmarks.batches $(BENCH)
+
+# More arguments: make bench-data-stores BENCH='--registered 1000 --seconds 10'
+bench-data-stores: $(VENV)/ready-for-tests
+	@$(BIN)/python -m tests.benchmarks.data_stores $(BENCH)
 
 SIZE ?= 1000000
 bench-data: $(VENV)/ready-for-tests

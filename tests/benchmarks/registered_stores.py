@@ -1,0 +1,171 @@
+"""Many registered data stores that share a few databases, for benchmarks."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from django.conf import settings
+from django.test import override_settings
+
+from edfi_api.data_stores.encryption import encrypt
+from meadowlark.embedded_postgres import EmbeddedPostgres
+from meadowlark.postgres_programs import binaries
+from tests.ports import free_port, is_answering
+from tests.robustness.accounts import ACCOUNT, let_in
+from tests.robustness.real_server import RealServer
+from tests.robustness.waiting import wait_until
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
+
+KEY = "a key of benchmarks"
+# The store of the outage.
+DISTRICT = 2
+_POOLER = """
+[databases]
+* = host={socket} user=meadowlark
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+max_client_conn = 500
+"""
+
+
+class StoreServer(RealServer):
+    """A server with route qualifiers on the control database of another."""
+
+    def __init__(self, home: Path, control: RealServer) -> None:
+        super().__init__(
+            home,
+            MEADOWLARK_ROUTE_QUALIFIERS="districtId",
+            MEADOWLARK_STORE_KEY=KEY,
+            MEADOWLARK_STORE_SECONDS="1",
+            MEADOWLARK_WORKERS="1",
+            MEADOWLARK_THREADS="8",
+        )
+        self._control = control
+
+    @property
+    def data(self) -> Path:
+        return self._control.data
+
+    def start_database(self) -> None:
+        self.database_url = self._control.database_url
+
+    def new_credentials(self, client: str) -> dict[str, str]:
+        """Those of the other server's client."""
+        return self._control.credentials
+
+
+class OtherServer:
+    """A PostgreSQL server that can be killed."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self.start()
+
+    def start(self) -> None:
+        self.postgres = EmbeddedPostgres(self._home)
+        self.postgres.__enter__()
+
+    def stop(self) -> None:
+        self.postgres.__exit__(None, None, None)
+
+    def restart(self, seconds: float) -> None:
+        """Kills it, and starts it after so many seconds. In the main thread: it ends with the one that started it."""
+        os.kill(int((self._home / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
+        self.stop()
+        time.sleep(seconds)
+        self.start()
+
+
+class RegisteredStores:
+    """`districtId` 1, 2, 3, ... in copies of the control database."""
+
+    def __init__(self, control: RealServer, databases: int) -> None:
+        self._control = control
+        self._names = [f"store_{number}" for number in range(databases)]
+        for name in self._names:
+            self._copy(control.database_url, name)
+
+    def register(self, first: int, last: int) -> None:
+        with psycopg.connect(self._control.database_url) as control, control.cursor() as cursor:
+            strings = self._strings(self._control.database_url)
+            cursor.executemany(
+                "INSERT INTO data_store (id, name, type, state, connection, revision)"
+                " VALUES (%s, %s, '', 'online', %s, 1)",
+                [(number, f"district {number}", strings[number % len(strings)]) for number in range(first, last + 1)],
+            )
+            cursor.execute(
+                "INSERT INTO data_store_context (data_store_id, key, value)"
+                " SELECT id, 'districtId', id::text FROM data_store"
+            )
+            cursor.execute(
+                "INSERT INTO api_client_data_store (api_client_id, data_store_id)"
+                " SELECT security_apiclient.id, data_store.id FROM security_apiclient, data_store"
+            )
+
+    def lead_to(self, url: str) -> None:
+        """All of them to the databases of the server at this URL."""
+        with psycopg.connect(self._control.database_url, autocommit=True) as control:
+            for number, string in enumerate(self._strings(url)):
+                control.execute(
+                    "UPDATE data_store SET connection = %s, revision = revision + 1 WHERE id %% %s = %s",
+                    [string, len(self._names), number],
+                )
+
+    @contextmanager
+    def on_another_server(self, number: int, home: Path) -> Iterator[OtherServer]:
+        """This one is, within the context."""
+        other = OtherServer(home)
+        try:
+            dump = [binaries() / "pg_dump", "--format=custom", "--dbname", self._control.database_url]
+            dumped = subprocess.run(dump, check=True, capture_output=True)
+            restore = [binaries() / "pg_restore", "--no-owner", "--dbname", other.postgres.url]
+            subprocess.run(restore, input=dumped.stdout, check=True)
+            with psycopg.connect(self._control.database_url, autocommit=True) as control:
+                control.execute(
+                    "UPDATE data_store SET connection = %s, revision = revision + 1 WHERE id = %s",
+                    [_encrypted(other.postgres.url), number],
+                )
+            yield other
+        finally:
+            other.stop()
+
+    def _copy(self, url: str, name: str) -> None:
+        with psycopg.connect(url.replace("/meadowlark?", "/postgres?"), autocommit=True) as server:
+            server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'meadowlark'")
+            server.execute(f"CREATE DATABASE {name} TEMPLATE meadowlark")
+
+    def _strings(self, url: str) -> list[str]:
+        return [_encrypted(url.replace("/meadowlark?", f"/{name}?")) for name in self._names]
+
+
+def _encrypted(url: str) -> str:
+    with override_settings(EDFI_API={**settings.EDFI_API, "STORE_KEYS": (KEY,)}):
+        return encrypt(url)
+
+
+@contextmanager
+def running_pooler(control: RealServer, folder: Path) -> Iterator[str]:
+    """PgBouncer in transaction mode in front of the control database's server; its URL as a connection string."""
+    let_in(control.data, control.database_url)
+    port = free_port()
+    configuration = folder / "pgbouncer.ini"
+    configuration.write_text(_POOLER.format(socket=control.data, port=port))
+    account = ["--user", ACCOUNT] if os.geteuid() == 0 else []
+    process = subprocess.Popen(["pgbouncer", "--quiet", *account, str(configuration)])
+    try:
+        wait_until(lambda: is_answering(port), 10)
+        yield f"postgresql://meadowlark@127.0.0.1:{port}/meadowlark?pool=transaction"
+    finally:
+        process.terminate()
+        process.wait(10)
