@@ -23,8 +23,8 @@ _MANY_ROWS = 100_000
 
 def served(rules: Iterable[Rule], surface: Surface) -> list[Rule]:
     """The rules for the served standard."""
-    standard = standard_of(surface)
-    return [rule for rule in rules if not rule.standards or standard in rule.standards]
+    names = {standard_of(surface), surface.core_project.version}
+    return [rule for rule in rules if not rule.standards or not names.isdisjoint(rule.standards)]
 
 
 def problems(rule: Rule, surface: Surface, using: str) -> Iterator[Problem]:

@@ -100,6 +100,13 @@ def test_rules_for_other_standards_are_left_out(rules) -> None:
     assert rules.check() == ["0 rule(s) without problems, 1 for other standards"]
 
 
+def test_a_standard_has_the_name_of_its_package_and_its_version(rules, surface) -> None:
+    for name in (surface.core_project.package_name.rpartition("-")[2], surface.core_project.version):
+        rules.write("s1.sql", STUDENTS.replace("short =", f'standards = ["{name}"]\nshort ='))
+
+        assert rules.check() == ["1 rule(s) without problems"]
+
+
 def test_nothing_is_executed(rules) -> None:
     rules.write("s1.sql", f"{PLAIN}*/\nSELECT 1 AS education_organization_id, pg_sleep(60)::text AS key")
 
