@@ -140,6 +140,13 @@ def _object(value: Any) -> dict[str, Any]:
     return {name.lower(): each for name, each in value.items()}
 
 
+def _own_object(value: Any) -> dict[str, Any]:
+    """With names as they are spelt."""
+    if value is not None and not isinstance(value, dict):
+        raise ValueError(value)
+    return value or {}
+
+
 def _item_text(value: Any) -> str:
     if not isinstance(value, str) or "\0" in value:
         raise ValueError(value)
@@ -153,5 +160,6 @@ _READERS: Mapping[Kind, Callable[[Any], Any]] = {
     Kind.INTEGERS: _list_of(lambda value: _number(value, _LARGEST_INTEGER)),
     Kind.LONG_INTEGERS: _list_of(lambda value: _number(value, _LARGEST_LONG)),
     Kind.OBJECTS: _list_of(_object),
+    Kind.OBJECT: _own_object,
     Kind.TEXTS: _list_of(_item_text),
 }

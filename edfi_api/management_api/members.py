@@ -24,6 +24,7 @@ class Kind(Enum):
     INTEGERS = {"type": ["array", "null"], "items": {"type": "integer", "format": "int32"}}
     LONG_INTEGERS = {"type": ["array", "null"], "items": {"type": "integer", "format": "int64"}}
     OBJECTS = {"type": ["array", "null"], "items": {"type": "object"}}
+    OBJECT = {"type": ["object", "null"]}
     TEXTS = {"type": ["array", "null"], "items": {"type": "string"}}
 
 

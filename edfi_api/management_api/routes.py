@@ -10,6 +10,7 @@ from edfi_api.addresses import below, fixed_path
 from edfi_api.conf import api_settings
 
 from .addresses import Address
+from .claims_upload import CurrentView, ReloadView, UploadView
 from .collections import Collection
 from .connect import IntrospectView, RegisterView, RevokeView, TokenView
 from .information import HealthView, InformationView, JwksView, OpenIdView
@@ -18,7 +19,7 @@ from .v2 import claim_sets as claim_sets_v2
 from .v2 import collections as v2
 from .v2 import hierarchy as hierarchy_v2
 from .v2 import ods_instances
-from .v3 import hierarchy
+from .v3 import hierarchy, tree_editing
 from .v3.api_clients import ApiClients
 from .v3.applications import Applications
 from .v3.authorization_metadata import AuthorizationMetadataView
@@ -89,8 +90,9 @@ _V2: Mapping[str, type[Collection]] = {
 }
 _VIEWS: Mapping[str, Mapping[str, type[Any]]] = {
     "v3": {
-        "resourceClaims": hierarchy.ResourceClaimsView,
-        "resourceClaims/<id>": hierarchy.ResourceClaimsView,
+        "resourceClaims": tree_editing.ResourceClaimsList,
+        "resourceClaims/import": tree_editing.ClaimsImportView,
+        "resourceClaims/<id>": tree_editing.ResourceClaimItem,
         "resourceClaimActions": hierarchy.ResourceClaimActionsView,
         "resourceClaimActionAuthStrategies": hierarchy.ResourceClaimActionAuthStrategiesView,
         "actions": hierarchy.ActionsView,
@@ -106,6 +108,11 @@ _VIEWS: Mapping[str, Mapping[str, type[Any]]] = {
         "authorizationStrategies": hierarchy_v2.AuthorizationStrategiesView,
         "tenants": hierarchy_v2.TenantsView,
         "tenants/<name>": hierarchy_v2.TenantsView,
+    },
+    "management": {
+        "upload-claims": UploadView,
+        "reload-claims": ReloadView,
+        "current-claims": CurrentView,
     },
 }
 
@@ -127,7 +134,8 @@ _STATE: _Further = {"dataStores/<id>/state": (DataStores, {"put": "state"})}
 def _addresses_of_views() -> Iterator[Address]:
     for version, views in _VIEWS.items():
         for path, view in views.items():
-            yield Address(version, path, view, {"get": "get"}, is_view_set=False)
+            methods = [method for method in ("get", "post", "put", "delete") if hasattr(view, method)]
+            yield Address(version, path, view, {method: method for method in methods}, is_view_set=False)
 
 
 def _further_addresses(version: str, further: _Further) -> Iterator[Address]:
