@@ -47,6 +47,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "drop_sql_views": {},
     "export_dbt_sources": {"output": ["--output", "sources.yml"]},
     "export_api_schema": {"output": ["--output", "ApiSchema.json"]},
+    "export_claim_set": {"name": ["SISVendor"]},
     "export_documents": {"output": ["--output", "exported"]},
     "export_refusals": {},
     "generate_demo_district": {"output": ["--output", "district"], "students": ["--students", "200"]},

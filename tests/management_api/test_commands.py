@@ -1,5 +1,6 @@
 """Commands for management clients."""
 
+import json
 from io import StringIO
 
 import pytest
@@ -43,6 +44,18 @@ def test_a_client_is_made_listed_given_a_new_secret_and_disabled(anonymous: Mana
 def test_unknown_clients_are_refused(anonymous: Managing) -> None:
     with pytest.raises(CommandError, match='There is no management client "Nobody"'):
         run("rotate_management_secret", "Nobody")
+
+
+def test_an_exported_claim_set_is_imported(management: Managing) -> None:
+    exported = json.loads("\n".join(run("export_claim_set", "sisvendor")))
+    assert exported["claimSetName"] == "SISVendor"
+
+    made = management.post("/v3/claimSets/import", exported | {"claimSetName": "Mine"}).json()
+
+    again = management.get(f"/v3/claimSets/{made['id']}/export").json()
+    assert again["resourceClaims"] == exported["resourceClaims"]
+    with pytest.raises(CommandError, match='There is no claim set "Nothing"'):
+        run("export_claim_set", "Nothing")
 
 
 def test_the_deployment_check_warns_of_open_registration(configured, settings) -> None:

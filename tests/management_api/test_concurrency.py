@@ -36,6 +36,26 @@ def test_imports_of_one_name_make_one_claim_set(committing: Managing) -> None:
         assert grant.actions in (["Read"], ["Create"])
 
 
+def test_a_claim_set_is_renamed_while_it_is_imported(committing: Managing) -> None:
+    for number in range(ROUNDS):
+        name = f"Mine{number}"
+        id_ = _import(committing, name, "Read").json()["id"]
+        renamed = {"id": id_, "claimSetName": f"Other{number}"}
+
+        answers = at_once(
+            partial(_import, committing, name, "Create"), partial(committing.put, f"/v3/claimSets/{id_}", renamed)
+        )
+
+        assert [answer.status_code for answer in answers] == [201, 204]
+        sets = ClaimSet.objects.filter(name__in=[name, f"Other{number}"])
+        grants = {each.name: [grant.actions for grant in each.grants.all()] for each in sets}
+        # Whichever came first: renamed with the new grants, or renamed and a new one made.
+        assert grants in (
+            {f"Other{number}": [["Create"]]},
+            {f"Other{number}": [["Read"]], name: [["Create"]]},
+        )
+
+
 def test_an_application_and_the_claim_set_it_names_find_each_other(committing: Managing) -> None:
     vendor = created_id(committing.post("/v3/vendors", VENDOR))
     for number in range(ROUNDS):

@@ -63,6 +63,12 @@ class ClaimSets(Collection):
             application_names=ArraySubquery(applications.order_by("name", "pk").values("name"))
         )
 
+    def found(self, id_: str | int, *, for_update: bool = False) -> Any:
+        if for_update:
+            # Every change of claims locks this row first, so that none waits for the other.
+            ClaimsVersion.objects.select_for_update().first()
+        return super().found(id_, for_update=for_update)
+
     def represent(self, row: Any) -> dict[str, Any]:
         return {
             "id": row.pk,
