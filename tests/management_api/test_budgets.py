@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative
 from edfi_api.profiles.models import Profile
+from edfi_api.security.hashers import ClientSecretHasher
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ClaimSet, Vendor
 from tests.management_api.conftest import Managing
 
@@ -37,8 +38,10 @@ def _many(management: Managing) -> None:
     applications = Application.objects.bulk_create(
         Application(vendor=vendor, name="a", claim_set_name=f"c{vendor.pk}") for vendor in vendors
     )
+    # Hashed once: the field would hash each of them by a million rounds.
+    hashed = ClientSecretHasher().hash("secret")
     clients = ApiClient.objects.bulk_create(
-        ApiClient(application=each, name="a", client_secret="x", client_id=f"key-{each.pk}") for each in applications
+        ApiClient(application=each, name="a", client_secret=hashed, client_id=f"key-{each.pk}") for each in applications
     )
     stores = DataStore.objects.bulk_create(DataStore(name=f"s{number}", type="x") for number in range(NUMBER))
     DataStoreContext.objects.bulk_create(DataStoreContext(data_store=each, key="k", value="v") for each in stores)
