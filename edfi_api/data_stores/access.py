@@ -11,7 +11,7 @@ from edfi_api.storage.data_store import data_store
 from edfi_api.storage.recent_writers import Replicas
 
 from .breaker import Breaker, is_failure
-from .databases import alias_of, is_connected
+from .databases import alias_of, has_met_an_error, is_connected
 from .exceptions import (
     ConnectionUnusable,
     DataStoreReadOnly,
@@ -78,7 +78,8 @@ class StoreVisit(Visit):
             raise
 
     def failed_by(self, error: BaseException) -> None:
-        if is_failure(error):
+        # The control database or a replica may have failed.
+        if is_failure(error) and has_met_an_error(self.using):
             self._has_failed = True
             self._breaker.failed()
 

@@ -69,6 +69,13 @@ def is_connected(alias: str) -> bool:
     return wrapper is not None and wrapper.connection is not None and not wrapper.connection.closed
 
 
+def has_met_an_error(alias: str) -> bool:
+    """Whether this thread's connection to it has been refused, or had another error than one of data or integrity,
+    since the request began to use it."""
+    wrapper = getattr(connections._connections, alias, None)  # type: ignore[attr-defined]
+    return wrapper is not None and wrapper.errors_occurred
+
+
 def remove(alias: str) -> None:
     """The alias can no longer be used, except by threads that have a connection to it."""
     connections.settings.pop(alias, None)

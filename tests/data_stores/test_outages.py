@@ -11,6 +11,7 @@ from edfi_api.data_stores.load import Load
 from edfi_api.data_stores.routes import read_table
 from edfi_api.storage.data_store import data_store
 from tests.conftest import http
+from tests.ports import free_port
 
 STUDENTS = "/students"
 
@@ -123,6 +124,22 @@ def test_the_only_store_of_a_server_is_not_limited(configured, make_store, clien
     load = data_store(alias_of(read_table().stores[store.pk].primary)).state(Load)
     load._begun[1] = time.monotonic() - 60
 
+    assert client.get(STUDENTS).status_code == 200
+
+
+def test_an_outage_of_the_control_database_is_none_of_the_store(year, make_store, client_of, monkeypatch):
+    client = client_of(make_store("x", schoolYear="2027")).at("/2027")
+    assert client.get(STUDENTS).status_code == 200
+    control = connections["default"]
+    with monkeypatch.context() as away:
+        control.close()
+        away.setitem(control.settings_dict, "PORT", free_port())
+        # Profiles are read from the control database, behind the beginning of the visit.
+        accept = "application/vnd.ed-fi.student.any.readable+json"
+        answers = [client.get(STUDENTS, headers={"Accept": accept}).status_code for _ in range(2)]
+    control.close()
+
+    assert answers == [503, 503]
     assert client.get(STUDENTS).status_code == 200
 
 
