@@ -29,8 +29,9 @@ class Recorder:
 
     def __init__(self) -> None:
         self.pending = Pending()
-        # Client, data store and path of the resource of open entries; replaced by the thread.
-        self._awaited: set[tuple[int, int, str]] = set()
+        # Client, data store and path of the resource of open entries; replaced by the thread. None until it has been
+        # read after a rest: until then every success may resolve something.
+        self._awaited: set[tuple[int, int, str]] | None = None
         self._wake = threading.Event()
         self._end = threading.Event()
         self._start_lock = threading.Lock()
@@ -42,7 +43,8 @@ class Recorder:
             metrics.DROPPED.inc()
             return
         self.pending.count_refused(write.client, write.data_store, write.resource if write.preparer else "", write.at)
-        self._awaited.add((write.client, write.data_store, write.resource))
+        if (awaited := self._awaited) is not None:
+            awaited.add((write.client, write.data_store, write.resource))
         if self._is_resting:
             self._resume()
 
@@ -50,7 +52,8 @@ class Recorder:
         self.pending.count_accepted(client, data_store, resource, at)
         if self._is_resting:
             self._resume()
-        return (client, data_store, resource) in self._awaited
+        awaited = self._awaited
+        return awaited is None or (client, data_store, resource) in awaited
 
     def succeeded(self, write: AcceptedWrite) -> None:
         self.pending.append(write)
@@ -78,6 +81,7 @@ class Recorder:
             self._is_resting = False
             self._work(recording)
             recording.close()
+            self._awaited = None
             self._is_resting = True
             if self.pending:  # A request may have appended before it could see that the thread rests.
                 self._wake.set()

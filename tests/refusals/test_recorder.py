@@ -85,6 +85,17 @@ def test_a_queue_has_a_limit_of_bytes(monkeypatch):
     assert [waiting.append(refusal(), 100) for _ in range(3)] == [True, True, False]
 
 
+def test_a_process_that_wakes_reports_successes_until_it_has_read_what_is_open(monkeypatch):
+    monkeypatch.setattr(Recorder, "_resume", lambda self: None)
+    recorder = Recorder()
+    assert recorder.accepted(1, 0, "/ed-fi/students", 0.0)
+
+    recorder._awaited = {(2, 0, "/ed-fi/students")}
+
+    assert not recorder.accepted(1, 0, "/ed-fi/students", 0.0)
+    assert recorder.accepted(2, 0, "/ed-fi/students", 0.0)
+
+
 def test_metrics_have_refusals_and_open_entries(transactional_db):
     with closing(Recorder()) as recorder:
         recorder.refused(refusal())
