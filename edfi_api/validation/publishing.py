@@ -28,6 +28,8 @@ UPDATE validation_rule SET published_basis = %(basis)s, published_version = (
     SELECT change_version FROM validation_run WHERE id = %(run)s
 ) WHERE id = %(rule)s
 """
+# What appeared by another version of the rule, and was not compared wholly, is left to a full run.
+_INCOMPLETE = "UPDATE validation_rule SET published_version = NULL WHERE id = %(rule)s"
 _LAST_RUN = "UPDATE validation_rule SET published_run = %(run)s WHERE id = %(rule)s"
 _RECORD = """
 INSERT INTO validation_run_rule (
@@ -134,6 +136,8 @@ class Publisher:
             self._execute(Sql(_LAST_RUN))
             if basis:
                 self._execute(Sql(_COMPLETE, {"basis": basis}))
+            elif evaluation.is_full:
+                self._execute(Sql(_INCOMPLETE))
         return published
 
     def record(self, evaluation: Evaluation, published: Published = NOTHING) -> None:

@@ -271,7 +271,7 @@ class _RuleRun:
         if self.run.request.is_full:
             return "requested"
         if self.registered.published_version is None:
-            return "first run"
+            return "the last full run was not complete" if self.registered.published_basis else "first run"
         if self.registered.published_basis != self.run.values.basis(self.rule, values):
             return "another version, parameter, standard or day"
         return ""

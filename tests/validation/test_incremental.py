@@ -150,6 +150,23 @@ def test_violations_outside_the_scope_fail(rules: Rules, committing_api, rows) -
     assert rows(FULL)[0][2] == "returned a violation outside :scope"
 
 
+def test_after_a_truncated_run_of_another_version_a_run_is_full(rules: Rules, committing_api, rows) -> None:
+    """Otherwise what appeared by the other version would stay for ever."""
+    student(committing_api, "1", middleName="Ann")
+    student(committing_api, "2", middleName="Bea")
+    rules.write("s1.sql", STUDENTS)
+    rules.run()
+    rules.write("s1.sql", STUDENTS.replace("NOT d.body", "d.body").replace("short =", "row_limit = 1\nshort ="))
+    rules.run_with_failures()
+    assert rows("SELECT count(*) FROM validation_result WHERE resolved_at IS NULL") == [(1,)]
+    rules.write("s1.sql", STUDENTS)
+
+    rules.run()
+
+    assert rows(FULL) == [("S-1", True, "the last full run was not complete")]
+    assert rows("SELECT count(*) FROM validation_result WHERE resolved_at IS NULL") == [(0,)]
+
+
 def test_a_failed_run_is_made_up_for(rules: Rules, committing_api, rows) -> None:
     """What changed since the last run that succeeded counts."""
     rules.write("s1.sql", STUDENTS)
