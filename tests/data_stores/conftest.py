@@ -1,5 +1,7 @@
 """Data stores on two real servers: the control database on the one of all tests, documents on another one."""
 
+import fcntl
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,6 +25,7 @@ from edfi_api.security.models import ApiClient
 from meadowlark.embedded_postgres import VOLATILE, EmbeddedPostgres
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
+from tests.homes import copy_home
 
 _TEMPLATE = "template_of_stores"
 _SHARED = "shared"
@@ -61,20 +64,44 @@ class Databases:
 
 
 @pytest.fixture(scope="session")
-def second_server(django_db_setup: None, django_db_blocker: Any) -> Iterator[Databases]:
+def second_server(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Databases]:
     home = Path(tempfile.mkdtemp(prefix="meadowlark-stores-"))
-    with EmbeddedPostgres(home, VOLATILE) as server:
-        with django_db_blocker.unblock():
-            found = Databases(server.url, BaseDatabaseWrapper.ensure_connection)
-            found.run(f"CREATE DATABASE {_TEMPLATE} TEMPLATE template0")
-            databases.add("template", destination(found.url_of(_TEMPLATE)), "tests")
-            call_command("migrate", database="template", verbosity=0)
-            connections["template"].close()
-            del connections["template"]
-            databases.remove("template")
-        found.run(f"CREATE DATABASE {_SHARED} TEMPLATE {_TEMPLATE}")
-        yield found
+    base = tmp_path_factory.getbasetemp()
+    with django_db_blocker.unblock():
+        prepared = _prepared_server(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+        connect = BaseDatabaseWrapper.ensure_connection
+    copy_home(prepared, home / "home")
+    with EmbeddedPostgres(home / "home", VOLATILE) as server:
+        yield Databases(server.url, connect)
     shutil.rmtree(home)
+
+
+def _prepared_server(folder: Path) -> Path:
+    """The home of a server with the migrated databases, which the processes of a test run copy; one of them makes it.
+    Sockets need short paths, so it is made elsewhere."""
+    prepared = folder / "server_of_stores"
+    with (folder / "server_of_stores.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not prepared.exists():
+            home = Path(tempfile.mkdtemp(prefix="meadowlark-stores-"))
+            with EmbeddedPostgres(home / "home", VOLATILE) as server:
+                _migrate(Databases(server.url, BaseDatabaseWrapper.ensure_connection))
+            copy_home(home / "home", folder / "unfinished_server_of_stores")
+            (folder / "unfinished_server_of_stores").rename(prepared)
+            shutil.rmtree(home)
+    return prepared
+
+
+def _migrate(made: Databases) -> None:
+    made.run(f"CREATE DATABASE {_TEMPLATE} TEMPLATE template0")
+    databases.add("template", destination(made.url_of(_TEMPLATE)), "tests")
+    call_command("migrate", database="template", verbosity=0)
+    connections["template"].close()
+    del connections["template"]
+    databases.remove("template")
+    made.run(f"CREATE DATABASE {_SHARED} TEMPLATE {_TEMPLATE}")
 
 
 @pytest.fixture
