@@ -11,10 +11,10 @@ from psycopg import errors
 from edfi_api.model.surface.resource import Surface
 
 from .connections import reading
+from .faults import fault_of, resource_of
 from .finding import RuleFault, checked_columns
 from .query_text import ROW_LIMIT, QueryFault, parameters_in, violations_statement
 from .rule import SCOPE, Problem, Rule
-from .running import fault_of, resource_of
 from .values import Given, standard_of
 
 _SECONDS = 30

@@ -2,7 +2,6 @@
 
 import socket
 import time
-import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,17 +15,17 @@ from psycopg import errors
 
 from edfi_api.changes.change_queries.versions import newest_change_version
 from edfi_api.conf import api_settings
-from edfi_api.model.surface.resource import Resource, Surface
+from edfi_api.model.surface.resource import Surface
 from edfi_api.storage import resource_types
 
 from .connections import Connection, OutOfTime, Reading, connected, reading
-from .finding import Finder, Found, RuleFault, Staged
+from .faults import fault_of, resource_of
+from .finding import Finder, Found, Staged
 from .publishing import NOTHING, Compared, Evaluation, Outcome, Published, Publisher, retire
-from .query_text import QueryFault
 from .registered import Registered, register
 from .rule import Rule, Scope
 from .scoping import RunFully, Watched, changed_values
-from .values import Given, UnusableValue, given
+from .values import Given, given
 
 MOST_JOBS = 8
 _EXAMPLES = 20
@@ -291,23 +290,3 @@ class _RuleRun:
             self.found.types,
             self.run.values.basis(self.rule, values) if is_complete else None,
         )
-
-
-def resource_of(rule: Rule, surface: Surface) -> Resource:
-    """The resource of the offending documents. Raises RuleFault."""
-    resource = surface.resource_at(rule.resource)
-    if resource is None:
-        raise RuleFault(f"the standard has no resource {rule.resource}; one reads like ed-fi/students")
-    return resource
-
-
-def fault_of(error: Exception, rule: Rule) -> str:
-    """Why a rule failed, without values of documents. Class 42 is about names and syntax of the rule's own text."""
-    if isinstance(error, RuleFault | QueryFault | UnusableValue):
-        return str(error)
-    if isinstance(error, psycopg.Error):
-        state = error.sqlstate or ""
-        text = error.diag.message_primary if state.startswith("42") or state == "25006" else ""
-        return f"{type(error).__name__}{f': {text}' if text else ''} ({state})"
-    lines = [step.lineno for step in traceback.extract_tb(error.__traceback__) if step.filename == str(rule.path)]
-    return f"{type(error).__name__}{f' in line {lines[-1]}' if lines else ''}"

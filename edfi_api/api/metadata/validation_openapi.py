@@ -116,7 +116,6 @@ _RESULT_FILTERS: dict[str, Schema] = {
 def _schemas() -> dict[str, Schema]:
     counted = _object([], validationRuleReference=_RULE_REFERENCE, outcome=_TEXT, appeared=_LONG, resolved=_LONG)
     run = ["runIdentifier", "host", "ruleEngine"]
-    context = _object([], identificationCode=_TEXT, customizationValue=_TEXT)
     return {
         _RULE: _object(
             ["id", "ruleIdentifier", "ruleSource"],
@@ -135,29 +134,7 @@ def _schemas() -> dict[str, Schema]:
             rules={"type": "array", "items": counted},
             **_TAIL,
         ),
-        _RESULT: _object(
-            ["id", "resultIdentifier", "resourceType", "validationRuleReference", "educationOrganizationReference"],
-            id=_UUID,
-            resultIdentifier=_TEXT,
-            resourceType=_TEXT,
-            validationRuleReference=_RULE_REFERENCE,
-            validationRunReference=_object(run, **dict.fromkeys(run, _TEXT)),
-            educationOrganizationReference=_object(["educationOrganizationId"], educationOrganizationId=_LONG),
-            resourceId=_UUID,
-            resourceLink=_TEXT,
-            naturalKey=_TEXT,
-            studentReference=_object(["studentUniqueId"], studentUniqueId=_TEXT),
-            staffReference=_object(["staffUniqueId"], staffUniqueId=_TEXT),
-            namespace=_TEXT,
-            severityDescriptor=_TEXT,
-            category=_TEXT,
-            message=_TEXT,
-            additionalContexts={"type": "array", "items": context},
-            appearedDateTime=_MOMENT,
-            resolvedDateTime=_MOMENT,
-            changeVersion=_LONG,
-            **_TAIL,
-        ),
+        _RESULT: _result_schema(run),
         _DELETE: _object(
             ["id", "changeVersion", "keyValues"],
             id=_UUID,
@@ -166,3 +143,30 @@ def _schemas() -> dict[str, Schema]:
         ),
         _VERSIONS: _object([], oldestChangeVersion=_LONG, newestChangeVersion=_LONG),
     }
+
+
+def _result_schema(run: list[str]) -> Schema:
+    context = _object([], identificationCode=_TEXT, customizationValue=_TEXT)
+    return _object(
+        ["id", "resultIdentifier", "resourceType", "validationRuleReference", "educationOrganizationReference"],
+        id=_UUID,
+        resultIdentifier=_TEXT,
+        resourceType=_TEXT,
+        validationRuleReference=_RULE_REFERENCE,
+        validationRunReference=_object(run, **dict.fromkeys(run, _TEXT)),
+        educationOrganizationReference=_object(["educationOrganizationId"], educationOrganizationId=_LONG),
+        resourceId=_UUID,
+        resourceLink=_TEXT,
+        naturalKey=_TEXT,
+        studentReference=_object(["studentUniqueId"], studentUniqueId=_TEXT),
+        staffReference=_object(["staffUniqueId"], staffUniqueId=_TEXT),
+        namespace=_TEXT,
+        severityDescriptor=_TEXT,
+        category=_TEXT,
+        message=_TEXT,
+        additionalContexts={"type": "array", "items": context},
+        appearedDateTime=_MOMENT,
+        resolvedDateTime=_MOMENT,
+        changeVersion=_LONG,
+        **_TAIL,
+    )
