@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection
 
 from edfi_api.security.claims_store import stored_claims
 from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, ClaimSet, Grant, Vendor
+from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, Vendor
 
 SANDBOX_DEFAULTS = "EdFiSandboxDefaults"
 CLIENTS, TOKENS = "security_apiclient", "oauth2_provider_accesstoken"
@@ -87,3 +87,25 @@ class TestSandboxDefaults:
         call_command("migrate", verbosity=0)
 
         assert stored_claims() == edited
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_all_applied_in_the_end")
+def test_applications_keep_their_claim_sets_by_name() -> None:
+    call_command("migrate", "security", "0008", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO security_vendor (name, namespace_prefixes) VALUES ('Lakeside', '{}') RETURNING id")
+        vendor = cursor.fetchone()[0]
+        cursor.execute(
+            "INSERT INTO security_application (vendor_id, name, claim_set_id, education_organization_ids)"
+            " SELECT %s, 'Roster', id, '{255901}' FROM security_claimset WHERE name = 'SISVendor'",
+            [vendor],
+        )
+
+    call_command("migrate", verbosity=0)
+
+    application = Application.objects.get()
+    assert (application.claim_set_name, application.claim_set.name) == ("SISVendor", "SISVendor")
+    assert ClaimSet.objects.get(name="SISVendor").is_system_reserved
+    with pytest.raises(IntegrityError, match="education_organization_ids_are_positive"):
+        Application.objects.update(education_organization_ids=[0])
