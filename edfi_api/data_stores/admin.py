@@ -73,8 +73,8 @@ class ConnectionForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         max_length=LONGEST,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "class": "vTextField"}),
-        help_text="postgresql://user:password@host/database, or env:MEADOWLARK_STORE_NAME. It is not shown again; "
-        "empty leaves it as it is.",
+        help_text="postgresql://user:password@host/database, or env: and the name of a variable. It is not shown "
+        "again; empty leaves it as it is.",
     )
 
     def clean_connection_string(self) -> str:
