@@ -98,7 +98,7 @@ def test_applications_keep_their_claim_sets_by_name() -> None:
         vendor = cursor.fetchone()[0]
         cursor.execute(
             "INSERT INTO security_application (vendor_id, name, claim_set_id, education_organization_ids)"
-            " SELECT %s, 'Roster', id, '{255901}' FROM security_claimset WHERE name = 'SISVendor'",
+            " SELECT %s, 'Roster', id, '{-1}' FROM security_claimset WHERE name = 'SISVendor'",
             [vendor],
         )
 
@@ -107,5 +107,21 @@ def test_applications_keep_their_claim_sets_by_name() -> None:
     application = Application.objects.get()
     assert (application.claim_set_name, application.claim_set.name) == ("SISVendor", "SISVendor")
     assert ClaimSet.objects.get(name="SISVendor").is_system_reserved
-    with pytest.raises(IntegrityError, match="education_organization_ids_are_positive"):
+    Application.objects.update(name="Roster 2", claim_set_name="Later")
+    with pytest.raises(IntegrityError, match="education organization id below 1"):
         Application.objects.update(education_organization_ids=[0])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_all_applied_in_the_end")
+def test_applications_without_a_claim_set_get_an_empty_one_when_migrations_are_reverted() -> None:
+    create_client("Roster", "SISVendor")
+    Application.objects.update(claim_set=None, claim_set_name="Later")
+    Application.objects.update(claim_set_name="Much later")
+    assert Application.objects.get().claim_set is None
+
+    call_command("migrate", "security", "0008", verbosity=0)
+    call_command("migrate", verbosity=0)
+
+    assert Application.objects.get().claim_set.name == "Much later"
+    assert not Grant.objects.filter(claim_set__name="Much later").exists()
