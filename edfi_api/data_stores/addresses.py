@@ -4,7 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 # The first segments of the paths that may follow a context; that of the data standard's version is added.
-FIXED = frozenset({"data", "metadata", "oauth", "changequeries", "relations", "batch", "bulk", "validation"})
+FIXED = frozenset(
+    {
+        "data", "metadata", "oauth", "changequeries", "relations", "batch", "bulk", "validation", "history",
+        "submissions",
+    }
+)  # fmt: skip
 # The first segments of paths without a context; the path of the admin is added.
 OUTSIDE = frozenset(
     {"health", "metrics", "docs", "static", "management", "connect", "v2", "v3", ".well-known", "favicon.ico"}

@@ -39,6 +39,19 @@ def visit_for_token_info(client: AuthenticatedClient, request: Request) -> Visit
     return _visit(found[0], request, is_write=False) if len(found) == 1 else None
 
 
+def data_store_in_address(client: AuthenticatedClient, request: Request) -> int | None:
+    """The id of the data store that the address leads to, whether or not its database can be used; None if the
+    address has no context, or the client uses the control database.
+
+    Raises DataStoreNotFound, NoDataStores and AuthenticationFailed.
+    """
+    segments = context_segments(request._request)
+    if len(segments) <= api_settings.MULTI_TENANCY:
+        _check_tenant(client, segments)
+        return None
+    return _store(client, str(request.auth), segments).id
+
+
 def _visit(store: Store, request: Request, *, is_write: bool) -> Visit:
     request._request.data_store = store.id  # type: ignore[attr-defined]  # for logs and metrics
     # Requests for other databases, if there are any, may have to wait for threads.

@@ -30,6 +30,8 @@ PATHS = [
     "/data/unknown/unknown",
     "/relations/v1/ed-fi/students/{id}",
     "/changeQueries/v1/availableChangeVersions",
+    "/history/v1/ed-fi/students/{id}",
+    "/validation/v1/validationResults",
 ]
 
 

@@ -7,10 +7,11 @@ import orjson
 
 from edfi_api.api.submissions.entries import as_text
 from edfi_api.api.submissions.parameters import CAUSE_PREFIX
+from edfi_api.api.submissions.sender import SENT, Sender
 from edfi_api.refusals.ledger import ledger_connection
 
 # A client has a limited number of open entries (REFUSALS_PER_CLIENT), which are read once.
-_CAUSES = """
+_CAUSES = f"""
 SELECT cause, min(problem), min(cause_text), min(awaited_resource), sum(entries)::bigint AS entries,
        sum(occurrences)::bigint, min(first_at), max(last_at), bool_and(cause_gone),
        jsonb_object_agg(resource, entries)::text
@@ -18,11 +19,11 @@ SELECT cause, min(problem), min(cause_text), min(awaited_resource), sum(entries)
     SELECT cause, resource, min(problem) AS problem, min(cause_text) AS cause_text,
            min(awaited_resource) AS awaited_resource, count(*) AS entries, sum(count) AS occurrences,
            min(first_at) AS first_at, max(last_at) AS last_at, bool_and(cause_gone) AS cause_gone
-      FROM refusal WHERE client = %(client)s AND resolved_at IS NULL GROUP BY cause, resource
+      FROM refusal WHERE {SENT} AND resolved_at IS NULL GROUP BY cause, resource
   ) AS by_resource
  GROUP BY cause ORDER BY entries DESC, cause LIMIT %(size)s OFFSET %(offset)s
 """
-_COUNT = "SELECT count(DISTINCT cause) FROM refusal WHERE client = %s AND resolved_at IS NULL"
+_COUNT = f"SELECT count(DISTINCT cause) FROM refusal WHERE {SENT} AND resolved_at IS NULL"
 
 CSV_COLUMNS = (
     "id",
@@ -41,17 +42,17 @@ CSV_COLUMNS = (
 PlaceOf = Callable[[str], int]
 
 
-def causes(client: int, size: int, offset: int, place_of: PlaceOf) -> list[dict[str, Any]]:
+def causes(sender: Sender, size: int, offset: int, place_of: PlaceOf) -> list[dict[str, Any]]:
     """Those with most entries first, then in loading order."""
     with ledger_connection().cursor() as cursor:
-        cursor.execute(_CAUSES, {"client": client, "size": size, "offset": offset})
+        cursor.execute(_CAUSES, sender.parameters | {"size": size, "offset": offset})
         found = [_members(*row) for row in cursor]
     return sorted(found, key=lambda cause: (-cause["entries"], min(place_of(path) for path in cause["resources"])))
 
 
-def count(client: int) -> int:
+def count(sender: Sender) -> int:
     with ledger_connection().cursor() as cursor:
-        cursor.execute(_COUNT, [client])
+        cursor.execute(_COUNT, sender.parameters)
         return int(cursor.fetchone()[0])
 
 

@@ -1,37 +1,34 @@
 """What a client has sent: open entries by resource and problem, and accepted and refused writes."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from edfi_api.api.submissions.causes import PlaceOf
 from edfi_api.api.submissions.entries import as_text
+from edfi_api.api.submissions.sender import SENT, Sender
 from edfi_api.refusals.ledger import ledger_connection
 
-_OPEN = """
+_OPEN = f"""
 SELECT resource, problem, sum(entries)::bigint FROM open_refusals
- WHERE client = %(client)s AND entries > 0 GROUP BY resource, problem
+ WHERE {SENT} AND entries > 0 GROUP BY resource, problem
 """
-_RESOLVED = """
-SELECT resource, count(*) FROM refusal WHERE client = %(client)s AND resolved_at > %(day)s GROUP BY resource
+_RESOLVED = f"""
+SELECT resource, count(*) FROM refusal WHERE {SENT} AND resolved_at > %(day)s GROUP BY resource
 """
-_ACTIVITY = """
+_ACTIVITY = f"""
 SELECT resource, coalesce(sum(accepted) FILTER (WHERE hour > %(day)s), 0)::bigint,
        coalesce(sum(refused) FILTER (WHERE hour > %(day)s), 0)::bigint,
        sum(accepted)::bigint, sum(refused)::bigint, max(last_accepted_at), max(last_refused_at)
-  FROM submission_hour WHERE client = %(client)s AND hour > %(week)s GROUP BY resource
+  FROM submission_hour WHERE {SENT} AND hour > %(week)s GROUP BY resource
 """
 
 
-def summary(client: int, place_of: PlaceOf) -> list[dict[str, Any]]:
+def summary(sender: Sender, place_of: PlaceOf) -> list[dict[str, Any]]:
     """An object for each resource with anything to say, in loading order. Writes to unknown resources have none."""
     now = timezone.now()
-    facts: dict[str, int | datetime] = {
-        "client": client,
-        "day": now - timedelta(days=1),
-        "week": now - timedelta(days=7),
-    }
+    facts = {**sender.parameters, "day": now - timedelta(days=1), "week": now - timedelta(days=7)}
     found: dict[str, dict[str, Any]] = {}
 
     def of(resource: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.status import HTTP_204_NO_CONTENT
 
 from edfi_api.api.submissions import causes, entries, parameters
+from edfi_api.api.submissions.sender import Sender
 from edfi_api.api.submissions.summary import summary
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
 from edfi_api.api.viewsets.responses import MOST_IN_MEMORY, EmptyResponse, JsonTextResponse, json_file_response
@@ -20,6 +21,7 @@ from edfi_api.queries.exceptions import UnknownQueryField
 from edfi_api.refusals.csv_text import csv_blocks
 from edfi_api.refusals.ledger import Ledger, ledger_connection
 from edfi_api.refusals.models import Refusal
+from edfi_api.security.data_stores import data_store_in_address
 
 _CSV = "text/csv"
 _CSV_HEADERS = {"Content-Type": "text/csv; charset=utf-8"}
@@ -27,9 +29,11 @@ _ROWS_AT_ONCE = 1_000
 
 
 class SubmissionsView(EdFiView):
-    """The ledger is in the control database, whichever data stores the client has."""
+    """The ledger is in the control database. An address with a context has the entries of its data store, one without
+    those of all data stores of the client."""
 
     detail = None
+    sender: Sender
     # Paths of resources with their places in the loading order. DRF's `as_view` accepts only attributes of the class.
     places: Mapping[str, int] = {}
 
@@ -39,11 +43,13 @@ class SubmissionsView(EdFiView):
             raise ResourceNotFound
 
     def choose_database(self, request: Any) -> None:
-        """None has to be chosen."""
+        """None has to be chosen: entries can be read while the database of the data store is away."""
+        self.sender = Sender(request.user.row_id, data_store_in_address(request.user, request))
 
-    def refusals(self, request: EdFiRequest) -> "QuerySet[Refusal]":
+    def refusals(self) -> "QuerySet[Refusal]":
         """The client's own."""
-        return Refusal.objects.filter(client=request.user.row_id)
+        own = Refusal.objects.filter(client=self.sender.client)
+        return own if self.sender.data_store is None else own.filter(data_store=self.sender.data_store)
 
     def place_of(self, path: str) -> int:
         """The place of a resource in the loading order; unknown ones are last."""
@@ -54,7 +60,7 @@ class RefusalsView(SubmissionsView):
     """Entries by `sequence`, so that a client can read on from the last one that it has seen."""
 
     def get(self, request: EdFiRequest) -> HttpResponseBase:
-        found = self.refusals(request).filter(parameters.read(request.query_params)).order_by("sequence")
+        found = self.refusals().filter(parameters.read(request.query_params)).order_by("sequence")
         page = self.paginator.read_offset(request)
         headers = {"Total-Count": str(found.count())} if page.wants_total else {}
         if _wants_csv(request):
@@ -69,19 +75,19 @@ class RefusalView(SubmissionsView):
     """One entry; those of other clients do not exist."""
 
     def get(self, request: EdFiRequest, refusal_id: str) -> HttpResponseBase:
-        return _json(entries.members(self._entry(request, refusal_id)))
+        return _json(entries.members(self._entry(refusal_id)))
 
     def delete(self, request: EdFiRequest, refusal_id: str) -> HttpResponseBase:
         """Close it; it appears again if it occurs again."""
-        entry = self._entry(request, refusal_id)
+        entry = self._entry(refusal_id)
         ledger = Ledger(ledger_connection())
         with ledger.changes():
-            ledger.dismiss(request.user.row_id, entry.id)
+            ledger.dismiss(entry.client, entry.id)
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
 
-    def _entry(self, request: EdFiRequest, refusal_id: str) -> Refusal:
+    def _entry(self, refusal_id: str) -> Refusal:
         id_ = parameters.as_uuid(refusal_id)
-        entry = self.refusals(request).filter(id=id_).first() if id_ else None
+        entry = self.refusals().filter(id=id_).first() if id_ else None
         if entry is None:
             raise ResourceNotFound
         return entry
@@ -92,9 +98,9 @@ class CausesView(SubmissionsView):
 
     def get(self, request: EdFiRequest) -> HttpResponseBase:
         parameters.refuse_all_but_paging(request.query_params)
-        page, client = self.paginator.read_offset(request), request.user.row_id
-        found = causes.causes(client, page.size, page.offset, self.place_of)
-        headers = {"Total-Count": str(causes.count(client))} if page.wants_total else {}
+        page = self.paginator.read_offset(request)
+        found = causes.causes(self.sender, page.size, page.offset, self.place_of)
+        headers = {"Total-Count": str(causes.count(self.sender))} if page.wants_total else {}
         if _wants_csv(request):
             return _csv(causes.CSV_COLUMNS, map(causes.row, found), headers)
         return _json(found, headers)
@@ -106,7 +112,7 @@ class SummaryView(SubmissionsView):
     def get(self, request: EdFiRequest) -> HttpResponseBase:
         for name in request.query_params:
             raise UnknownQueryField(name)
-        return _json(summary(request.user.row_id, self.place_of))
+        return _json(summary(self.sender, self.place_of))
 
 
 def _wants_csv(request: EdFiRequest) -> bool:

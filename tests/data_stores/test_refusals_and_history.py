@@ -1,0 +1,100 @@
+"""Refusals and versions of documents behind a context: those of the data store in the address."""
+
+import pytest
+
+from edfi_api import addresses
+from edfi_api.data_stores.addresses import FIXED, OUTSIDE
+from edfi_api.data_stores.models import State
+from edfi_api.data_stores.stores import create_data_store
+from tests.conftest import http
+from tests.data_stores.test_tenants import STUDENT, Tenant
+from tests.data_stores.test_which_store_answers import NOT_FOUND, _problem
+from tests.refusals.conftest import recorder  # noqa: F401  A fixture.
+
+REFUSALS = "/submissions/v1/refusals"
+SUBMISSIONS = (REFUSALS, "/submissions/v1/causes", "/submissions/v1/summary")
+REFUSED = STUDENT | {"birthDate": "never"}
+
+
+@pytest.fixture
+def years(configured, make_store, client_of):
+    """A client with a data store for each of two years."""
+    configured("schoolYear")
+    return client_of(make_store("2026", schoolYear="2026"), make_store("2027", schoolYear="2027"))
+
+
+@pytest.fixture
+def two(configured, db, store_databases):
+    """Tenants that share nothing but the server."""
+    configured(MULTI_TENANCY=True)
+    made = iter([store_databases.create(), store_databases.create()])
+
+    def store(tenant):
+        return create_data_store("main", tenant=tenant, connection=next(made), state=State.ONLINE)
+
+    lakeside, grand_bend = Tenant("Lakeside", store, {}), Tenant("Grand-Bend", store, {})
+    return lakeside.at("/lakeside"), grand_bend.at("/grand-bend")
+
+
+def test_every_route_is_recognized_behind_a_context():
+    fixed = {value for name, value in vars(addresses).items() if name.isupper() and isinstance(value, str)}
+
+    assert {each.partition("/")[0].casefold() for each in fixed} - {""} <= FIXED | OUTSIDE
+
+
+def test_a_history_is_that_of_the_data_store_in_the_address(years):
+    old, new = years.at("/2026"), years.at("/2027")
+    id_ = old.post("/students", STUDENT)["Location"].rpartition("/")[2]
+    path = f"/history/v1/ed-fi/students/{id_}"
+
+    assert [each["operation"] for each in old.get(path).json()] == ["insert"]
+    assert new.get(path).status_code == 404
+    assert _problem(years.get(path)) == NOT_FOUND
+
+
+def test_refusals_are_those_of_the_data_store_in_the_address(years, recorder):  # noqa: F811
+    old, new = years.at("/2026"), years.at("/2027")
+    for client, number in ((old, "1"), (new, "2"), (new, "3")):
+        assert client.post("/students", REFUSED | {"studentUniqueId": number}).status_code == 400
+    recorder.flush()
+
+    assert [each["naturalKey"] for each in old.get(REFUSALS).json()] == ["NK#studentUniqueId=1"]
+    assert [each["entries"] for each in old.get("/submissions/v1/causes").json()] == [1]
+    assert [each["entries"] for each in new.get("/submissions/v1/causes").json()] == [2]
+    [summary] = new.get("/submissions/v1/summary").json()
+    assert (summary["open"], summary["activity"]["refusedLast24Hours"]) == (2, 2)
+    [entry] = old.get(REFUSALS).json()
+    assert new.get(f"{REFUSALS}/{entry['id']}").status_code == 404
+    assert new.delete(f"{REFUSALS}/{entry['id']}").status_code == 404
+    assert old.delete(f"{REFUSALS}/{entry['id']}").status_code == 204
+    assert [path for path in SUBMISSIONS if _problem(years.at("/2099").get(path)) != NOT_FOUND] == []
+
+
+def test_an_address_without_context_has_the_refusals_of_all_data_stores(years, recorder):  # noqa: F811
+    for address in ("/2026", "/2027"):
+        years.at(address).post("/students", REFUSED)
+    recorder.flush()
+
+    assert len(years.get(REFUSALS).json()) == 2
+    assert [each["entries"] for each in years.get("/submissions/v1/causes").json()] == [2]
+    assert [each["open"] for each in years.get("/submissions/v1/summary").json()] == [2]
+
+
+def test_tenants_see_nothing_of_each_other(two, recorder):  # noqa: F811
+    ours, theirs = two
+    id_ = theirs.post("/students", STUDENT)["Location"].rpartition("/")[2]
+    theirs.post("/students", REFUSED)
+    recorder.flush()
+    [entry] = theirs.get(REFUSALS).json()
+    history = f"/history/v1/ed-fi/students/{id_}"
+
+    for path in SUBMISSIONS:
+        assert theirs.get(path).json() != []
+        assert ours.get(path).json() == []
+        assert _problem(ours.at("/grand-bend").get(path)) == NOT_FOUND
+        assert http().get(path).json()["errors"] == ["Missing tenant identifier in URL path."]
+    assert ours.get(f"{REFUSALS}/{entry['id']}").status_code == 404
+    assert ours.delete(f"{REFUSALS}/{entry['id']}").status_code == 404
+    assert len(theirs.get(history).json()) == 1
+    assert ours.get(history).status_code == 404
+    assert _problem(ours.at("/grand-bend").get(history)) == NOT_FOUND
