@@ -13,7 +13,7 @@ from edfi_api.analysis.sql_views.column_types import column_type
 from edfi_api.analysis.sql_views.fixed_tables import CREATE_DATE, DISCRIMINATOR, DOCUMENT, fixed_tables
 from edfi_api.analysis.sql_views.names import MAX_LENGTH, schema_name, table_name
 from edfi_api.analysis.sql_views.shape import RowKind, SqlColumn, SqlTable
-from edfi_api.model.metaed.model import SUBCLASS_KINDS, Entity, EntityKind, Model, PropertyType
+from edfi_api.model.metaed.model import SUBCLASS_KINDS, Entity, EntityKind, Model, Property, PropertyType
 from edfi_api.model.surface.columns import SURROGATE_ID, Column, sort_key
 from edfi_api.model.surface.declarations import Declarations
 from edfi_api.model.surface.identity import Identities
@@ -74,14 +74,20 @@ class _ModelTables:
         for table in nested:
             yield _sql_table(additions, table)
         for prop in additions.properties:
-            common = self._common_table(additions, prop.full_name) if prop.is_common_extension else None
-            if common is None:
-                continue
-            extension, *nested = self._tables.of_common_extension(prop, common)
-            if len(extension.columns) > len(common.key):
-                yield _sql_table(additions, extension)
-            for table in nested:
-                yield _sql_table(additions, table)
+            if prop.is_common_extension:
+                yield from self._of_common_extension(additions, prop)
+
+    def _of_common_extension(self, additions: Entity, override: Property) -> Iterator[SqlTable]:
+        """The tables of what a project adds to the items of a common; none if it adds nothing to the common, or the
+        extended entity does not have it."""
+        added, common = self._declarations.common_additions(override), self._common_table(additions, override.full_name)
+        if added is None or common is None:
+            return
+        extension, *nested = self._tables.of_common_extension(override, common)
+        if self._has_own_columns(added):
+            yield _sql_table(additions, extension)
+        for table in nested:
+            yield _sql_table(additions, table)
 
     def _has_own_columns(self, additions: Entity) -> bool:
         """Whether there is a table besides those of collections and commons. References to the extended entity itself

@@ -1,7 +1,8 @@
-"""Models of MetaEd projects and their views, each made once for all tests: that takes longer than most of them."""
+"""Models of MetaEd projects and their views, each made once for all tests, and what tests read of them."""
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 from edfi_api.analysis.sql_views.generation import all_views
@@ -25,3 +26,10 @@ def views_once(model: Model, surface: Surface, numbers: Mapping[ResourceName, in
     if key not in _views:
         _views[key] = all_views(model, surface, numbers)
     return _views[key]
+
+
+def model_columns(columns: list[str]) -> str:
+    """The columns with their marks and without types, up to those of the envelope."""
+    names = [f"{column.split()[0]}{'?' if column.endswith('?') else ''}" for column in columns]
+    own = takewhile(lambda name: name not in ("discriminator?", "createdate"), names)
+    return ", ".join(own)

@@ -1,10 +1,9 @@
 """Which tables a model has, and their columns in order with keys, types and nullability."""
 
-from itertools import takewhile
-
 import pytest
 
 from edfi_api.analysis.sql_views.tables import UnusableNames
+from tests.analysis.sql_views.models import model_columns
 
 CORE = """
 Shared String UniqueId max length 32
@@ -69,13 +68,6 @@ Common Ticket
 def tables(tables_of) -> dict[str, list[str]]:
     sample = SAMPLE.replace("  string Ticket is optional\n", "")
     return tables_of(CORE, Sample=sample)
-
-
-def model_columns(columns: list[str]) -> str:
-    """The columns with their marks and without types, up to those of the envelope."""
-    names = [f"{column.split()[0]}{'?' if column.endswith('?') else ''}" for column in columns]
-    own = takewhile(lambda name: name not in ("discriminator?", "createdate"), names)
-    return ", ".join(own)
 
 
 @pytest.mark.parametrize(
@@ -320,56 +312,106 @@ def test_keys_of_commons(tables_of) -> None:
     }
 
 
-EXTENDED = """
+PLACES = """
+Enumeration SchoolYear
+  item "2025-2026"
+Descriptor Colour
+Domain Entity Bus
+  integer BusId is part of identity
 Domain Entity Pupil
   integer PupilId is part of identity
-  common Book is optional collection
-Common Book
-  string Isbn is part of identity
+  inline common Engine is optional role name Spare
+  common Badge is optional collection role name Badge
+  string Note is optional collection role name Note
+  string Motto is optional role name Preferred shorten to Pref
+  string Motto is optional collection role name Former shorten to Form
+  string Same is optional role name Same
+  enumeration SchoolYear is optional collection role name Past
+  domain entity Bus is optional collection role name Old
+Inline Common Engine
+  descriptor Colour is optional collection role name Paint
+  domain entity Bus is optional collection role name Big
+  common Badge is optional collection
+  domain entity Bus is required role name Towing
+Common Badge
+  short BadgeNumber is part of identity
 """
 
 
-def test_common_extensions(tables_of) -> None:
-    added = """
-Common EdFi.Book additions
-  string Owner is optional
-  string Stamp is optional collection
-Domain Entity EdFi.Pupil additions
-  common extension EdFi.Book is optional collection
-"""
-    tables = {name: model_columns(columns) for name, columns in tables_of(EXTENDED, Sample=added).items()}
+def test_roles_and_inline_commons_in_names(tables_of) -> None:
+    tables = {name: model_columns(columns) for name, columns in tables_of(PLACES).items() if "pupil" in name}
 
     assert tables == {
-        "edfi.pupil": "*pupilid",
-        "edfi.pupilbook": "*pupilid, *isbn",
-        "sample.pupilbookextension": "*pupilid, *isbn, owner?",
-        "sample.pupilbookstamp": "*pupilid, *isbn, *stamp",
+        # A role is shortened in the name of a column, and repeated nowhere. What is below an optional inline common can
+        # be NULL, and a reference has its role in front of that of the inline common.
+        "edfi.pupil": "*pupilid, prefmotto?, same?, towingsparebusid?",
+        # The name of a table has the whole role, unless it is the name of the property; items of scalars have none.
+        "edfi.pupilformermotto": "*pupilid, *motto",
+        "edfi.pupilnote": "*pupilid, *note",
+        "edfi.pupilpastschoolyear": "*pupilid, *schoolyear",
+        "edfi.pupiloldbus": "*pupilid, *oldbusid",
+        "edfi.pupilsparebigbus": "*pupilid, *bigsparebusid",
+        "edfi.pupilsparepaintcolour": "*pupilid, *sparecolourdescriptorid",
+        # The table of a common has the role even then, and nothing of the inline common.
+        "edfi.pupilbadge": "*pupilid, *sparebadgenumber",
+        "edfi.pupilbadgebadge": "*pupilid, *badgenumber",
     }
 
 
-def test_additions_of_collections_alone_have_no_table_of_their_own(tables_of) -> None:
-    added = """
-Domain Entity EdFi.Pupil additions
-  string Nickname is optional collection
-  domain entity EdFi.Pupil is optional role name Best
+MERGED_FAR_AWAY = """
+Domain Entity School
+  integer SchoolId is part of identity
+Domain Entity Session
+  string SessionName is part of identity
+  domain entity School is part of identity
+Domain Entity Offering
+  string CourseCode is part of identity
+  domain entity Session is part of identity
+Domain Entity Section
+  string SectionId is part of identity
+  domain entity Offering is part of identity
+Domain Entity Grade
+  integer GradeId is part of identity
+  domain entity School is required
+  domain entity Offering is optional role name Near
+    merge NearOffering.Session.School with School
+  domain entity Section is optional role name Far
+    merge FarSection.Offering.Session.School with School
 """
 
-    tables = tables_of(EXTENDED, Sample=added)
 
-    assert [name for name in tables if name.startswith("sample")] == ["sample.pupilnickname"]
+def test_a_merge_of_more_than_three_steps_removes_no_column(tables_of) -> None:
+    columns = model_columns(tables_of(MERGED_FAR_AWAY)["edfi.grade"])
+
+    assert columns == (
+        "*gradeid, farcoursecode?, farschoolid?, farsectionid?, farsessionname?, nearcoursecode?, nearsessionname?,"
+        " schoolid"
+    )
 
 
-def test_two_columns_of_one_name_are_refused(tables_of) -> None:
-    core = """
-Domain Entity Pupil
-  integer AB is part of identity
-  integer AB is required role name A
-"""
-
+@pytest.mark.parametrize(
+    ("core", "reason"),
+    [
+        (
+            "Domain Entity Pupil\n  integer AB is part of identity\n  integer AB is required role name A\n",
+            "2 columns of edfi.pupil have the name ab",
+        ),
+        (
+            "Domain Entity Pupil\n  integer PupilId is part of identity\n  string Note is optional collection\n"
+            "Domain Entity PupilNote\n  integer NoteId is part of identity\n",
+            "2 tables have the name edfi.pupilnote",
+        ),
+        (
+            f"Domain Entity Pupil\n  integer PupilId is part of identity\n  bool {'Abcd' * 16} is optional\n",
+            f"the name of edfi.pupil.{'abcd' * 16} has more than 63 characters",
+        ),
+    ],
+)
+def test_names_that_cannot_be_kept_apart_are_refused(tables_of, core: str, reason: str) -> None:
     with pytest.raises(UnusableNames) as refused:
         tables_of(core)
 
-    assert str(refused.value) == "2 columns of edfi.pupil have the name ab"
+    assert str(refused.value) == reason
 
 
 def test_columns_are_sorted_without_regard_to_case(tables_of) -> None:
