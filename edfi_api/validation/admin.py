@@ -6,7 +6,7 @@ from uuid import UUID
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -172,6 +172,19 @@ class ValidationResultAdmin(ReadOnlyAdmin):
         "rule", "message", "description", "context", "document", "natural_key", "organization", "student", "staff",
         "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "validation_version",
     )  # fmt: skip
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        self._audit(request, "validation results listed")
+        return super().changelist_view(request, extra_context)
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        self._audit(request, "validation result shown", result=object_id)
+        return super().change_view(request, object_id, *args, **kwargs)
+
+    def _audit(self, request: HttpRequest, event: str, **facts: object) -> None:
+        """Results name persons. Refused requests are in the audit log anyway."""
+        if self.has_view_permission(request):
+            audit.administered(event, by=request.user.get_username(), **facts)
 
     @admin.display(description="natural key")
     def what(self, result: ValidationResult) -> str:

@@ -4,10 +4,13 @@ import orjson
 import pytest
 from django.db import connection
 
+from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
+from edfi_api.security.models import Application
 from tests.conftest import ApiTestClient, item_path, new_token
 from tests.factories import STUDENT
+from tests.profiles.definitions import profile_xml
 from tests.refusals.test_recording import PERIOD, store_school
 
 ABSENT_ID = "0193a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b"
@@ -163,6 +166,40 @@ def test_names_of_clients_of_other_vendors_are_left_out(student):
     other = ApiTestClient(new_token("another"))
 
     assert ["client" in each for each in history(other, student)] == [False, False, False]
+
+
+@pytest.fixture
+def bound(api):
+    """A client that is bound by profiles of students, each with the members that it hides."""
+
+    def client(*hidden: str):
+        token = new_token("bound")
+        for name in hidden:
+            definition = profile_xml("Student", f'ExcludeOnly: <Property name="{name}"/>', name=f"Hides-{name}")
+            store_profiles(read_definitions(definition), by="tests")
+        assign_profiles(Application.objects.get(name="bound"), [f"Hides-{name}" for name in hidden], by="tests")
+        return ApiTestClient(token)
+
+    return client
+
+
+def test_a_profile_hides_the_same_members_in_every_version(api, bound, student):
+    api.delete(student)
+
+    found = history(bound("middleName"), student)
+
+    assert [each["operation"] for each in found] == ["delete", "update", "update", "insert"]
+    assert found[1]["changes"] == [{"path": "$.lastSurname", "from": "Oritz", "to": "Ortiz"}]
+    assert "middleName" not in found[1]["body"]
+    assert found[3]["body"] == STUDENT
+    assert b"Ann" not in orjson.dumps(found)
+
+
+def test_several_profiles_leave_no_bodies(bound, student):
+    found = history(bound("middleName", "lastSurname"), student)
+
+    assert [("body" in each, "changes" in each) for each in found] == [(False, False)] * 3
+    assert not {b"Ann", b"Ortiz", b"Oritz"} & set(orjson.dumps(found).split(b'"'))
 
 
 def test_a_page_costs_a_bounded_number_of_queries(api, student, django_assert_max_num_queries):

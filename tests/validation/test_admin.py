@@ -41,6 +41,22 @@ def test_results_link_to_their_documents(admin_client, rows) -> None:
         assert (">studentUniqueId=1<" in found) == is_there, query
 
 
+def test_looks_at_results_are_audited(admin_client, rows, log) -> None:
+    [(number,)] = rows("SELECT id FROM validation_result")
+    stranger = Client()
+    stranger.force_login(User.objects.create_user("stranger", is_staff=True))
+    for path in ("", f"{number}/change/"):
+        assert stranger.get(f"{ADMIN}/validationresult/{path}").status_code == 403
+        assert admin_client.get(f"{ADMIN}/validationresult/{path}").status_code == 200
+
+    looks = [line for line in log.of("meadowlark.audit") if line["event"].startswith("validation result")]
+
+    assert [(line["event"], line["by"], line.get("result")) for line in looks] == [
+        ("validation results listed", "administrator", None),
+        ("validation result shown", "administrator", str(number)),
+    ]
+
+
 def test_the_page_of_a_document_has_its_open_results(admin_client, rules, committing_api) -> None:
     document = Document.objects.get(natural_key="NK#studentUniqueId=1")
     address = f"/admin/edfi_api/document/{document.pk}/change/"

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
 from edfi_api.security.claims_file import read_claims
@@ -182,7 +182,7 @@ def test_filters_states_and_pages(rules, committing_api, enroll) -> None:
     assert len(found(committing_api, f"maxChangeVersion={newest}")) == 5
 
 
-def test_all_results_as_csv(rules, committing_api, enroll) -> None:
+def test_all_results_as_csv(rules, committing_api, enroll, log) -> None:
     enroll("A", 77)
     enroll("B", 88)
     formula = EACH.replace("AS context", "AS context, '=1+1' AS message")
@@ -197,6 +197,8 @@ def test_all_results_as_csv(rules, committing_api, enroll) -> None:
     assert line.startswith("R-1,tests,Minor Validation Error,c,77,StudentSchoolAssociation,NK#entryDate=2025-08-20")
     assert ",A,,'=1+1,entryDate: 2025-08-20," in line
     assert client(99).get(RESULTS, HTTP_ACCEPT="text/csv").content.decode().count("\n") == 1
+    exports = [line for line in log.of("meadowlark.audit") if line["event"] == "validation results exported"]
+    assert len({line["client"] for line in exports}) == len(exports) == 2
 
 
 @pytest.mark.parametrize(
@@ -369,6 +371,61 @@ def test_owners_and_namespaces(rules, committing_api, enroll) -> None:
         token = new_token(strategy, strategy, education_organization_ids=[77], namespace_prefixes=["uri://x"])
 
         assert found(ApiTestClient(token)) == []
+
+
+def client_by(results: str, documents: str, *schools: int) -> ApiTestClient:
+    """A client that reads results by one strategy, and documents by another one."""
+    grants = [
+        {"claims": ["ed-fi-x-validations/validationResult"], "actions": ["Read"], "strategies": [results]},
+        {"claims": ["domains/everything"], "actions": ["Read"], "strategies": [documents]},
+    ]
+    name = f"{results} and {documents}"
+    load(read_claims(orjson.dumps({"claimSets": [{"name": name, "grants": grants}]})), by="tests")
+    return client(*schools, claim_set=name)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "seen"),
+    [
+        ("RelationshipsWithEdOrgsOnly", [("R-1", 77, "A"), ("R-1", 77, "B")]),
+        # Requires a student and a staff member, as it does of documents, and these results name no staff member.
+        ("RelationshipsWithEdOrgsAndPeople", []),
+        ("RelationshipsWithStudentsOnly", [("R-1", 77, "A"), ("R-1", 88, "A")]),
+        ("RelationshipsWithStudentsOnlyThroughResponsibility", []),
+    ],
+)
+def test_results_by_organizations_and_people(rules, enroll, strategy: str, seen: list[Any]) -> None:
+    """A is enrolled at the client's school, B is not; there are results about both at both schools."""
+    enroll("A", 77)
+    enroll("B", 88)
+    about = "SELECT school AS education_organization_id, x AS student_unique_id, x AS key, ARRAY[]::bigint[] "
+    write(rules, "R-1", about + "AS other_document_ids " + PEOPLE + " CROSS JOIN unnest(ARRAY[77, 88]) school")
+    rules.run()
+
+    assert found(client_by(strategy, "NoFurtherAuthorizationRequired", 77)) == seen
+
+
+def test_a_custom_view_decides_about_the_documents_of_results(rules, enroll, rows) -> None:
+    enroll("A", 77)
+    enroll("B", 77)
+    write(rules, "R-1", EACH)
+    rules.run()
+    rows_of = "SELECT document_uuid FROM document WHERE natural_key = 'NK#studentUniqueId=A'"
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA auth")
+        cursor.execute(f"CREATE VIEW auth.StudentWithPets AS {rows_of}")
+    try:
+        reader = client_by("NoFurtherAuthorizationRequired", "StudentWithPets")
+
+        assert found(reader) == [("R-1", 77, "A")]
+        assert reader.get(f"{RESULTS}?totalCount=true")["Total-Count"] == "1"
+        assert reader.get(RESULTS, HTTP_ACCEPT="text/csv").content.decode().count("studentUniqueId=") == 1
+        # Results refer to no student document, so the view cannot decide about them.
+        refused = client_by("StudentWithPets", "NoFurtherAuthorizationRequired").get(RESULTS)
+        assert refused.json()["type"] == "urn:ed-fi:api:system:configuration:security"
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP SCHEMA auth CASCADE")
 
 
 def test_a_profile_hides_what_a_result_quotes(rules, enroll) -> None:

@@ -14,6 +14,7 @@ from edfi_api.api.validation.query import VERSIONS, Field, choice, conditions
 from edfi_api.api.validation.rules import SEVERITY
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.changes.change_queries.windows import read_window
+from edfi_api.logs import audit
 from edfi_api.profiles.visibility import visibility_of
 from edfi_api.queries.parameters import refuse_filters
 from edfi_api.queries.selection import Window
@@ -108,7 +109,10 @@ class ResultsView(VisibleResultsView):
         order = "d.validation_version" if window.is_bounded else "d.id"
         selected = [Sql(_STATES[state]), _within(window), *found, visible]
         rows = Rows(item, RESULTS, selected, order)
-        return csv_response(rows, self.rows) if wants_csv(request) else self.page(page, rows)
+        if not wants_csv(request):
+            return self.page(page, rows)
+        audit.administered("validation results exported", client=request.user.key)
+        return csv_response(rows, self.rows)
 
 
 class ResultView(VisibleResultsView):
