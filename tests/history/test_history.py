@@ -3,12 +3,13 @@
 import orjson
 import pytest
 from django.db import connection
+from openapi_schema_validator import OAS30ReadValidator
 
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from edfi_api.security.models import Application
-from tests.conftest import ApiTestClient, item_path, new_token
+from tests.conftest import ApiTestClient, http, item_path, new_token
 from tests.factories import STUDENT
 from tests.profiles.definitions import profile_xml
 from tests.refusals.test_recording import PERIOD, store_school
@@ -48,6 +49,16 @@ def test_versions_come_newest_first_with_what_they_changed(api, student):
         {"path": "$.lastSurname", "from": "Oritz", "to": "Ortiz"},
         {"path": "$.middleName", "to": "Ann"},
     ]
+
+
+def test_answers_fit_their_openapi_document(api, student):
+    api.delete(student)
+    document = http().get("/metadata/specifications/history-spec.json").json()
+    [content] = document["paths"]["/{project}/{endpoint}/{id}"]["get"]["responses"]["200"]["content"].values()
+    validator = OAS30ReadValidator(content["schema"] | {"components": document["components"]})
+
+    assert [error.message for error in validator.iter_errors(history(api, student))] == []
+    assert list(validator.iter_errors([{"changeVersion": 1}])) != []
 
 
 def test_pages_follow_each_other(api, student):

@@ -102,6 +102,11 @@ def test_specifications_are_listed_at_the_addresses_of_both_servers(db: None, pa
             "prefix": "Other",
         },
         {
+            "name": "History",
+            "endpointUri": "http://testserver/metadata/specifications/history-spec.json",
+            "prefix": "Other",
+        },
+        {
             "name": "Validation",
             "endpointUri": "http://testserver/metadata/specifications/validation-spec.json",
             "prefix": "Other",

@@ -8,6 +8,7 @@ from openapi_spec_validator import validate
 
 from edfi_api.api.metadata.change_queries_openapi import change_queries_openapi
 from edfi_api.api.metadata.discovery_openapi import discovery_openapi
+from edfi_api.api.metadata.history_openapi import history_openapi
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.api.metadata.relations_openapi import relations_openapi
 from edfi_api.api.metadata.submissions_openapi import submissions_openapi
@@ -36,6 +37,7 @@ def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
         descriptors_document,
         change_queries_openapi,
         relations_openapi,
+        history_openapi,
         submissions_openapi,
         discovery_openapi,
         validation_openapi,
@@ -91,6 +93,7 @@ def test_the_described_methods_are_those_served(document: dict[str, Any], api) -
         descriptors_document,
         change_queries_openapi,
         relations_openapi,
+        history_openapi,
         submissions_openapi,
         discovery_openapi,
         validation_openapi,

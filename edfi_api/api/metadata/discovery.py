@@ -74,6 +74,7 @@ def specifications(surface: Surface, root: str, profiles: Iterable[str] = ()) ->
         ("Change-Queries", addresses.CHANGE_QUERIES_SPECIFICATION, "Other"),
         *batch,
         ("Relations", addresses.RELATIONS_SPECIFICATION, "Other"),
+        ("History", addresses.HISTORY_SPECIFICATION, "Other"),
         *submissions,
         ("Validation", addresses.VALIDATION_SPECIFICATION, "Other"),
         ("Discovery", addresses.DISCOVERY_SPECIFICATION, "Other"),

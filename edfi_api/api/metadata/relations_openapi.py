@@ -60,7 +60,7 @@ def _operation() -> dict[str, Any]:
         "summary": "Lists the documents around a document.",
         "description": "Only documents are listed that the client may read.",
         "operationId": "getRelatedDocuments",
-        "parameters": [*_path_parameters(), *_query_parameters()],
+        "parameters": [*path_parameters(), *_query_parameters()],
         "responses": {
             "200": {
                 "description": "A page of related documents, in the order in which they were created.",
@@ -79,7 +79,8 @@ def _operation() -> dict[str, Any]:
     }
 
 
-def _path_parameters() -> list[dict[str, Any]]:
+def path_parameters() -> list[dict[str, Any]]:
+    """Those of the path of any document."""
     described = {
         "project": ("The project of the resource, as in its path.", {"type": "string", "example": "ed-fi"}),
         "endpoint": ("The endpoint of the resource.", {"type": "string", "example": "students"}),

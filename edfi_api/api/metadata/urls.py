@@ -12,6 +12,7 @@ from edfi_api.api.metadata.change_queries_openapi import change_queries_openapi
 from edfi_api.api.metadata.dependencies import graphml, load_steps
 from edfi_api.api.metadata.discovery import discovery_document, metadata_index
 from edfi_api.api.metadata.discovery_openapi import discovery_openapi
+from edfi_api.api.metadata.history_openapi import history_openapi
 from edfi_api.api.metadata.openapi import descriptors_document, resources_document
 from edfi_api.api.metadata.profile_publications import ProfilePublications
 from edfi_api.api.metadata.publication import COMPLETE_ADDRESS
@@ -76,6 +77,7 @@ def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern
         published(addresses.DESCRIPTORS_SPECIFICATION, descriptors, "descriptors-specification"),
         published(addresses.CHANGE_QUERIES_SPECIFICATION, change_queries_openapi, "change-queries-specification"),
         published(addresses.RELATIONS_SPECIFICATION, relations_openapi, "relations-specification"),
+        published(addresses.HISTORY_SPECIFICATION, history_openapi, "history-specification"),
         published(addresses.VALIDATION_SPECIFICATION, validation_openapi, "validation-specification"),
         published(addresses.DISCOVERY_SPECIFICATION, discovery_openapi, "discovery-specification"),
         fixed_path(addresses.PROFILE_SPECIFICATION, profile, "profile-specification"),
