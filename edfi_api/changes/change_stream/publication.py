@@ -4,7 +4,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import sql
 
 # README.md in this folder describes the rows.
-TABLES = ("resource_type", "document", "alias", "reference", "deleted_document", "key_change")
+TABLES = ("resource_type", "document", "alias", "reference", "deleted_document", "key_change", "organization_closure")
 
 
 def create_publication(name: str, using: str = DEFAULT_DB_ALIAS) -> str:

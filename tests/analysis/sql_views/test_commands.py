@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -196,6 +197,9 @@ def test_views_of_others_survive_a_further_column(views) -> None:
 def test_views_of_others_stop_a_change_of_columns_unless_they_may_go(views) -> None:
     query("CREATE VIEW public.mine AS SELECT schoolid FROM edfi.school")
     query("CREATE MATERIALIZED VIEW public.yours AS SELECT * FROM public.mine")
+    query(
+        "CREATE FUNCTION public.theirs() RETURNS bigint LANGUAGE sql RETURN (SELECT count(schoolid) FROM edfi.school)"
+    )
     views_now = changed("edfi.school", more=False)
 
     with pytest.raises(ViewsNotInstalled) as refused:
@@ -204,6 +208,7 @@ def test_views_of_others_stop_a_change_of_columns_unless_they_may_go(views) -> N
     owner = query("SELECT current_user")[0][0]
     assert refused.value.args == (
         "others have built on views that have to be dropped, since their columns change (edfi.school):",
+        f"function theirs() of {owner}",
         f"materialized view yours of {owner}",
         f"view mine of {owner}",
         "--drop-dependents drops them too",
@@ -265,6 +270,46 @@ def test_the_system_check_finds_views_of_another_model(views) -> None:
 def test_an_unknown_reader_is_refused(views) -> None:
     with pytest.raises(CommandError, match="there is no role nobody_at_all"):
         run("create_sql_views", "--reader", "nobody_at_all")
+
+
+def test_a_standard_in_an_api_schema_file_is_refused(views, settings, tmp_path: Path) -> None:
+    file = tmp_path / "ApiSchema.json"
+    file.write_text("{}")
+    settings.EDFI_API = {**settings.EDFI_API, "DATA_STANDARD": str(file)}
+
+    with pytest.raises(CommandError, match=r"ApiSchema\.json is an ApiSchema file.* need the MetaEd text"):
+        run("create_sql_views")
+
+
+def test_resource_types_that_are_missing_are_named(views) -> None:
+    query("UPDATE resource_type SET name = 'Pupil' WHERE name = 'Student'")
+
+    with pytest.raises(CommandError, match="the database has no resource types for Student: run migrate"):
+        run("create_sql_views")
+
+
+def test_row_numbers_that_will_exceed_the_columns_are_warned_of(views, documents, resource_named) -> None:
+    """From half of what 32 bits hold."""
+    documents.store(resource_named("Student"))
+    assert "32 bits" not in run("create_sql_views", "--schema", "util")
+
+    query("ALTER TABLE document ALTER COLUMN id RESTART WITH 1073741824")
+    documents.store(resource_named("Staff"))
+
+    assert "The newest document is row 1,073,741,824; beyond 2,147,483,647 views" in run(
+        "create_sql_views", "--schema", "util"
+    )
+
+
+def test_functions_run_with_the_rights_of_the_reader(views) -> None:
+    """Those with the rights of their owner could change something for it."""
+    executable = query(
+        "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef"
+        " AND has_function_privilege(%s, oid, 'EXECUTE')",
+        READER,
+    )
+
+    assert executable == []
 
 
 def test_the_reader_reads_every_view_and_no_table(views) -> None:
