@@ -79,6 +79,11 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, VersionPages, ReadOn
         "identities",
     ]
 
+    def get_fieldsets(self, request: HttpRequest, obj: Document | None = None) -> Any:
+        """Results of validation for users who may view them."""
+        may_view = request.user.has_perm("validation.view_validationresult")
+        return [each for each in super().get_fieldsets(request, obj) if may_view or each[0] != "Validation"]
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         """Without bodies, which are loaded for the page of a single document. Ordered by the list, since the rank of a
         search is annotated here."""

@@ -150,6 +150,10 @@ class DataStoreAdmin(TenantOwnedAdmin):
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         return {}
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Refuse lookups by the connection string, also an encrypted one: a filter would reveal it."""
+        return not lookup.startswith("connection") and super().lookup_allowed(lookup, value, request)
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_fields(request, obj)
         can_enter = self.has_add_permission(request) if obj is None else self.has_change_permission(request, obj)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet, Value
 from django.http import HttpRequest, HttpResponse
@@ -26,6 +26,8 @@ from edfi_api.refusals.personal_data import is_hashed
 MOST_EXPORTED = 1_000_000
 _KEYS = "refusals.view_refusal_keys"
 _HIDDEN = "hidden"
+# Filters by them would reveal natural keys and messages character by character.
+_FIELDS_WITH_KEYS = {"subject", "natural_key", "paths", "errors", "cause", "cause_text", "awaited"}
 
 
 @admin.register(Refusal)
@@ -70,6 +72,16 @@ class RefusalAdmin(ReadOnlyAdmin):
         shows_keys = Value(request.user.has_perm(_KEYS) and not is_hashed())
         found: QuerySet[Refusal] = super().get_queryset(request)
         return found.annotate(shows_keys=shows_keys)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Refuse filters of addresses by what the user may not view."""
+        if lookup.partition("__")[0] in _FIELDS_WITH_KEYS and not request.user.has_perm(_KEYS):
+            return False
+        return super().lookup_allowed(lookup, value, request)
+
+    def has_export_permission(self, request: HttpRequest) -> bool:
+        """The file has natural keys and messages."""
+        return request.user.has_perm(_KEYS)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Refusal], search_term: str
@@ -124,12 +136,9 @@ class RefusalAdmin(ReadOnlyAdmin):
         }
         return TemplateResponse(request, "edfi_api/refusal_activity.html", context)
 
-    @admin.action(description="Export as CSV", permissions=["view"])
-    def export_csv(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> HttpResponseBase | None:
+    @admin.action(description="Export as CSV", permissions=["export"])
+    def export_csv(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> HttpResponseBase:
         """The selected entries; with "select all", those of the filters."""
-        if not request.user.has_perm(_KEYS):
-            self.message_user(request, "Exporting requires the permission to view natural keys.", messages.ERROR)
-            return None
         audit.administered("refusals exported", by=request.user.get_username())
         rows = exported_rows(queryset.order_by("id")[:MOST_EXPORTED])
         return StreamingHttpResponse(

@@ -1,5 +1,8 @@
 """Consumers and dead letters in the admin."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -15,6 +18,9 @@ from edfi_api.conf import api_settings
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
 from edfi_api.startup import current_surface
+
+# An error quotes the values that a handler could not process.
+_FIELDS_OF_DOCUMENTS = {"natural_key", "change", "error", "last_line", "traceback"}
 
 
 class RemovableAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
@@ -33,7 +39,10 @@ class ChangeConsumerAdmin(RemovableAdmin):
 
 @admin.register(DeadLetter)
 class DeadLetterAdmin(RemovableAdmin):
-    """Dead letters can be delivered again after the error is fixed, or deleted."""
+    """Dead letters can be delivered again after the error is fixed, or deleted.
+
+    What they have of a document is shown to users who may view documents.
+    """
 
     list_display = ["handler", "resource", "natural_key", "failed_at", "attempts", "last_line"]
     list_filter = ["handler"]
@@ -41,6 +50,16 @@ class DeadLetterAdmin(RemovableAdmin):
     fields = ["handler", "resource", "natural_key", "change_version", "failed_at", "attempts", "traceback", "change"]
     readonly_fields = ["traceback"]
     actions = ["deliver_again"]
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return _shown_to(request, super().get_list_display(request))
+
+    def get_fields(self, request: HttpRequest, obj: DeadLetter | None = None) -> Any:
+        return _shown_to(request, super().get_fields(request, obj))
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Refuse filters that would reveal a document character by character."""
+        return bool(_shown_to(request, [lookup.partition("__")[0]])) and super().lookup_allowed(lookup, value, request)
 
     @admin.display(description="error")
     def last_line(self, letter: DeadLetter) -> str:
@@ -64,3 +83,8 @@ class DeadLetterAdmin(RemovableAdmin):
         self.message_user(
             request, f"{delivered} delivered, {failed} failed again.", messages.WARNING if failed else messages.SUCCESS
         )
+
+
+def _shown_to(request: HttpRequest, fields: Iterable[Any]) -> list[Any]:
+    may_view = request.user.has_perm("edfi_api.view_document")
+    return [field for field in fields if may_view or field not in _FIELDS_OF_DOCUMENTS]

@@ -25,7 +25,7 @@ class DeadLetter(models.Model):
         db_table = "dead_letter"
 
     def __str__(self) -> str:
-        return f"{self.handler}: {self.resource} {self.natural_key}"
+        return f"{self.handler}: {self.resource}, change {self.change_version}"
 
     @classmethod
     def keep(cls, handler: str, change: Change, error: str, attempts: int, using: str) -> Self:

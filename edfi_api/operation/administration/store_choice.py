@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, DELETION, LogEntry
 from django.contrib.contenttypes.models import ContentType
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError
 from django.db.models import Model, QuerySet
@@ -179,7 +179,13 @@ def choice_url(request: HttpRequest) -> str:
 
 
 def choose_view(site: admin.AdminSite, request: HttpRequest) -> HttpResponse:
-    """The page that asks: all data stores, or those whose name or context has the text of `?q=`."""
+    """The page that asks: all data stores, or those whose name or context has the text of `?q=`.
+
+    Raises PermissionDenied for users without a page that shows a data store.
+    """
+    pages = [page for page in site._registry.values() if isinstance(page, OfDataStoreAdmin)]
+    if not any(page.has_view_permission(request) for page in pages):
+        raise PermissionDenied
     table = routes().after_a_miss()
     text = request.GET.get("q", "").strip().casefold()
     stores = sorted(table.stores.values(), key=lambda store: store.id)
