@@ -12,7 +12,7 @@ from edfi_api.analysis.sql_views.people import Person, PersonJoins
 from edfi_api.analysis.sql_views.rows import Rows, Steps
 from edfi_api.analysis.sql_views.shape import Envelope, SqlColumn, SqlTable
 from edfi_api.documents.securables import SecurableKind
-from edfi_api.model.metaed.model import SUBCLASS_KINDS, Entity, Property, PropertyType
+from edfi_api.model.metaed.model import SUBCLASS_KINDS, Property, PropertyType
 from edfi_api.model.surface.columns import Column
 from edfi_api.model.surface.resource import JsonPath
 
@@ -30,10 +30,9 @@ ROW_NUMBER = "d.id::integer"
 
 @dataclass(slots=True)
 class Columns:
-    """The expressions of the columns of one table, which belongs to `owner`; collects the joins that they need."""
+    """The expressions of the columns of one table; collects the joins that they need."""
 
     table: SqlTable
-    owner: Entity
     rows: Rows
     bodies: Bodies
     joins: PersonJoins = field(default_factory=PersonJoins)
@@ -66,7 +65,7 @@ class Columns:
 
     def _paths(self, body: Body, column: SqlColumn, source: Column) -> list[JsonPath]:
         """The paths of the values that share the column; one that is always there suffices unless it can be null."""
-        found = (body.value(self.owner, path) for path in source.paths)
+        found = (body.value(self.table.owner, path) for path in source.paths)
         paths = list(dict.fromkeys(path for path in found if path is not None))
         if not paths:
             raise LookupError(f"{self.table}.{column.name}: {body.resource.name.resource} has no {source.path}")
@@ -95,9 +94,10 @@ class Columns:
                 return lambda base, steps: casts.cast(base, steps, prop, column.type)
 
     def _usi(self, column: SqlColumn, source: Column) -> str:
-        owner = self.bodies.model.entities[source.prop.declared_by]
-        (person,) = self.bodies.of(owner)
-        if owner.key in (self.owner.key, self.owner.base) and len(source.path) == 1:
+        declared_by = self.bodies.model.entities[source.prop.declared_by]
+        (person,) = self.bodies.of(declared_by)
+        owner = self.table.owner
+        if declared_by.key in (owner.key, owner.base) and len(source.path) == 1:
             return ROW_NUMBER
         unique_ids = {body.number: self._unique_id(body, column, source) for body in self.rows.bodies}
         return self.joins.usi(Person.of(person), self.rows.by_type(unique_ids))

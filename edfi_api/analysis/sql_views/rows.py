@@ -97,15 +97,13 @@ class Rows:
 
 
 def _place(table: SqlTable, body: Body) -> JsonPath | None:
-    if table.entity is None:
-        return None
     match table.rows:
         case RowKind.DOCUMENT:
             return JsonPath(())
         case RowKind.EXTENSION | RowKind.COMMON_EXTENSION:
-            return body.extension(table.entity, table.path)
+            return body.extension(table.owner, table.path)
         case _:
-            return body.object(table.entity, table.path)
+            return body.object(table.owner, table.path)
 
 
 def _array_paths(place: JsonPath) -> list[Steps]:

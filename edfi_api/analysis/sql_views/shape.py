@@ -80,5 +80,12 @@ class SqlTable:
         return f"{self.schema}.{self.name}"
 
     @property
+    def owner(self) -> Entity:
+        """Its declaration. Raises LookupError for the table of all descriptors, which belongs to none."""
+        if self.entity is None:
+            raise LookupError(f"{self} belongs to no declaration")
+        return self.entity
+
+    @property
     def primary_key(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns if column.is_key)

@@ -60,11 +60,10 @@ def views(tables: Iterable[SqlTable], bodies: Bodies) -> Iterator[View]:
 
 
 def _model_table(table: SqlTable, bodies: Bodies) -> View:
-    owner = _entity(table)
-    rows = Rows.of(table, bodies.of(owner))
+    rows = Rows.of(table, bodies.of(table.owner))
     if not rows.bodies:
         return _empty(table)
-    columns = Columns(table, owner, rows, bodies)
+    columns = Columns(table, rows, bodies)
     values = [(column.name, columns.expression(column)) for column in table.columns]
     joined = [*rows.from_clauses(), *columns.joins.clauses()]
     return _view(table, values, joined, rows.conditions(), sorted(body.number for body in rows.bodies))
@@ -82,7 +81,7 @@ def _fixed(table: SqlTable, bodies: Bodies) -> View:
         types = sorted(descriptors)
         discriminator = _discriminator(descriptors)
     else:
-        types = [bodies.number(_entity(table))]
+        types = [bodies.number(table.owner)]
         discriminator = "NULL"
     values = [(column.name, _fixed_value(column, discriminator)) for column in table.columns]
     return _view(table, values, ["public.document d"], [of_types(types)], types)
@@ -124,7 +123,7 @@ def _enumeration(table: SqlTable) -> View:
     """The items of the model, numbered from 1."""
     rows = ", ".join(
         f"({number}, {casts.literal(item.value)}, {casts.literal(item.documentation)})"
-        for number, item in enumerate(_entity(table).items, start=1)
+        for number, item in enumerate(table.owner.items, start=1)
     )
     values = [(column.name, _item_value(column)) for column in table.columns]
     return _view(table, values, [f"(VALUES {rows}) AS v (number, value, documentation)"], [])
@@ -140,12 +139,6 @@ def _item_value(column: SqlColumn) -> str:
             return f"v.value::{column.type}"
         case _:
             return f"NULL::{column.type}"
-
-
-def _entity(table: SqlTable) -> Entity:
-    if table.entity is None:
-        raise LookupError(f"{table} belongs to no declaration")
-    return table.entity
 
 
 def _view(
