@@ -57,7 +57,7 @@ class Predicate:
     `for_one_row` is fast for a single row; `for_many_rows` can use an index or is fast for many rows; `alone`, if
     given, is faster when it is the only condition. `finds_few`: `for_many_rows` matches few rows of a resource.
     `in_row_order`, if given, is the value to which `for_one_row` compares a column: its index returns the rows in the
-    order of row ids.
+    order of row ids. `organizations`, if given, is a condition on the column `organization` that all these rows meet.
     """
 
     for_one_row: Sql
@@ -66,6 +66,7 @@ class Predicate:
     access_path: AccessPath | None = None
     finds_few: bool = False
     in_row_order: IndexedValue | None = None
+    organizations: Sql | None = None
 
 
 # The results of the tests, and the paths of references that do not resolve → the refusal, or None if all tests pass.

@@ -8,10 +8,13 @@ import orjson
 import pytest
 from django.db import connection, transaction
 
+from edfi_api.api.validation.base import ValidationView
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from edfi_api.security.models import Application
+from edfi_api.storage.driver.execution import execute
+from edfi_api.storage.driver.sql import Sql
 from tests.conftest import ApiTestClient, new_token
 from tests.profiles.definitions import profile_xml
 
@@ -371,6 +374,33 @@ def test_owners_and_namespaces(rules, committing_api, enroll) -> None:
         token = new_token(strategy, strategy, education_organization_ids=[77], namespace_prefixes=["uri://x"])
 
         assert found(ApiTestClient(token)) == []
+
+
+def test_a_list_reads_only_the_results_of_the_organizations(rules, enroll, monkeypatch) -> None:
+    """Of 20,000 open results 10 are at the school of the client."""
+    enroll("A", 77)
+    write(rules, "R-1", "SELECT 77 AS education_organization_id, x AS key FROM unnest(ARRAY['1']) x")
+    rules.run()
+    with connection.cursor() as cursor:
+        cursor.execute(_MANY)
+        cursor.execute("ANALYZE validation_result")
+    statements: list[Sql] = []
+    read = ValidationView.rows
+    monkeypatch.setattr(ValidationView, "rows", lambda view, sql: statements.append(sql) or read(view, sql))
+    assert len(found(client(77))) == 11
+
+    plan = "\n".join(line for (line,) in execute("EXPLAIN (COSTS OFF) " + statements[0], "default"))
+
+    assert "validation_result_organization" in plan
+    assert "Seq Scan on validation_result" not in plan
+
+
+_MANY = """
+INSERT INTO validation_result (result_uuid, result_key, episode, rule_id, digest, organization, message, first_run)
+SELECT gen_random_uuid(), gen_random_uuid(), 1, rule_id, sha256(number::text::bytea), 77 + number % 2000, message,
+       first_run
+  FROM validation_result, generate_series(1, 20000) number
+"""
 
 
 def client_by(results: str, documents: str, *schools: int) -> ApiTestClient:

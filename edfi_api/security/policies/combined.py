@@ -48,7 +48,13 @@ class CombinedStrategies:
 
     @cached_property
     def predicate(self) -> Predicate:
-        return Predicate(self.using, self._for_many(is_alone=False), self._for_many(is_alone=True), self._access_path())
+        return Predicate(
+            self.using,
+            self._for_many(is_alone=False),
+            self._for_many(is_alone=True),
+            self._access_path(),
+            organizations=next((found for each in self.strategies if (found := each.organizations())), None),
+        )
 
     def explanation(self, values: Values, client: AuthenticatedClient) -> Explanation:
         """The tests of all strategies; the refusal is that of the first strategy that fails."""
@@ -155,6 +161,7 @@ class ClientPolicy:
                 self._bound(path.has_many_branches),
                 path.remaining and self._bound(path.remaining),
             ),
+            organizations=unbound.organizations and self._bound(unbound.organizations),
         )
 
     def explanation(self, clause: Clause) -> Explanation:

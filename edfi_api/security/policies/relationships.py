@@ -81,6 +81,13 @@ class Relationship:
             conditions[0] = is_about_reached_people(self._checked_in_rows[0][0].kind, self.reach, is_alone)
         return Sql(" AND ".join(conditions))
 
+    def organizations(self) -> Sql | None:
+        """None if the organization is not checked."""
+        if all(group[0].kind is not SecurableKind.ORGANIZATION for group in self.checked):
+            return None
+        kind = SecurableKind.ORGANIZATION
+        return Sql(f"{STORED.column(kind)} IN ({Reachable(self.reach).all(kind)})")
+
     def access_path(self) -> AccessPath:
         """By the first of its elements."""
         others = self._checked_in_rows[1:]
@@ -168,6 +175,11 @@ class AnyRelationship(Strategy):
 
     def condition_for_many(self, is_alone: bool) -> Sql:
         return any_of(each.condition_for_many(is_alone) for each in self.relationships)
+
+    def organizations(self) -> Sql | None:
+        found = [each.organizations() for each in self.relationships]
+        conditions = [each for each in found if each is not None]
+        return any_of(conditions) if len(conditions) == len(found) else None
 
     def access_path(self) -> AccessPath:
         """The paths of all together. Documents of several still have to meet the whole condition."""

@@ -61,6 +61,11 @@ class Strategy(ABC):
         that other conditions narrow down."""
         return self.condition(STORED)
 
+    def organizations(self) -> Sql | None:
+        """A condition on the column of the organization that all rows meet that it may allow, for an index on that
+        column; None if there is none."""
+        return None
+
     def access_path(self) -> AccessPath | None:
         """A path through indexes to all rows that it may allow; None if there is none."""
         return None
