@@ -29,6 +29,7 @@ from edfi_api.profiles.models import Profile
 from edfi_api.startup import current_surface
 
 from .actions import Action
+from .admin_explanation import lines
 from .admin_login import ThrottledLoginForm
 from .claims import inherited_defaults
 from .clients import Credentials, disable_client, new_secret, rotate_secret
@@ -364,7 +365,24 @@ class ApiClientAdmin(OneByOneAdmin):
     def get_urls(self) -> list[URLPattern]:
         rotate = self.admin_site.admin_view(self.rotate_secret)
         ours = path("<int:client_pk>/rotate-secret/", rotate, name="security_apiclient_rotate_secret")
-        return [ours, *super().get_urls()]
+        shown = self.admin_site.admin_view(self.permissions_view)
+        why = path("<int:client_pk>/permissions/", shown, name="security_apiclient_permissions")
+        return [ours, why, *super().get_urls()]
+
+    def permissions_view(self, request: HttpRequest, client_pk: int) -> HttpResponse:
+        """What the client may do, and from which claim of the tree; for users who may view claim sets, too."""
+        client = get_object_or_404(ApiClient.objects.select_related("application__vendor"), pk=client_pk)
+        if not self.has_view_permission(request, client) or not request.user.has_perm("security.view_claimset"):
+            raise PermissionDenied
+        claim_set = client.application.claim_set
+        context = {
+            "client": client,
+            "organizations": self.organizations(client),
+            "prefixes": self.prefixes(client),
+            "usable": client.is_usable(request),
+            "lines": lines(claim_set) if claim_set else [],
+        }
+        return self._page(request, "permissions", f"What {client} may do", context)
 
     def save_model(self, request: HttpRequest, obj: ApiClient, form: Any, change: bool) -> None:
         if not change:

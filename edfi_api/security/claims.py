@@ -52,9 +52,7 @@ def operations(client: AuthenticatedClient) -> Operations:
 def inherited_defaults(name: str) -> dict[str, tuple[Strategies, str]]:
     """The default strategies in effect for a claim, by action, each with the claim that defines them."""
     lineage, defaults = list(_Tree.read().lineage(name)), _read_defaults()
-    defining = {
-        action: next((each for each in lineage if action in defaults.get(each, ())), None) for action in Action.values
-    }
+    defining = {action: _defining(lineage, defaults, action) for action in Action.values}
     return {action: (defaults[each][action], each) for action, each in defining.items() if each is not None}
 
 
@@ -84,14 +82,21 @@ def granted_by(claim_sets: Sequence[ClaimSet]) -> dict[int, dict[str, _ByAction]
 
 
 @dataclass(frozen=True, slots=True)
-class _Granted:
-    """An action granted on the claim `on`, with its strategies; empty if none are defined."""
+class Granted:
+    """An action granted on the claim `on`, with its strategies; empty if none are defined. They are the defaults of the
+    claim `defined_on`; None if the grant overrides them, or there are none."""
 
     on: str
     strategies: Strategies
+    defined_on: str | None
 
 
-_Actions = dict[str, _Granted]
+_Actions = dict[str, Granted]
+
+
+def granted_actions(claim_set: ClaimSet) -> dict[str, dict[str, Granted]]:
+    """What a claim set grants, by claim and action, read from the database in as many queries as of any other."""
+    return _claims_of([claim_set.pk])[claim_set.pk]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +200,23 @@ def _actions(lineage: list[str], defaults: dict[str, _ByAction], grants: dict[st
         for action in {action for name in lineage for action in grants.get(name, ())}
     }
     return {
-        action: _Granted(name, grants[name][action] or _nearest_default(lineage, defaults, action))
-        for action, name in granting.items()
+        action: _granted(name, grants[name][action], lineage, defaults, action) for action, name in granting.items()
     }
 
 
+def _granted(
+    on: str, overriding: Strategies, lineage: list[str], defaults: dict[str, _ByAction], action: str
+) -> Granted:
+    if overriding:
+        return Granted(on, overriding, None)
+    return Granted(on, _nearest_default(lineage, defaults, action), _defining(lineage, defaults, action))
+
+
 def _nearest_default(lineage: list[str], defaults: dict[str, _ByAction], action: str) -> Strategies:
-    return next((defaults[name][action] for name in lineage if action in defaults.get(name, ())), ())
+    name = _defining(lineage, defaults, action)
+    return () if name is None else defaults[name][action]
+
+
+def _defining(lineage: list[str], defaults: dict[str, _ByAction], action: str) -> str | None:
+    """The nearest claim with default strategies for the action."""
+    return next((name for name in lineage if action in defaults.get(name, ())), None)

@@ -1,0 +1,34 @@
+"""What a claim set lets a client do, and why, as rows of a page in the admin."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .actions import Action
+from .claim_uris import DOMAINS
+from .claims import Granted, granted_actions
+from .models import ClaimSet
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The actions of a resource or service that are granted alike. `granted` names the claim of the grant, and that of
+    the strategies."""
+
+    claim: str
+    actions: str
+    granted: Granted
+
+
+def lines(claim_set: ClaimSet) -> list[Line]:
+    """By name of the resource or service; without domains, which only pass grants on."""
+    granted = granted_actions(claim_set)
+    return [line for name in sorted(granted) if not name.startswith(DOMAINS) for line in _of(name, granted[name])]
+
+
+def _of(name: str, by_action: dict[str, Granted]) -> Iterator[Line]:
+    alike: dict[Granted, list[str]] = {}
+    for action in Action.values:
+        if action in by_action:
+            alike.setdefault(by_action[action], []).append(action)
+    for granted, actions in alike.items():
+        yield Line(name, ", ".join(actions), granted)
