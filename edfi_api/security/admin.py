@@ -11,13 +11,16 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.postgres.forms import SimpleArrayField
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.formats import localize
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from oauth2_provider.models import get_access_token_model
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.admin import TenantOwnedAdmin
@@ -26,6 +29,7 @@ from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.assignment_form import ApplicationForm
 from edfi_api.profiles.loading import assign_profiles, notices
 from edfi_api.profiles.models import Profile
+from edfi_api.refusals.models import SubmissionHour
 from edfi_api.startup import current_surface
 
 from .actions import Action
@@ -343,7 +347,16 @@ class ApiClientAdmin(OneByOneAdmin):
     search_help_text = "A name, a key, an application, a vendor, a claim set, an organization id or a namespace prefix"
     autocomplete_fields = ["application"]
     fields = ["name", "application", "is_active", "expires_at"]
-    readonly_fields = ["client_id", "vendor", "claim_set", "organizations", "prefixes", "created", "updated"]
+    readonly_fields = [
+        "client_id",
+        "vendor",
+        "claim_set",
+        "organizations",
+        "prefixes",
+        "last_use",
+        "created",
+        "updated",
+    ]
     actions = ["disable"]
     # The toolkit's pages about applications are not served.
     view_on_site = False
@@ -389,6 +402,8 @@ class ApiClientAdmin(OneByOneAdmin):
             request.new_credentials = new_secret(obj)  # type: ignore[attr-defined]  # for `response_add`
             remark(request, obj.application)
         super().save_model(request, obj, form, change)
+        if obj.expires_at is not None and obj.expires_at <= timezone.now():
+            messages.warning(request, f"{obj} has expired: it gets no token.")
 
     def response_add(self, request: HttpRequest, obj: ApiClient, post_url_continue: str | None = None) -> HttpResponse:
         return self._shown_once(request, obj, request.new_credentials)  # type: ignore[attr-defined]
@@ -429,6 +444,17 @@ class ApiClientAdmin(OneByOneAdmin):
     @admin.display(description="namespace prefixes")
     def prefixes(self, client: ApiClient) -> str:
         return ", ".join(client.application.vendor.namespace_prefixes) or "-"
+
+    @admin.display(description="last use")
+    def last_use(self, client: ApiClient) -> SafeString:
+        """From what is kept: tokens until they are purged, hours of writes as long as the ledger keeps them."""
+        tokens = get_access_token_model().objects.filter(application=client).aggregate(token=Max("created"))
+        writes = SubmissionHour.objects.filter(client=client.pk).aggregate(
+            accepted=Max("last_accepted_at"), refused=Max("last_refused_at")
+        )
+        times = {"Token": tokens["token"], "Accepted write": writes["accepted"], "Refused write": writes["refused"]}
+        lines_of_use = ((name, localize(timezone.localtime(at))) for name, at in times.items() if at is not None)
+        return format_html_join("", "{}: {}<br>", lines_of_use) or SafeString("none that is kept")
 
     def _shown_once(self, request: HttpRequest, client: ApiClient, credentials: Credentials) -> HttpResponse:
         context = {"client": client, "credentials": credentials}

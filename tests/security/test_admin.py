@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from oauth2_provider.models import get_access_token_model
@@ -230,3 +231,38 @@ def test_an_application_has_no_view_on_site_link(operator: Client, credentials: 
     page = operator.get(f"/admin/security/application/{Application.objects.get().pk}/change/").content.decode()
 
     assert "View on site" not in page
+
+
+def test_the_page_of_a_client_shows_its_last_use(operator: Client, credentials: Credentials, token: str) -> None:
+    client = ApiClient.objects.get()
+    get_access_token_model().objects.update(created="2026-03-04T05:06:00Z")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO submission_hour"
+            " (client, data_store, resource, hour, accepted, refused, last_accepted_at, last_refused_at)"
+            " VALUES (%s, 0, 'students', '2026-03-04T07:00Z', 1, 0, '2026-03-04T07:08Z', NULL),"
+            " (%s, 0, 'students', '2026-03-05T09:00Z', 0, 1, NULL, '2026-03-05T09:10Z')",
+            [client.pk, client.pk],
+        )
+
+    page = operator.get(f"{LIST}{client.pk}/change/").content.decode()
+
+    assert "Token: March 4, 2026, 5:06 a.m." in page
+    assert "Accepted write: March 4, 2026, 7:08 a.m." in page
+    assert "Refused write: March 5, 2026, 9:10 a.m." in page
+
+
+def test_a_client_that_was_never_used(operator: Client, credentials: Credentials) -> None:
+    assert "none that is kept" in operator.get(f"{LIST}{ApiClient.objects.get().pk}/change/").content.decode()
+
+
+def test_saving_a_client_warns_that_it_has_expired(operator: Client, credentials: Credentials) -> None:
+    client = ApiClient.objects.get()
+    form = {
+        "name": "Lakeside", "application": client.application_id, "is_active": "on",
+        "expires_at_0": "2026-01-02", "expires_at_1": "03:04",
+    }  # fmt: skip
+
+    page = operator.post(f"{LIST}{client.pk}/change/", form, follow=True).content.decode()
+
+    assert "Lakeside has expired: it gets no token." in page
