@@ -22,7 +22,7 @@ from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.security.clients import create_client
-from edfi_api.security.models import ApiClient, Application, Vendor
+from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
 from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
 from edfi_api.storage import data_store
@@ -152,10 +152,12 @@ def insert_client(django_db_setup, django_db_blocker) -> Callable[[], str]:
         token = new_token()
         rows = [model._default_manager.get() for model in (Vendor, Application, ApiClient, get_access_token_model())]
         transaction.set_rollback(True)
-    *_, stored_token = rows
+    _, application, _, stored_token = rows
     lifetime = stored_token.expires - timezone.now()
 
     def insert() -> str:
+        # Tests that migrate again give claim sets other ids.
+        application.claim_set_id = ClaimSet.objects.only("pk").get(name=application.claim_set_name).pk
         stored_token.expires = timezone.now() + lifetime
         for row in rows:
             copy(row).save_base(raw=True, force_insert=True)

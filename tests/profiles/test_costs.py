@@ -120,4 +120,4 @@ def test_a_thousand_profiles_are_read_with_as_many_statements_as_one(
     with django_assert_num_queries(len(of_one)):
         catalog = ProfileCatalogs(surface).current()
 
-    assert len(catalog.by_name) == 1001
+    assert len(catalog.by_id) == 1001

@@ -36,13 +36,16 @@ class DeletedDocumentAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     search_help_text = HELP
     ordering = ["-change_version"]
     actions = ["restore"]
-    fieldsets = [
-        (None, {"fields": ["resource", "natural_key", "document_uuid", "state", "versions"]}),
-        ("Body", {"fields": ["body_text"]}),
-        ("Past", {"fields": ["created_at", "creator", "last_modified_at", "modifier"]}),
-        ("Delete", {"fields": ["deleted_at", "deleter", "change_version"]}),
-    ]
     readonly_fields = ["resource", "state", "versions", "creator", "modifier", "deleter", "body_text"]
+
+    def get_fieldsets(self, request: HttpRequest, obj: DeletedDocument | None = None) -> list[tuple[Any, Any]]:
+        versions = ["versions"] if request.user.has_perm("edfi_api.view_document") else []
+        return [
+            (None, {"fields": ["resource", "natural_key", "document_uuid", "state", *versions]}),
+            ("Body", {"fields": ["body_text"]}),
+            ("Past", {"fields": ["created_at", "creator", "last_modified_at", "modifier"]}),
+            ("Delete", {"fields": ["deleted_at", "deleter", "change_version"]}),
+        ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
         deleted: QuerySet[DeletedDocument] = super().get_queryset(request)

@@ -6,3 +6,4 @@ SELECT v.version, t.id, t.name::text, s.id, s.name::text, s.state::text, s.revis
        (SELECT coalesce(json_agg(json_build_array(d.id, d.type, d.revision, d.connection) ORDER BY d.id), '[]')::text
           FROM data_store_derivative d WHERE d.data_store_id = s.id)
   FROM data_stores_version v LEFT JOIN (tenant t FULL JOIN data_store s ON s.tenant_id = t.id) ON true
+ ORDER BY t.id, s.id
