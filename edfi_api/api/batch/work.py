@@ -26,7 +26,9 @@ from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import TooMuchContention
 from edfi_api.storage.recent_writers import record_writer
 
-_QUEUE = Sql("SELECT pg_advisory_xact_lock(%(key)s::bigint) IS NULL", {"key": 0x6261746368})
+_KEY = {"key": 0x6261746368}
+_AMONG_OTHERS = Sql("SELECT pg_advisory_xact_lock_shared(%(key)s::bigint) IS NULL", _KEY)
+_WITHOUT_OTHERS = Sql("SELECT pg_advisory_xact_lock(%(key)s::bigint) IS NULL", _KEY)
 
 
 @dataclass
@@ -42,7 +44,7 @@ class Batch:
     sorting: Sorting
     # By the monotonic clock.
     end: float
-    # An atomic batch that meets others may be repeated, then behind those that are repeated, too.
+    # An atomic batch that meets others may be repeated, then without other atomic batches beside it.
     is_repetition: bool = False
     may_be_repeated: bool = False
 
@@ -82,8 +84,7 @@ class Batch:
     def _in_one_transaction(self, answer: Answer) -> None:
         failures, using = Failures(), self.singles.using
         with ending_at_deadlock(), transaction.atomic(using):
-            if self.is_repetition:
-                execute(_QUEUE, using)
+            execute(_WITHOUT_OTHERS if self.is_repetition else _AMONG_OTHERS, using)
             for result, refusal in self._attempts():
                 self._note(result, refusal, answer)
                 if result.is_refused:
