@@ -26,6 +26,7 @@ from edfi_api.conf import api_settings
 from edfi_api.data_stores.admin import TenantOwnedAdmin
 from edfi_api.data_stores.models import DataStore
 from edfi_api.model.profiles.checking import ProfileChecker
+from edfi_api.models import OrganizationClosure
 from edfi_api.profiles.assignment_form import ApplicationForm
 from edfi_api.profiles.loading import assign_profiles, notices
 from edfi_api.profiles.models import Profile
@@ -64,9 +65,20 @@ class OneByOneAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 def remark(request: HttpRequest, application: Application) -> None:
-    """Show the remarks about the application's claim set as warnings on the next page."""
-    for text in remarks(application):
+    """Show the remarks about the application's claim set and organizations as warnings on the next page."""
+    for text in (*remarks(application), *_unknown_organizations(application)):
         messages.warning(request, f"{application}: {text}")
+
+
+def _unknown_organizations(application: Application) -> list[str]:
+    """No error, since an application may be made before its organizations. Nothing where documents may be in data
+    stores, which have organizations of their own."""
+    if DataStore.objects.exists():
+        return []
+    ids = application.education_organization_ids
+    known = OrganizationClosure.objects.filter(descendant_id__in=ids).values_list("descendant_id", flat=True)
+    unknown = sorted(set(ids) - set(known))
+    return [f"There is no education organization {', '.join(map(str, unknown))} yet."] if unknown else []
 
 
 class StrategiesField(forms.MultipleChoiceField):

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.test import Client
 from oauth2_provider.models import get_access_token_model
 
+from edfi_api.models import OrganizationClosure
 from edfi_api.security.clients import Credentials, create_client, recognise_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim
 
@@ -266,3 +267,22 @@ def test_saving_a_client_warns_that_it_has_expired(operator: Client, credentials
     page = operator.post(f"{LIST}{client.pk}/change/", form, follow=True).content.decode()
 
     assert "Lakeside has expired: it gets no token." in page
+
+
+def test_saving_an_application_warns_of_organizations_that_there_are_not(
+    operator: Client, credentials: Credentials
+) -> None:
+    OrganizationClosure.objects.create(ancestor_id=255901, descendant_id=255901)
+    application = Application.objects.get()
+    form = {
+        "vendor": application.vendor_id,
+        "name": "Lakeside SIS",
+        "claim_set": application.claim_set_id,
+        "education_organization_ids": "255903,255901",
+        "api_clients-TOTAL_FORMS": 0,
+        "api_clients-INITIAL_FORMS": 0,
+    }
+
+    page = operator.post(f"/admin/security/application/{application.pk}/change/", form, follow=True).content.decode()
+
+    assert "There is no education organization 255903 yet." in page
