@@ -4,6 +4,7 @@ Granian runs RSGI applications on an asyncio loop. Here the threads of its pool 
 continue it when a body has arrived; see meadowlark/docs/decisions/0005-http-engine.md.
 """
 
+import logging
 import socket
 from collections.abc import Callable
 from importlib import import_module
@@ -13,10 +14,10 @@ from typing import Any
 from granian.http import HTTP1Settings
 
 from meadowlark.serving import listeners
-from meadowlark.serving.engine_threads import EngineThreads
 from meadowlark.serving.rsgi import HTTPProtocol, Scope
 
 _granian: Any = import_module("granian._granian")  # Without its stubs, which are those of an earlier version.
+_log = logging.getLogger("meadowlark.serving")
 
 Handler = Callable[[Scope, HTTPProtocol], None]
 
@@ -24,6 +25,15 @@ Handler = Callable[[Scope, HTTPProtocol], None]
 _HEAD_BYTES = 64 * 1024
 # Idle threads are not ended: they cost less than to start them again.
 _NEVER = 2**31
+
+
+class _CallingLoop:
+    """In place of an asyncio loop: calls back at once, in the thread that completes or cancels a future."""
+
+    def call_soon(self, callback: Callable[..., None], *arguments: object, context: object = None) -> None:
+        _run(callback, *arguments)
+
+    call_soon_threadsafe = call_soon
 
 
 class Engine:
@@ -44,9 +54,9 @@ class Engine:
         backlog: int,
     ) -> None:
         is_unix = listener.family == socket.AF_UNIX
-        self._threads = EngineThreads()
-        self._scheduler = _granian.CallbackScheduler(self._threads, None, None, None, None)
-        self._scheduler._schedule_fn = lambda watcher: self._threads.handle(handle, watcher.scope, watcher.proto)
+        self._loop = _CallingLoop()
+        self._scheduler = _granian.CallbackScheduler(self._loop, None, None, None, None)
+        self._scheduler._schedule_fn = lambda watcher: _run(handle, watcher.scope, watcher.proto)
         self._signal = _granian.WorkerSignal()
         self._stopped = Event()
         self._signal.add_cb(self._stopped.set)
@@ -66,7 +76,7 @@ class Engine:
 
     def start(self) -> None:
         """Returns at once. To be called after the fork, since it starts threads."""
-        self._serve(self._scheduler, self._threads, self._signal)
+        self._serve(self._scheduler, self._loop, self._signal)
 
     def stop_accepting(self) -> None:
         """Leave further connections in the queue of the listener; those that are open stay open."""
@@ -75,8 +85,15 @@ class Engine:
     def stop(self) -> None:
         """Close connections that have sent nothing or are idle, and all others after the answer to their request."""
         self._signal.set()
-        self._threads.release()
 
     def has_stopped(self) -> bool:
         """Whether the last connection has been closed after `stop`."""
         return self._stopped.is_set()
+
+
+def _run(callback: Callable[..., None], *arguments: object) -> None:
+    """The engine ignores exceptions. It answers with 500 when a request is dropped without an answer."""
+    try:
+        callback(*arguments)
+    except Exception:
+        _log.exception("A request failed outside of the application.")

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
-from threading import Barrier, Event, get_ident
+from threading import Event
 from typing import Any
 
 import granian
@@ -31,26 +31,18 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
 
 
 @contextmanager
-def serving(
-    application: Application, seconds: float = 60, head_seconds: int = 60, threads: int = THREADS
-) -> Iterator[int]:
+def serving(application: Application, seconds: float = 60, head_seconds: int = 60) -> Iterator[int]:
     """The port of an engine with two threads, which accepts bodies of 200,000 bytes within this number of seconds."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
-        serving_on(listener, application, Event(), seconds=seconds, head_seconds=head_seconds, threads=threads),
+        serving_on(listener, application, Event(), seconds, head_seconds),
     ):
         yield listener.getsockname()[1]
 
 
 @contextmanager
 def serving_on(
-    listener: socket.socket,
-    application: Application,
-    stopping: Event,
-    *,
-    seconds: float = 60,
-    head_seconds: int = 60,
-    threads: int = THREADS,
+    listener: socket.socket, application: Application, stopping: Event, seconds: float = 60, head_seconds: int = 60
 ) -> Iterator[Engine]:
     bodies = RequestBodies(LIMIT, seconds)
     stopped = Event()
@@ -61,7 +53,7 @@ def serving_on(
         variables = environ.FIXED | {"SERVER_NAME": "localhost", "SERVER_PORT": "1"}
         gateway = Gateway(application, variables, bodies, senders, set(), seconds, stopping)
         engine = Engine(
-            listener, gateway.handle, threads=threads, connections=100, head_seconds=head_seconds, backlog=100
+            listener, gateway.handle, threads=THREADS, connections=100, head_seconds=head_seconds, backlog=100
         )
         engine.start()
         clock.submit(lambda: [bodies.expire() for _ in iter(lambda: stopped.wait(0.05), True)])
@@ -491,47 +483,6 @@ def accepted(port: int) -> int:
     """The number of connections to the port that this process has accepted and not closed."""
     connections = psutil.Process().net_connections("tcp")
     return sum(each.laddr.port == port and each.status == psutil.CONN_ESTABLISHED for each in connections)
-
-
-@pytest.mark.parametrize(
-    "request_", [b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 1\r\n\r\nx"]
-)
-def test_one_client_comes_to_few_threads_and_many_come_to_all(request_: bytes) -> None:
-    """Of eight threads; in turn, so that threads are held back and needed again."""
-    many = Barrier(8)
-    together = Event()
-    threads: set[int] = set()
-
-    def application(variables: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
-        threads.add(get_ident())
-        if together.is_set():
-            many.wait(30)
-        return echo(variables, start)
-
-    def all_at_once() -> int:
-        together.set()
-        threads.clear()
-        for client in clients:
-            client.sendall(request_)
-        assert [received(client).status for client in clients] == [200] * 8
-        together.clear()
-        return len(threads)
-
-    def in_turn() -> int:
-        threads.clear()
-        for _ in range(40):
-            clients[0].sendall(request_)
-            assert received(clients[0]).status == 200
-        return len(threads)
-
-    with serving(application, threads=8) as port, ExitStack() as opened:
-        clients = [opened.enter_context(connected(port)) for _ in range(8)]
-        all_at_once()
-        in_turn()  # Threads that have not handled a request yet may take part.
-        for _ in range(10):
-            assert all_at_once() == 8
-            in_turn()
-            assert in_turn() <= 2
 
 
 def test_an_application_that_raises_is_answered_with_500(caplog: pytest.LogCaptureFixture) -> None:
