@@ -9,6 +9,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.logs.printable import is_printable
 
+_MOST_DAYS = 36_500
+
 
 def text(given: str) -> str:
     """A text that is safe to print, for names and the like."""
@@ -72,6 +74,16 @@ def moment(given: str) -> datetime:
 def add_database(parser: ArgumentParser, help: str) -> None:
     """Add `--database`, one of the settings' databases, as in Django's own commands."""
     parser.add_argument("--database", default=DEFAULT_DB_ALIAS, choices=tuple(connections), help=help)
+
+
+def add_retention(parser: ArgumentParser, kept: int) -> None:
+    """Add `--days`, a retention time; `kept` is that of the settings."""
+    parser.add_argument(
+        "--days",
+        type=whole_number(0, _MOST_DAYS),
+        default=str(kept),  # A string, so that argparse validates the setting like the argument.
+        help=f"the retention time in days (default {kept})",
+    )
 
 
 _DAY = 86_400

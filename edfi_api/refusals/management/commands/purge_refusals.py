@@ -10,10 +10,8 @@ from django.utils import timezone
 
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
-from edfi_api.management.arguments import whole_number
+from edfi_api.management.arguments import add_retention
 from edfi_api.refusals.purging import purge
-
-_MOST_DAYS = 36_500
 
 
 class Command(BaseCommand):
@@ -23,13 +21,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        kept = api_settings.REFUSAL_DAYS
-        parser.add_argument(
-            "--days",
-            type=whole_number(0, _MOST_DAYS),
-            default=str(kept),  # A string, so that argparse validates the setting like the argument.
-            help=f"the retention time in days (default {kept})",
-        )
+        add_retention(parser, api_settings.REFUSAL_DAYS)
 
     def handle(self, *args: Any, days: int, **options: Any) -> None:
         purged, aged = purge(timezone.now() - timedelta(days=days), DEFAULT_DB_ALIAS)

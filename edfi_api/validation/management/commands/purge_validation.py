@@ -7,11 +7,9 @@ from django.utils import timezone
 
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
-from edfi_api.management.arguments import add_database, whole_number
+from edfi_api.management.arguments import add_database, add_retention
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.validation.purging import DAYS_OF_DELETED, purge
-
-_MOST_DAYS = 36_500
 
 
 class Command(DataStoreCommand):
@@ -23,13 +21,7 @@ class Command(DataStoreCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        kept = api_settings.VALIDATION_DAYS
-        parser.add_argument(
-            "--days",
-            type=whole_number(0, _MOST_DAYS),
-            default=str(kept),  # A string, so that argparse validates the setting like the argument.
-            help=f"the retention time in days (default {kept})",
-        )
+        add_retention(parser, api_settings.VALIDATION_DAYS)
         add_database(parser, "the database to purge")
 
     def handle(self, *args: Any, days: int, database: str, **options: Any) -> None:
