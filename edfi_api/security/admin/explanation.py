@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .actions import Action
-from .claim_uris import DOMAINS
-from .claims import Granted, granted_actions
-from .models import ClaimSet
+from ..actions import Action
+from ..claim_uris import DOMAINS
+from ..claims import Granted, granted_actions
+from ..models import ClaimSet
 
 
 @dataclass(frozen=True, slots=True)

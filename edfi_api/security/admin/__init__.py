@@ -1,0 +1,30 @@
+"""Admin pages for vendors, applications, API clients, claim sets and access tokens.
+
+Importing the modules registers their pages; django-oauth-toolkit registers those of clients and tokens by the names of
+its settings (`oauth_settings`).
+"""
+
+from django.contrib import admin
+
+from ..admin_login import ThrottledLoginForm
+from .api_clients import ApiClientAdmin
+from .applications import ApplicationAdmin
+from .claim_sets import ClaimSetAdmin, GrantAdmin
+from .pages import OneByOneAdmin
+from .resource_claims import ResourceClaimAdmin
+from .tokens import AccessTokenAdmin, UnusedAdmin
+from .vendors import VendorAdmin
+
+__all__ = [
+    "AccessTokenAdmin",
+    "ApiClientAdmin",
+    "ApplicationAdmin",
+    "ClaimSetAdmin",
+    "GrantAdmin",
+    "OneByOneAdmin",
+    "ResourceClaimAdmin",
+    "UnusedAdmin",
+    "VendorAdmin",
+]
+
+admin.site.login_form = ThrottledLoginForm

@@ -1,0 +1,184 @@
+"""API clients: their creation, the rotation of their secrets, what they may do and when they were used.
+
+A secret is shown once, on the page that follows the creation of a client or the rotation of its secret.
+django-oauth-toolkit registers `ApiClientAdmin`, through its setting `APPLICATION_ADMIN_CLASS`.
+"""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Max, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.formats import localize
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from oauth2_provider.models import get_access_token_model
+
+from edfi_api.conf import api_settings
+from edfi_api.data_stores.models import DataStore
+from edfi_api.refusals.models import SubmissionHour
+
+from ..clients import Credentials, disable_client, new_secret, rotate_secret
+from ..models import ApiClient, ApiClientDataStore, Vendor
+from .applications import remark
+from .explanation import lines
+from .pages import OneByOneAdmin
+
+
+class DataStoreInline(admin.TabularInline):  # type: ignore[type-arg]
+    """The data stores that a client may use."""
+
+    model = ApiClientDataStore
+    autocomplete_fields = ["data_store"]
+    extra = 0
+    verbose_name_plural = "Data stores: the address of a request chooses one of them"
+
+
+class ApiClientAdmin(OneByOneAdmin):
+    """API clients: search by all of their attributes, creation, deactivation and rotation of the secret."""
+
+    list_display = [
+        "name",
+        "client_id",
+        "application",
+        "vendor",
+        "claim_set",
+        "organizations",
+        "is_active",
+        "expires_at",
+    ]
+    list_select_related = ["application__vendor"]
+    list_filter = ["is_active", "application__claim_set", "application__vendor"]
+    search_fields = [
+        "name",
+        "client_id",
+        "application__name",
+        "application__vendor__name",
+        "application__claim_set_name",
+        "application__education_organization_ids",
+        "application__vendor__namespace_prefixes",
+    ]
+    search_help_text = "A name, a key, an application, a vendor, a claim set, an organization id or a namespace prefix"
+    autocomplete_fields = ["application"]
+    fields = ["name", "application", "is_active", "expires_at"]
+    readonly_fields = [
+        "client_id",
+        "vendor",
+        "claim_set",
+        "organizations",
+        "prefixes",
+        "last_use",
+        "created",
+        "updated",
+    ]
+    actions = ["disable"]
+    # The toolkit's pages about applications are not served.
+    view_on_site = False
+
+    def get_inlines(self, request: HttpRequest, obj: ApiClient | None) -> Any:
+        return [DataStoreInline] if DataStore.objects.exists() else []
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Refuse lookups by the hash of the secret: a filter would reveal it character by character."""
+        return not lookup.startswith("client_secret") and super().lookup_allowed(lookup, value, request)
+
+    def get_fields(self, request: HttpRequest, obj: ApiClient | None = None) -> Any:
+        return self.fields if obj is None else [*self.fields, *self.readonly_fields]
+
+    def has_delete_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
+        """Documents keep the id of the client that created them, so clients are made inactive instead of deleted."""
+        return False
+
+    def get_urls(self) -> list[URLPattern]:
+        rotate = self.admin_site.admin_view(self.rotate_secret)
+        ours = path("<int:client_pk>/rotate-secret/", rotate, name="security_apiclient_rotate_secret")
+        shown = self.admin_site.admin_view(self.permissions_view)
+        why = path("<int:client_pk>/permissions/", shown, name="security_apiclient_permissions")
+        return [ours, why, *super().get_urls()]
+
+    def permissions_view(self, request: HttpRequest, client_pk: int) -> HttpResponse:
+        """What the client may do, and from which claim of the tree; for users who may view claim sets, too."""
+        client = get_object_or_404(ApiClient.objects.select_related("application__vendor"), pk=client_pk)
+        if not self.has_view_permission(request, client) or not request.user.has_perm("security.view_claimset"):
+            raise PermissionDenied
+        claim_set = client.application.claim_set
+        context = {
+            "client": client,
+            "organizations": self.organizations(client),
+            "prefixes": self.prefixes(client),
+            "usable": client.is_usable(request),
+            "lines": lines(claim_set) if claim_set else [],
+        }
+        return self._page(request, "permissions", f"What {client} may do", context)
+
+    def save_model(self, request: HttpRequest, obj: ApiClient, form: Any, change: bool) -> None:
+        if not change:
+            request.new_credentials = new_secret(obj)  # type: ignore[attr-defined]  # for `response_add`
+            remark(request, obj.application)
+        super().save_model(request, obj, form, change)
+        if obj.expires_at is not None and obj.expires_at <= timezone.now():
+            messages.warning(request, f"{obj} has expired: it gets no token.")
+
+    def response_add(self, request: HttpRequest, obj: ApiClient, post_url_continue: str | None = None) -> HttpResponse:
+        return self._shown_once(request, obj, request.new_credentials)  # type: ignore[attr-defined]
+
+    def rotate_secret(self, request: HttpRequest, client_pk: int) -> HttpResponse:
+        """Show a confirmation page on GET; rotate the secret on POST."""
+        client = get_object_or_404(ApiClient, pk=client_pk)
+        if not self.has_change_permission(request, client):
+            raise PermissionDenied
+        if request.method != "POST":
+            context = {"client": client, "cache_seconds": api_settings.TOKEN_CACHE_SECONDS}
+            return self._page(request, "rotate_secret", f"Rotate the secret of {client}", context)
+        credentials = rotate_secret(client, by=None)
+        self.log_change(request, client, "Rotated the secret.")
+        return self._shown_once(request, client, credentials)
+
+    @admin.action(description="Disable selected API clients", permissions=["change"])
+    def disable(self, request: HttpRequest, queryset: QuerySet[ApiClient]) -> None:
+        for client in queryset:
+            disable_client(client, by=None)
+            self.log_change(request, client, "Disabled.")
+        self.message_user(request, "They get no more tokens, and those they have are void.")
+
+    @admin.display(ordering="application__vendor__name")
+    def vendor(self, client: ApiClient) -> Vendor:
+        vendor: Vendor = client.application.vendor
+        return vendor
+
+    @admin.display(description="claim set", ordering="application__claim_set_name")
+    def claim_set(self, client: ApiClient) -> str:
+        shown: str = client.application.claim_set_shown
+        return shown
+
+    @admin.display(description="education organizations")
+    def organizations(self, client: ApiClient) -> str:
+        return ", ".join(map(str, client.application.education_organization_ids)) or "-"
+
+    @admin.display(description="namespace prefixes")
+    def prefixes(self, client: ApiClient) -> str:
+        return ", ".join(client.application.vendor.namespace_prefixes) or "-"
+
+    @admin.display(description="last use")
+    def last_use(self, client: ApiClient) -> SafeString:
+        """From what is kept: tokens until they are purged, hours of writes as long as the ledger keeps them."""
+        tokens = get_access_token_model().objects.filter(application=client).aggregate(token=Max("created"))
+        writes = SubmissionHour.objects.filter(client=client.pk).aggregate(
+            accepted=Max("last_accepted_at"), refused=Max("last_refused_at")
+        )
+        times = {"Token": tokens["token"], "Accepted write": writes["accepted"], "Refused write": writes["refused"]}
+        lines_of_use = ((name, localize(timezone.localtime(at))) for name, at in times.items() if at is not None)
+        return format_html_join("", "{}: {}<br>", lines_of_use) or SafeString("none that is kept")
+
+    def _shown_once(self, request: HttpRequest, client: ApiClient, credentials: Credentials) -> HttpResponse:
+        context = {"client": client, "credentials": credentials}
+        return self._page(request, "secret", f"The secret of {client}", context)
+
+    def _page(self, request: HttpRequest, name: str, title: str, context: dict[str, Any]) -> HttpResponse:
+        template = f"admin/security/apiclient/{name}.html"
+        return TemplateResponse(request, template, self.admin_site.each_context(request) | {"title": title} | context)

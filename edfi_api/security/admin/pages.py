@@ -1,0 +1,23 @@
+"""What the pages of this app have in common."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+
+# Django's classes take no type arguments at run time.
+class OneByOneAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """No bulk deletion: each row is deleted on a page that lists its dependent rows, and each deletion is logged."""
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
+
+
+def links(rows: Any, model: str) -> SafeString:
+    """Links to the pages of these rows, one per line."""
+    lines = ((reverse(f"admin:security_{model}_change", args=[row.pk]), row) for row in rows)
+    return format_html_join("", '<a href="{}">{}</a><br>', lines) or SafeString("-")
