@@ -59,6 +59,9 @@ def _beside(listener: Socket, backlog: int) -> Socket:
     if listener.family == socket.AF_UNIX:
         return listener.dup()
     beside = socket.socket(listener.family, listener.type)
+    # As gunicorn's. `dup` of a blocking one would make it blocking for all processes that have it open: the engine of
+    # another worker would wait in accept, and its connections with it.
+    beside.setblocking(False)
     try:
         for each in (listener, beside):
             each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

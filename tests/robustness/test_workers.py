@@ -10,11 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from tests.ports import free_port
+from meadowlark.serving import listeners
+from tests.ports import ADDRESS, free_port
 from tests.robustness.raw_http import whole_answer
 from tests.robustness.waiting import wait_until
 from tests.server_processes import constant_view
@@ -70,6 +72,24 @@ def test_a_reload_loses_no_request(server):
             wait_until(lambda before=before: len(workers(gunicorn) - before) == 2 == len(workers(gunicorn)), TIMEOUT)
 
     assert set(statuses) == {200}
+
+
+def test_the_sockets_of_every_worker_stay_non_blocking_when_another_takes_them_over():
+    """The engine of a worker that is being replaced would wait in accept, and all of its connections with it."""
+    with ExitStack() as opened:
+        first = opened.enter_context(socket.create_server((ADDRESS, 0)))
+        first.setblocking(False)
+        workers = [SimpleNamespace(), SimpleNamespace()]
+        arbiter = SimpleNamespace(LISTENERS=[first], WORKERS={}, num_workers=2, cfg=SimpleNamespace(backlog=16))
+        for number, worker in enumerate(workers):
+            listeners.assign(arbiter, worker)
+            arbiter.WORKERS[number] = worker
+        [second] = [opened.enter_context(each) for each in workers[1].sockets]
+        opened.enter_context(second.dup())
+
+        assert second is not first
+        assert not os.get_blocking(first.fileno())
+        assert not os.get_blocking(second.fileno())
 
 
 def test_connections_are_distributed_after_adding_and_removing_workers(server):
