@@ -4,8 +4,8 @@ The document has the form that Ed-Fi's Configuration Service keeps: the hierarch
 strategies and what claim sets grant on it.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
@@ -14,17 +14,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.conf import api_settings
+from edfi_api.security.actions import action_named, actions_in_order
 from edfi_api.security.bundled_claims import bundled_claims, reserve
 from edfi_api.security.claim_uris import BEGINNING, claim_uri
-from edfi_api.security.claims_file import ByAction, Claims, ClaimSetValue, ResourceClaimValue
-from edfi_api.security.claims_store import NotOfTheTenant, load, stored_claims
-from edfi_api.security.models import Application, ClaimSet, ClaimsVersion, Grant, ResourceClaim
+from edfi_api.security.claims_file import ByAction, Claims, ClaimSetValue, NameText, ResourceClaimValue
+from edfi_api.security.claims_store import NotOfTheTenant, hold_claims, load, lock_claims, stored_claims
+from edfi_api.security.models import LONGEST_NAME, Application, ClaimSet, ClaimsVersion, Grant, ResourceClaim
+from edfi_api.security.names import NAME
 from edfi_api.security.strategy_faults import unknown_in
 from edfi_api.startup import current_surface
 
 from . import problems
 from .bodies import read_object
-from .resource_claims import action_named, actions_in_order
+from .constraints import written
 from .views import ManagementView
 
 
@@ -52,14 +54,17 @@ class _Granting(msgspec.Struct):
 
 
 class _Claim(msgspec.Struct, rename="camel"):
-    name: str
+    name: NameText
     default_authorization: _Default | None = None
     claim_sets: list[_Granting] = []
     claims: "list[_Claim]" = []
 
 
+_ClaimSetName = Annotated[str, msgspec.Meta(pattern=NAME, max_length=LONGEST_NAME)]
+
+
 class _Set(msgspec.Struct, rename="camel"):
-    claim_set_name: str
+    claim_set_name: _ClaimSetName
     is_system_reserved: bool = False
 
 
@@ -79,6 +84,17 @@ class ClaimsView(ManagementView):
             raise problems.not_found(f"{self.what} endpoint is not available.")
         super().initial(request, *args, **kwargs)
 
+    def replaced(self, claims: Claims, reserved: Iterable[str], event: str) -> Response:
+        """Store these claims in the place of all others."""
+        with written():
+            try:
+                replace_all(claims, self.by)
+            except NotOfTheTenant as error:
+                raise problems.invalid_data({"claimSets": [str(error)]}) from None
+            reserve(reserved)
+            self.audit(event, claim_sets=len(claims.claim_sets))
+            return Response({"success": True, "reloadId": _reload_id()})
+
 
 class UploadView(ClaimsView):
     """`POST management/upload-claims`"""
@@ -91,13 +107,8 @@ class UploadView(ClaimsView):
         if unknown := unknown_in(claims, current_surface()):
             texts = [f"There are no such strategies: {each}" for each in unknown]
             raise problems.invalid_data({"claimsHierarchy": texts})
-        try:
-            replace_all(claims, self.by)
-        except NotOfTheTenant as error:
-            raise problems.invalid_data({"claimSets": [str(error)]}) from None
-        reserve(each.claim_set_name for each in document.claim_sets if each.is_system_reserved)
-        self.audit("claims uploaded", claim_sets=len(claims.claim_sets))
-        return Response({"success": True, "reloadId": _reload_id()})
+        reserved = [each.claim_set_name for each in document.claim_sets if each.is_system_reserved]
+        return self.replaced(claims, reserved, "claims uploaded")
 
 
 class ReloadView(ClaimsView):
@@ -107,10 +118,7 @@ class ReloadView(ClaimsView):
 
     def post(self, request: Request) -> Response:
         bundled = bundled_claims(current_surface())
-        replace_all(bundled, self.by)
-        reserve(bundled.claim_sets)
-        self.audit("bundled claims loaded")
-        return Response({"success": True, "reloadId": _reload_id()})
+        return self.replaced(bundled, bundled.claim_sets, "bundled claims loaded")
 
 
 class CurrentView(ClaimsView):
@@ -118,7 +126,9 @@ class CurrentView(ClaimsView):
 
     what = "Current claims"
 
+    @transaction.atomic
     def get(self, request: Request) -> Response:
+        hold_claims()
         claims = stored_claims()
         reserved = set(ClaimSet.objects.filter(tenant=None, is_system_reserved=True).values_list("name", flat=True))
         body = {
@@ -130,10 +140,10 @@ class CurrentView(ClaimsView):
         return Response(body, headers={"X-Reload-Id": _reload_id()})
 
 
-@transaction.atomic
 def replace_all(claims: Claims, by: str) -> None:
-    """Store the claims and shared claim sets, and remove all others. Applications go on to name theirs."""
-    ClaimsVersion.objects.select_for_update().first()
+    """Store the claims and shared claim sets, and remove all others. Applications go on to name theirs. Needs a
+    transaction. Raises NotOfTheTenant."""
+    lock_claims()
     gone = ClaimSet.objects.filter(tenant=None).exclude(name__in=claims.claim_sets)
     Application.objects.filter(claim_set__in=gone).update(claim_set=None)
     gone.delete()
@@ -165,6 +175,8 @@ def _read(request: Request) -> _Document:
 def _claims(document: _Document) -> Claims:
     resource_claims: dict[str, ResourceClaimValue] = {}
     claim_sets = {each.claim_set_name: ClaimSetValue("", {}) for each in document.claim_sets}
+    if len({name.lower() for name in claim_sets}) < len(document.claim_sets):
+        raise problems.invalid_data({"claimSets": ["Names of claim sets are unique in any case."]})
     _collect(document.claims_hierarchy, None, resource_claims, claim_sets)
     return Claims(resource_claims, claim_sets)
 

@@ -28,3 +28,8 @@ def _claim_name(project_endpoint: str, name: str) -> str:
 def claim_uri(name: str) -> str:
     """The URI in full, as messages show it."""
     return BEGINNING + name
+
+
+def short_name(name: str) -> str:
+    """`student` of `ed-fi/student`."""
+    return name.rpartition("/")[2]

@@ -51,9 +51,13 @@ def operations(client: AuthenticatedClient) -> Operations:
 
 def inherited_defaults(name: str) -> dict[str, tuple[Strategies, str]]:
     """The default strategies in effect for a claim, by action, each with the claim that defines them."""
-    lineage, defaults = list(_Tree.read().lineage(name)), _read_defaults()
-    defining = {action: _defining(lineage, defaults, action) for action in Action.values}
-    return {action: (defaults[each][action], each) for action, each in defining.items() if each is not None}
+    return _inherited(list(_Tree.read().lineage(name)), _read_defaults())
+
+
+def all_inherited_defaults() -> dict[str, dict[str, tuple[Strategies, str]]]:
+    """The same for every claim, by its name."""
+    tree, defaults = _Tree.read(), _read_defaults()
+    return {name: _inherited(list(tree.lineage(name)), defaults) for name in tree.parents}
 
 
 def all_defaults() -> dict[str, _ByAction]:
@@ -210,6 +214,11 @@ def _granted(
     if overriding:
         return Granted(on, overriding, None)
     return Granted(on, _nearest_default(lineage, defaults, action), _defining(lineage, defaults, action))
+
+
+def _inherited(lineage: list[str], defaults: dict[str, _ByAction]) -> dict[str, tuple[Strategies, str]]:
+    defining = {action: _defining(lineage, defaults, action) for action in Action.values}
+    return {action: (defaults[each][action], each) for action, each in defining.items() if each is not None}
 
 
 def _nearest_default(lineage: list[str], defaults: dict[str, _ByAction], action: str) -> Strategies:

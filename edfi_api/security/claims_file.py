@@ -78,25 +78,25 @@ def read_claims(text: bytes) -> Claims:
     return Claims(dict(claims), {each.name: _claim_set(each) for each in read.claim_sets})
 
 
-_NameText = Annotated[str, msgspec.Meta(pattern=NAME, max_length=255)]
+NameText = Annotated[str, msgspec.Meta(pattern=NAME, max_length=255)]
 _StrategyList = list[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9]*\Z", max_length=255)]]
 _StrategiesText = _StrategyList | dict[Action, _StrategyList]
 
 
 class _Claim(msgspec.Struct, forbid_unknown_fields=True):
-    name: _NameText
+    name: NameText
     defaults: _StrategiesText = {}
-    children: "list[_NameText | _Claim]" = []
+    children: "list[NameText | _Claim]" = []
 
 
 class _Grant(msgspec.Struct, forbid_unknown_fields=True):
-    claims: list[_NameText]
+    claims: list[NameText]
     actions: list[Action]
     strategies: _StrategiesText = {}
 
 
 class _ClaimSet(msgspec.Struct, forbid_unknown_fields=True):
-    name: _NameText
+    name: NameText
     grants: list[_Grant]
     description: str = ""
 

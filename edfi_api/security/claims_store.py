@@ -7,7 +7,7 @@ unchanged. Claim sets are those of one tenant, or the shared ones; resource clai
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from edfi_api.data_stores.models import Tenant
 from edfi_api.logs import audit
@@ -38,6 +38,18 @@ class Change:
     left_out: tuple[str, ...]
 
 
+def lock_claims() -> None:
+    """Let nobody else change claims and claim sets until this transaction ends. Every change locks this row first, so
+    that no two transactions wait for each other."""
+    ClaimsVersion.objects.select_for_update().first()
+
+
+def hold_claims() -> None:
+    """The same for a transaction that only reads: others may read too."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM claims_version FOR SHARE")
+
+
 @transaction.atomic
 def load(wanted: Claims, by: str, *, tenant: Tenant | None = None, is_rehearsal: bool = False) -> Change:
     """Write what differs from `wanted`; a rehearsal only computes the change. The claim sets become the tenant's,
@@ -45,8 +57,7 @@ def load(wanted: Claims, by: str, *, tenant: Tenant | None = None, is_rehearsal:
 
     `by` names the user or command in the audit log. Raises `UnknownClaims` and `NotOfTheTenant`.
     """
-    # Blocks concurrent changes of claims until this transaction ends.
-    ClaimsVersion.objects.select_for_update().first()
+    lock_claims()
     _refuse_what_is_not_of(tenant, wanted)
     present = stored_claims(tenant)
     change = difference(present, wanted)

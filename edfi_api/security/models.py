@@ -266,7 +266,7 @@ class ClaimSet(models.Model):
         return self.name
 
     def clean(self) -> None:
-        refuse_taken_name(self, visible_to(self.tenant_id) if self.tenant_id else models.Q())
+        refuse_taken_name(self, visible_to(self.tenant_id) if self.tenant_id else models.Q(), "name__iexact")
 
 
 class Grant(models.Model):

@@ -113,6 +113,18 @@ def test_all_claims_are_replaced_at_once_and_back(management: Managing, configur
             {"claims": {"claimSets": [{}], "claimsHierarchy": []}},
             {"$.claimSets[0]": ["Object missing required field `claimSetName`"]},
         ),
+        (
+            {"claims": {"claimSets": [{"claimSetName": "x" * 257}], "claimsHierarchy": []}},
+            {"$.claimSets[0].claimSetName": ["Expected `str` of length <= 256"]},
+        ),
+        (
+            {"claims": {"claimSets": [], "claimsHierarchy": [{"name": "x", "claims": [{"name": "y" * 256}]}]}},
+            {"$.claimsHierarchy[0].claims[0].name": ["Expected `str` of length <= 255"]},
+        ),
+        (
+            {"claims": {"claimSets": [{"claimSetName": "A"}, {"claimSetName": "a"}], "claimsHierarchy": []}},
+            {"claimSets": ["Names of claim sets are unique in any case."]},
+        ),
     ],
 )
 def test_wrong_uploads_are_refused(management: Managing, configured, body: dict, errors: dict) -> None:

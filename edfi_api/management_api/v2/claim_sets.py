@@ -5,6 +5,9 @@ from typing import Any
 
 from rest_framework.response import Response
 
+from edfi_api.security.actions import actions_in_order
+from edfi_api.security.claim_set_exchange import Grants, by_lineage, objects
+from edfi_api.security.claim_uris import short_name
 from edfi_api.security.claims import all_defaults
 from edfi_api.security.claims_file import ByAction, Claims
 from edfi_api.security.claims_store import stored_claims
@@ -14,7 +17,7 @@ from .. import problems
 from ..bodies import read_values
 from ..listing import Listing, exactly, number
 from ..members import NOT_EMPTY, ONE_LINE, POSITIVE, Kind, Member, at_most
-from ..resource_claims import ACTION_IDS, STRATEGY_IDS, Grants, actions_in_order, by_lineage, objects, short_name
+from ..resource_claims import ACTION_IDS, STRATEGY_IDS, refused_if_invalid
 from ..v3.applications import BLANKS
 from ..v3.claim_sets import ClaimSets
 from ..v3.grants import Grants as GrantsOfV3
@@ -70,7 +73,8 @@ class ClaimSetsV2(Version2, ClaimSets):
 
     def values_of_import(self, claims: Claims) -> dict[str, Any]:
         values = read_values(self.request._request, self.shape_of_import)
-        flat = list(_flat(values["resourceClaims"], claims, None))
+        with refused_if_invalid():
+            flat = list(_flat(values["resourceClaims"], claims, None))
         return {"claimSetName": values["name"], "resourceClaims": flat}
 
     def refuse_reserved(self, row: ClaimSet, verb: str) -> None:
@@ -95,7 +99,7 @@ def nested(grants: Grants, claims: Claims) -> list[dict[str, Any]]:
     defaults = all_defaults()
     roots: list[dict[str, Any]] = []
     by_name: dict[str, dict[str, Any]] = {}
-    for name in sorted(grants, key=by_lineage(claims)):
+    for name in by_lineage(grants, claims):
         parent = claims.resource_claims[name].parent
         inherited = grants.get(parent or "", {})
         by_name[name] = {

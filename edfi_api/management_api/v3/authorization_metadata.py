@@ -7,12 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.data_stores.tenants import visible_to
+from edfi_api.security.actions import actions_in_order
 from edfi_api.security.claim_uris import claim_uri
 from edfi_api.security.claims import granted_by
 from edfi_api.security.claims_file import ByAction
 from edfi_api.security.models import ClaimSet, ResourceClaim
 
-from ..resource_claims import actions_in_order
 from ..views import ManagementView
 
 

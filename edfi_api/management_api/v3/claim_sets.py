@@ -8,10 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.data_stores.tenants import visible_to
-from edfi_api.security.claims import all_defaults
-from edfi_api.security.claims_file import Claims, ClaimSetValue
-from edfi_api.security.claims_store import load, stored_claims
-from edfi_api.security.models import Application, ClaimSet, ClaimsVersion
+from edfi_api.security.claim_set_exchange import imported
+from edfi_api.security.claim_sets import copy_claim_set, export_claim_set, replace_grants
+from edfi_api.security.claims_file import Claims
+from edfi_api.security.claims_store import hold_claims, lock_claims, stored_claims
+from edfi_api.security.models import Application, ClaimSet
+from edfi_api.startup import current_surface
 
 from .. import problems
 from ..bodies import integer, read_values
@@ -19,7 +21,7 @@ from ..collections import ID, Collection
 from ..constraints import written
 from ..listing import Listing, exactly, number
 from ..members import NOT_EMPTY, ONE_LINE, POSITIVE, Kind, Member, Shape, at_most, is_empty, name, says
-from ..resource_claims import exported, imported
+from ..resource_claims import refused_if_invalid
 from .applications import BLANKS
 
 NO_NAME = says("Please provide a valid claim set name.", is_empty)
@@ -65,8 +67,7 @@ class ClaimSets(Collection):
 
     def found(self, id_: str | int, *, for_update: bool = False) -> Any:
         if for_update:
-            # Every change of claims locks this row first, so that none waits for the other.
-            ClaimsVersion.objects.select_for_update().first()
+            lock_claims()
         return super().found(id_, for_update=for_update)
 
     def represent(self, row: Any) -> dict[str, Any]:
@@ -78,9 +79,12 @@ class ClaimSets(Collection):
         }
 
     def item(self, row: ClaimSet) -> dict[str, Any]:
-        claims = stored_claims(row.tenant)
-        grants = claims.claim_sets[row.name].grants
-        return self.represent(row) | {"resourceClaims": exported(grants, claims, all_defaults())}
+        return self.represent(row) | export_claim_set(row)
+
+    def retrieve(self, request: Request, id: str) -> Response:
+        with written():
+            hold_claims()
+            return super().retrieve(request, id)
 
     def add(self, values: dict[str, Any]) -> Response:
         row = ClaimSet.objects.create(tenant=self.tenant, name=values["claimSetName"])
@@ -105,28 +109,29 @@ class ClaimSets(Collection):
         """`POST claimSets/copy`"""
         values = self.values_of_copy()
         with written(self.refusals):
+            lock_claims()
             original = self.rows().filter(pk=values["originalId"]).first()
             if original is None:
                 text = f"OriginalId {values['originalId']} not found. It may have been recently deleted."
                 raise problems.unresolved_reference(text)
-            value = stored_claims(original.tenant).claim_sets[original.name]
-            row = ClaimSet.objects.create(tenant=self.tenant, name=values["claimSetName"])
-            self.store(row, value)
+            row = ClaimSet(tenant=self.tenant, name=values["claimSetName"], description=original.description)
+            copy_claim_set(original, row, self.by)
             return self.created(row, original=original.pk)
 
     def import_(self, request: Request) -> Response:
         """`POST claimSets/import`: a new claim set, or new grants for the one of the name."""
         with written(self.refusals):
             # Before anything is read: no concurrent change of claims gets lost.
-            ClaimsVersion.objects.select_for_update().first()
+            lock_claims()
             claims = stored_claims(self.tenant)
             values = self.values_of_import(claims)
-            found = imported(values["claimSetName"], values["resourceClaims"], claims)
+            with refused_if_invalid():
+                found = imported(values["claimSetName"], values["resourceClaims"], claims, current_surface())
             row = self.rows().filter(name__iexact=values["claimSetName"]).first()
             if row is None:
                 row = ClaimSet.objects.create(tenant=self.tenant, name=values["claimSetName"])
             self.refuse_reserved(row, "imported")
-            self.store(row, ClaimSetValue(row.description, found.grants))
+            replace_grants(row, found.grants, self.by)
             self.audit("claim set imported", id=row.pk)
             return self.created(row, {"id": row.pk, "warnings": found.warnings})
 
@@ -135,10 +140,6 @@ class ClaimSets(Collection):
 
     def values_of_import(self, claims: Claims) -> dict[str, Any]:
         return read_values(self.request._request, self.shape_of_import)
-
-    def store(self, row: ClaimSet, value: ClaimSetValue) -> None:
-        """Replace the grants of a claim set of the tenant."""
-        load(Claims({}, {row.name: value}), self.by, tenant=self.tenant)
 
     def refuse_reserved(self, row: ClaimSet, verb: str) -> None:
         """Raise a Refusal for a claim set that the tenant must not change."""

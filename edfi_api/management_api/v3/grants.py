@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from edfi_api.security.actions import action_named, actions_in_order
 from edfi_api.security.models import ClaimSet, Grant, OverridingStrategies, ResourceClaim
 from edfi_api.security.strategy_faults import unknown_for
 from edfi_api.startup import current_surface
@@ -14,7 +15,6 @@ from .. import problems
 from ..bodies import integer, read_values
 from ..constraints import written
 from ..members import NOT_EMPTY, POSITIVE, Kind, Member, Shape
-from ..resource_claims import action_named, actions_in_order
 from .claim_sets import ClaimSets
 
 _NO_GRANT = "Resource claim doesn't exist for the Claim set provided"
@@ -122,4 +122,4 @@ def _actions(sent: Sequence[dict[str, Any]]) -> list[str]:
     texts = unknown or ([] if enabled else [_NO_ACTION])
     if texts:
         raise problems.invalid_data({"ResourceClaimActions": texts})
-    return actions_in_order(dict(enabled))
+    return actions_in_order(enabled)

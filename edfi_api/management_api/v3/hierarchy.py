@@ -7,13 +7,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.security.actions import Action
-from edfi_api.security.claim_uris import claim_uri
+from edfi_api.security.claim_uris import claim_uri, short_name
 from edfi_api.security.models import DefaultStrategies, ResourceClaim
 
 from .. import problems
 from ..bodies import integer
 from ..listing import Listing, in_memory
-from ..resource_claims import ACTION_IDS, STRATEGY_IDS, display_name, short_name
+from ..resource_claims import ACTION_IDS, STRATEGY_IDS, display_name
 from ..views import ManagementView
 
 

@@ -8,11 +8,12 @@ from rest_framework.response import Response
 
 from edfi_api.conf import api_settings
 from edfi_api.request_body import BodyIncomplete, BodyTooLong, read_body
+from edfi_api.security.actions import action_named
 from edfi_api.security.bundled_claims import claims_of_resources
 from edfi_api.security.claim_uris import BEGINNING
 from edfi_api.security.claims_file import Claims, UnusableClaimsFile, read_claims
-from edfi_api.security.claims_store import NotOfTheTenant, UnknownClaims, load
-from edfi_api.security.models import ClaimsVersion, DefaultStrategies, ResourceClaim
+from edfi_api.security.claims_store import NotOfTheTenant, UnknownClaims, load, lock_claims
+from edfi_api.security.models import DefaultStrategies, ResourceClaim
 from edfi_api.security.strategy_faults import unknown_for, unknown_in, views_without_a_way
 from edfi_api.startup import current_surface
 
@@ -20,7 +21,6 @@ from .. import problems
 from ..bodies import integer, read_values
 from ..constraints import written
 from ..members import Kind, Member, name
-from ..resource_claims import action_named
 from ..views import ManagementView, base_address
 from .hierarchy import ResourceClaimsView
 
@@ -74,7 +74,7 @@ class ResourceClaimItem(ResourceClaimsView):
 
     def _locked(self, number: int) -> ResourceClaim:
         """The claim, while no other request changes claims."""
-        ClaimsVersion.objects.select_for_update().first()
+        lock_claims()
         row = ResourceClaim.objects.filter(pk=number).first()
         if row is None:
             raise problems.not_found(self.missing.format(id=number))
@@ -82,7 +82,7 @@ class ResourceClaimItem(ResourceClaimsView):
 
 
 def _stored(row: ResourceClaim, values: dict[str, Any]) -> ResourceClaim:
-    ClaimsVersion.objects.select_for_update().first()
+    lock_claims()
     parent = values["parentId"] or None
     if parent is not None and not ResourceClaim.objects.filter(pk=parent).exists():
         raise problems.unresolved_reference("Reference 'ParentId' does not exist.")

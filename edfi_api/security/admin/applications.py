@@ -16,7 +16,7 @@ from edfi_api.startup import current_surface
 
 from ..models import ApiClient, Application
 from ..remarks import remarks
-from .pages import OneByOneAdmin
+from .pages import OneByOneAdmin, admin_user
 
 
 class ApiClientInline(admin.TabularInline):  # type: ignore[type-arg]
@@ -69,8 +69,7 @@ class ApplicationAdmin(OneByOneAdmin):
 
 def _assign(request: HttpRequest, application: Application, profiles: Iterable[Profile]) -> None:
     """Bind the clients of the application by these profiles, with the notices about each as warnings."""
-    by = f"admin:{request.user.get_username()}"
-    assigned = assign_profiles(application, [profile.name for profile in profiles], by=by)
+    assigned = assign_profiles(application, [profile.name for profile in profiles], by=admin_user(request))
     checker = ProfileChecker(current_surface())
     for notice in (notice for profile in assigned for notice in notices(profile, checker)):
         messages.warning(request, f"{application}: {notice}")

@@ -1,17 +1,27 @@
-"""Claim sets and their grants."""
+"""Claim sets and their grants; claim sets are also copied, exported and imported."""
 
+import orjson
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from django.utils.html import format_html_join
+from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 
 from edfi_api.data_stores.admin import TenantOwnedAdmin
 
 from ..actions import Action
+from ..claim_sets import export_claim_set
+from ..claims_store import hold_claims, lock_claims
 from ..models import ClaimSet, Grant
-from .pages import OneByOneAdmin, links
+from .claim_set_forms import CopyForm, ImportForm
+from .pages import OneByOneAdmin, admin_user, links
 from .strategies import OverridingStrategiesInline
 
 
@@ -59,6 +69,73 @@ class ClaimSetAdmin(TenantOwnedAdmin, OneByOneAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ClaimSet]:
         queryset: QuerySet[ClaimSet] = super().get_queryset(request)
         return queryset.annotate(_applications=Count("applications", distinct=True))
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("import/", self.admin_site.admin_view(self.import_view), name="security_claimset_import"),
+            path("<int:pk>/copy/", self.admin_site.admin_view(self.copy_view), name="security_claimset_copy"),
+            path("<int:pk>/export/", self.admin_site.admin_view(self.export_view), name="security_claimset_export"),
+            *super().get_urls(),
+        ]
+
+    def has_make_permission(self, request: HttpRequest) -> bool:
+        """Copies and imports make claim sets and their grants."""
+        return request.user.has_perms(["security.add_claimset", "security.add_grant"])
+
+    @transaction.atomic
+    def export_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """A file that can be imported."""
+        hold_claims()
+        claim_set = get_object_or_404(ClaimSet, pk=pk)
+        if not self.has_view_permission(request, claim_set):
+            raise PermissionDenied
+        response = HttpResponse(
+            orjson.dumps(export_claim_set(claim_set), option=orjson.OPT_INDENT_2), content_type="application/json"
+        )
+        response.headers["Content-Disposition"] = content_disposition_header(True, f"{claim_set}.json")
+        return response
+
+    @transaction.atomic
+    def copy_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ask for the name of the copy on GET; make it on POST."""
+        if not self.has_make_permission(request):
+            raise PermissionDenied
+        if request.method == "POST":
+            lock_claims()
+        original = get_object_or_404(ClaimSet, pk=pk)
+        form = CopyForm(request.POST or None, initial={"tenant": original.tenant_id})
+        if not form.is_valid():
+            return self._form_page(request, f"Copy {original}", "Copy", form)
+        copy = form.store_copy(original, admin_user(request))
+        self.log_addition(request, copy, f"Copied from {original}.")
+        messages.success(request, f"{copy} grants what {original} grants.")
+        return redirect("admin:security_claimset_change", copy.pk)
+
+    @transaction.atomic
+    def import_view(self, request: HttpRequest) -> HttpResponse:
+        """Ask for a file on GET; store its claim set on POST."""
+        if not self.has_make_permission(request):
+            raise PermissionDenied
+        if request.method == "POST":
+            lock_claims()
+        may_replace = request.user.has_perms(["security.change_claimset", "security.change_grant"])
+        form = ImportForm(request.POST or None, request.FILES or None, may_replace=may_replace)
+        if not form.is_valid():
+            return self._form_page(request, "Import a claim set", "Import", form)
+        is_new = not form.claim_set.pk
+        claim_set = form.store(admin_user(request))
+        log = self.log_addition if is_new else self.log_change
+        log(request, claim_set, "Imported.")
+        for claim in form.found.unknown:
+            messages.warning(request, f"There is no resource claim {claim}: what is granted on it is left out.")
+        for text in form.found.misplaced:
+            messages.warning(request, text)
+        messages.success(request, f"{claim_set} was imported.")
+        return redirect("admin:security_claimset_change", claim_set.pk)
+
+    def _form_page(self, request: HttpRequest, title: str, submit: str, form: forms.BaseForm) -> HttpResponse:
+        context = self.admin_site.each_context(request) | {"title": title, "submit": submit, "form": form}
+        return TemplateResponse(request, "admin/security/claimset/form.html", context)
 
     @admin.display(description="applications", ordering="_applications")
     def number_of_applications(self, claim_set: ClaimSet) -> int:

@@ -1,11 +1,19 @@
 """Resource claims and their default strategies."""
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from ..claims import inherited_defaults
-from ..models import ClaimSet, ResourceClaim
+from ..claims_store import hold_claims
+from ..models import ClaimSet, Grant, ResourceClaim
+from .claim_tree import roots
 from .pages import OneByOneAdmin, links
 from .strategies import DefaultStrategiesInline
 
@@ -23,6 +31,27 @@ class ResourceClaimAdmin(OneByOneAdmin):
     readonly_fields = ["what_counts", "children_shown", "granted_to"]
     autocomplete_fields = ["parent"]
     inlines = [DefaultStrategiesInline]
+
+    def get_urls(self) -> list[URLPattern]:
+        tree = self.admin_site.admin_view(self.tree_view)
+        return [path("tree/", tree, name="security_resourceclaim_tree"), *super().get_urls()]
+
+    @transaction.atomic
+    def tree_view(self, request: HttpRequest) -> HttpResponse:
+        """The tree; for users who may view claim sets with the grants of all, or of that of `?claim_set=`."""
+        chosen = request.GET.get("claim_set", "")
+        shows_grants = request.user.has_perm("security.view_claimset")
+        if not self.has_view_permission(request) or (chosen and not shows_grants):
+            raise PermissionDenied
+        hold_claims()
+        grants, title = Grant.objects.all() if shows_grants else Grant.objects.none(), "Resource claims"
+        if chosen:
+            claim_set = get_object_or_404(ClaimSet, pk=int(chosen) if chosen.isdecimal() else None)
+            grants, title = claim_set.grants.all(), f"Resource claims, with the grants of {claim_set}"
+        context = {"title": title, "roots": roots(grants), "shows_grants": shows_grants}
+        return TemplateResponse(
+            request, "admin/security/resourceclaim/tree.html", self.admin_site.each_context(request) | context
+        )
 
     @admin.display(description="defaults that count here")
     def what_counts(self, claim: ResourceClaim) -> SafeString:

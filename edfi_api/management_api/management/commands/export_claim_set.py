@@ -5,13 +5,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.management.arguments import name
 from edfi_api.management.tenants import add_tenant, given_tenant
-from edfi_api.management_api.resource_claims import exported
-from edfi_api.security.claims import all_defaults
-from edfi_api.security.claims_store import stored_claims
+from edfi_api.security.claim_sets import export_claim_set
+from edfi_api.security.claims_store import hold_claims
 from edfi_api.security.models import ClaimSet
 
 
@@ -24,11 +24,11 @@ class Command(BaseCommand):
         parser.add_argument("name", type=name, help="name of the claim set")
         add_tenant(parser, "whose claim set it is, beside those that all share")
 
+    @transaction.atomic
     def handle(self, **options: Any) -> None:
+        hold_claims()
         visible = ClaimSet.objects.filter(visible_to(given_tenant(options)))
         row = visible.filter(name__iexact=options["name"]).first()
         if row is None:
             raise CommandError(f'There is no claim set "{options["name"]}".')
-        claims = stored_claims(row.tenant)
-        found = exported(claims.claim_sets[row.name].grants, claims, all_defaults())
-        self.stdout.write(json.dumps({"claimSetName": row.name, "resourceClaims": found}, indent=2))
+        self.stdout.write(json.dumps(export_claim_set(row), indent=2))
