@@ -77,7 +77,7 @@ class _Exchange:
     def _read_body(self, length: int | None) -> None:
         bodies = self._gateway.bodies
         if limit := environ.spooled_bytes(self._variables):
-            bodies.spool(self._protocol, limit, self._answer)
+            bodies.spool(self._protocol, length, limit, self._answer)
         else:
             bodies.read(self._protocol, length, self._answer)
 

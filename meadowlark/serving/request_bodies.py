@@ -58,9 +58,12 @@ class RequestBodies:
         else:
             _WholeBody(self, finish).read(protocol, length)
 
-    def spool(self, protocol: HTTPProtocol, limit: int, finish: Finish) -> None:
-        """As `read`, with another limit and into a file, of which little is in memory."""
-        _SpooledBody(self, limit, finish).read(protocol)
+    def spool(self, protocol: HTTPProtocol, length: int | None, limit: int, finish: Finish) -> None:
+        """As `read`, with another limit; a long body into a file, of which little is in memory."""
+        if length is None or length > min(limit, _SMALL):
+            _SpooledBody(self, limit, finish).read(protocol)
+        else:
+            _WholeBody(self, finish).read(protocol, length)
 
     def expire(self) -> None:
         """End the bodies whose time is over."""

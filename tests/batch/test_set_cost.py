@@ -1,7 +1,8 @@
-"""What a set costs grows with its rows, not with their square: the statement has no statistics of them."""
+"""What batches cost: a set with its rows, not with their square, and a batch of one what the single request costs."""
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from edfi_api.storage.driver import execution
 from tests.batch.conftest import enrolment, student
@@ -53,3 +54,31 @@ def test_no_node_of_a_plan_compares_each_row_with_each(batch, plans):
 
     assert len(plans) == 4
     assert [most_rows(plan) < 20 * ROWS for plan in plans] == [True] * 4
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """Counts the statements of a request, those that manage transactions included."""
+    run, found = execution.run, []
+    monkeypatch.setattr(execution, "run", lambda statement, *rest: found.append(statement) or run(statement, *rest))
+
+    def count(send):
+        found.clear()
+        with CaptureQueriesContext(connection) as others:
+            assert send().status_code in (200, 201)
+        return len(found) + len(others)
+
+    return count
+
+
+def test_a_batch_of_one_takes_the_statements_of_the_single_request(batch, statements):
+    batch.results(start())
+    batch.api.post("/data/ed-fi/students", student(9)["document"])
+
+    alone = statements(lambda: batch.api.post("/data/ed-fi/students", student(10)["document"]))
+    of_batches = [
+        statements(lambda mode=mode, number=number: batch.send([student(number)], mode=mode))
+        for number, mode in enumerate(("atomic", "independent"), 11)
+    ]
+
+    assert of_batches == [alone, alone]

@@ -104,7 +104,8 @@ def _rows(server: Server, home: Path, seconds: float, only: str) -> Iterator[Row
     yield found.batches("five resources, alternating, free order", _alternating(workloads.families()), free)
     yield found.batches("associations, every tenth refused", _refused(operations, 10), "mode=independent")
     yield found.batches("associations, all refused", _refused(operations, 1), "mode=independent")
-    yield found.batches("associations, batches of one", operations, "mode=independent", size=1)
+    for mode in ("independent", "atomic"):
+        yield found.batches(f"associations, batches of one, {mode}", operations, f"mode={mode}", size=1)
     yield found.singles("POST association", workloads.new_associations(round(4000 * seconds)))
     with _EndlessBatches(server, operations):
         yield found.singles("POST association beside batches", workloads.new_associations(round(4000 * seconds)))

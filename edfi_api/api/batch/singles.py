@@ -34,6 +34,7 @@ from edfi_api.storage.stored_versions import stored_versions
 _METHODS = {Kind.CREATE: "POST", Kind.UPSERT: "POST", Kind.UPDATE: "PUT", Kind.DELETE: "DELETE"}
 # The methods of the routes of single requests.
 _OF_A_COLLECTION, _OF_AN_ITEM = ("GET", "POST"), ("GET", "PUT", "DELETE")
+_NO_QUERY = QueryDict("")
 # Headers of the batch that say something about its own body, and conditions.
 _OF_THE_BATCH = (
     "CONTENT_LENGTH",
@@ -166,7 +167,7 @@ class Singles:
         sent: HttpRequest = copy(self._request._request)
         sent.method = _METHODS[operation.kind or Kind.UPSERT]
         sent.META = self._meta | operation.headers
-        sent.GET = QueryDict("")
+        sent.GET = _NO_QUERY
         request = EdFiRequest(sent, parsers=_parsed(operation.document), authenticators=self._request.authenticators)
         request.user, request.auth = self._request.user, self._request.auth
         return request
