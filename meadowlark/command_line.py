@@ -14,6 +14,7 @@ from psycopg import errors
 
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed import ModelErrors
+from meadowlark import garbage_collection
 
 # Errors of statements in a database that has not been migrated, or not by this version.
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction)
@@ -21,6 +22,7 @@ _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.Undefined
 
 def main() -> None:
     """Run the command of `sys.argv`."""
+    garbage_collection.pause()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     _print_any_name()
     try:
@@ -42,7 +44,10 @@ class _CommandLine(ManagementUtility):
     """
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
-        command = super().fetch_command(subcommand)
+        try:
+            command = super().fetch_command(subcommand)
+        finally:
+            garbage_collection.resume()
         if not command.__module__.startswith("django."):
             command.requires_system_checks = ()
         create_parser = command.create_parser

@@ -32,6 +32,7 @@ from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
 from edfi_api.management.arguments import seconds, whole_number
 from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.metaed import ModelErrors
+from meadowlark import garbage_collection
 
 _PAUSE_SECONDS = 0.2
 
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--demo-administrator", metavar="NAME", help="make a superuser with a random password, once")
     options = parser.parse_args(arguments)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
+    garbage_collection.pause()
     try:
         django.setup()
     except (ImproperlyConfigured, ValueError) as error:
@@ -104,6 +106,7 @@ def refuse_unusable_database(refuse_newer: bool) -> None:
 def prepare_database() -> None:
     """Create tables, and what every database with documents has; each step is idempotent."""
     call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
+    garbage_collection.resume()
     if api_settings.has_main_store:
         from edfi_api.loading.provisioning import load_common_documents  # noqa: PLC0415  Needs the app registry.
 

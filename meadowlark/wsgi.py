@@ -17,6 +17,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.request_options import limit
+from meadowlark import garbage_collection
 from meadowlark.serving.lean_handler import LeanHandler
 from meadowlark.serving.lent_connections import LentConnections
 
@@ -24,10 +25,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
 _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 
+garbage_collection.pause()
 django.setup(set_prefix=False)
 _django = LeanHandler()
 
 import_module(settings.ROOT_URLCONF)
+# Collections in the workers would also write to the memory that they share.
+garbage_collection.resume()
 
 # Django's own receivers of `request_finished` are not needed: there are no caches to close, the URL map is always the
 # same, and connections are checked when they are lent.

@@ -1,6 +1,5 @@
 """gunicorn's settings for Meadowlark, except the address, which is given on its command line."""
 
-import gc
 import os
 import resource
 import shutil
@@ -91,12 +90,6 @@ os.environ[_METRICS_FOLDER] = metrics_folder.make()
 def on_exit(server: Arbiter) -> None:
     """Remove the metrics files: counters start at zero with each start."""
     shutil.rmtree(os.environ[_METRICS_FOLDER], ignore_errors=True)
-
-
-def when_ready(server: Arbiter) -> None:
-    """Exclude the objects of the start from garbage collection, which would write to their shared pages."""
-    gc.collect()
-    gc.freeze()
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:
