@@ -88,6 +88,8 @@ DEFAULTS: dict[str, Any] = {
     # Tokens per client and minute, and token requests per address and minute, right or wrong; 0 for no limit.
     "TOKENS_PER_MINUTE": 60,
     "TOKEN_REQUESTS_PER_MINUTE": 600,
+    # The path of a JSON file with the identity providers whose tokens are accepted; empty for none.
+    "OIDC_ISSUERS": "",
     # Attempts to log in to the admin per minute: by address, and by user name from all addresses.
     "LOGINS_PER_MINUTE": 10,
     "LOGINS_PER_USER_AND_MINUTE": 60,

@@ -16,6 +16,7 @@ from meadowlark.environment import Environment
 from meadowlark.logging_configuration import logging_configuration
 from meadowlark.management_settings import management_settings
 from meadowlark.refusal_settings import refusal_settings
+from meadowlark.token_settings import token_settings
 from meadowlark.validation_settings import validation_settings
 
 env = Environment()
@@ -427,20 +428,7 @@ EDFI_API = {
     ),
     **refusal_settings(env),
     **validation_settings(env),
-    "TOKEN_CACHE_SECONDS": env.int(
-        "MEADOWLARK_TOKEN_CACHE_SECONDS",
-        default=10,
-        meaning="how long a token is trusted without looking again: a revoked token, a disabled client and a changed "
-        "claim set are noticed within this time",
-    ),
-    "TOKENS_PER_MINUTE": env.int(
-        "MEADOWLARK_TOKENS_PER_MINUTE", default=60, meaning="tokens that a client may get; `0` for any number"
-    ),
-    "TOKEN_REQUESTS_PER_MINUTE": env.int(
-        "MEADOWLARK_TOKEN_REQUESTS_PER_MINUTE",
-        default=600,
-        meaning="requests for tokens that an address may send, right or wrong; `0` for any number",
-    ),
+    **token_settings(env),
     "THREADS": threads,
     **data_stores,
     "BEHIND_PROXY": behind_proxy,

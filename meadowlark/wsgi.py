@@ -30,6 +30,8 @@ django.setup(set_prefix=False)
 _django = LeanHandler()
 
 import_module(settings.ROOT_URLCONF)
+# A wrong file of identity providers stops the server, not the first request.
+import_module("edfi_api.security.federation.issuers").issuers()
 # Collections in the workers would also write to the memory that they share.
 garbage_collection.resume()
 

@@ -45,7 +45,8 @@ def _audit(problem: Problem, request: Request) -> None:
     """Write the refusal to the audit log, without query string and body, which may contain personal data."""
     audit.denied(
         status=problem.status,
-        reason=next(iter(problem.errors), problem.detail),
+        reason=problem.audit_reason or next(iter(problem.errors), problem.detail),
+        issuer=problem.log_facts.get("issuer"),
         client=getattr(request._request, "client_key", None),
         tenant=getattr(request._request, "tenant", None),
         data_store=getattr(request._request, "data_store", None),

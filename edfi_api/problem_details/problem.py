@@ -21,7 +21,8 @@ class Problem:
     `validation_errors` is None where Ed-Fi omits the member. The number of messages is limited, and texts that quote
     the request are truncated, so no answer exceeds about 200 kB. `related` is the path, below the root of the server,
     of the target of a `Link` header. `log_facts` are added to the log line of the request; they contain no values of
-    documents. `members` are further members of the object, behind all others.
+    documents. `audit_reason` is the reason in the audit log where the client sees a less specific one. `members` are
+    further members of the object, behind all others.
     """
 
     status: int
@@ -33,6 +34,7 @@ class Problem:
     headers: dict[str, str] = field(default_factory=dict)
     related: str = ""
     log_facts: dict[str, str] = field(default_factory=dict)
+    audit_reason: str = ""
     members: dict[str, Any] = field(default_factory=dict)
     # Without correlation id and lists of errors, where Ed-Fi's servers have none.
     is_short: bool = False

@@ -1,13 +1,13 @@
-"""System checks of the claims in the database: every resource has a claim, the configured strategies exist, and the
-resource has the elements that they need.
+"""System checks of the file of identity providers, and of the claims in the database: every resource has a claim, the
+configured strategies exist, and the resource has the elements that they need.
 
-Runs with `migrate` and with `manage.py check --database default`.
+The latter run with `migrate` and with `manage.py check --database default`.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.checks import CheckMessage, Tags, Warning, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import connections
 
 from edfi_api.model.surface.resource import Resource, Surface
@@ -17,8 +17,18 @@ from .bundled_claims import UNSECURED
 from .claim_uris import claim_name
 from .claims import Strategies, all_defaults, granted_strategies
 from .claims_store import stored_claims
+from .federation.issuers import IssuersFileInvalid, faults
 from .models import Application, ClaimSet, ResourceClaim
 from .strategy_faults import is_applicable, unknown_for, unknown_in
+
+
+@register(Tags.security)
+def issuers_can_be_read(**_: Any) -> list[CheckMessage]:
+    """Find what is wrong with the file of identity providers."""
+    try:
+        return [Error(fault, id="security.E002") for fault in faults()]
+    except IssuersFileInvalid as error:
+        return [Error(str(error), id="security.E001")]
 
 
 @register(Tags.database)

@@ -11,6 +11,24 @@ class AuthenticationFailed(Exception):
         self.reason = reason
 
 
+class TokenRefused(AuthenticationFailed):
+    """The token of another identity provider is refused for `cause`, which only the audit log has. `issuer` is None
+    unless it is one of the settings."""
+
+    def __init__(self, cause: str, issuer: str | None = None) -> None:
+        super().__init__("Invalid token")
+        self.cause = cause
+        self.issuer = issuer
+
+
+@dataclass
+class IdentityProviderAway(Exception):
+    """Whether a token is valid cannot be known: the keys of its issuer cannot be had. `retry_after` is in seconds."""
+
+    issuer: str
+    retry_after: int
+
+
 class UnusableToken(Exception):
     """The token to introspect is missing, or is not the caller's own. `reason` is the Ed-Fi API's sentence."""
 

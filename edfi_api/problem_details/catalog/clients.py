@@ -1,6 +1,9 @@
 """What a client may not do whatever the document: 401, 403 and 429, and 500 if security is configured wrongly."""
 
+from dataclasses import replace
+
 from edfi_api.problem_details.catalog.registry import problem_of, quoted
+from edfi_api.problem_details.catalog.service import unavailable
 from edfi_api.problem_details.problem import Problem
 from edfi_api.security import exceptions as security
 
@@ -16,6 +19,19 @@ def authentication_failed(error: security.AuthenticationFailed) -> Problem:
         errors=[error.reason],
         headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
     )
+
+
+@problem_of.register
+def token_refused(error: security.TokenRefused) -> Problem:
+    """As any other invalid token; only the logs have the cause."""
+    issuer = {} if error.issuer is None else {"issuer": error.issuer}
+    problem = authentication_failed(error)
+    return replace(problem, audit_reason=error.cause, log_facts={"reason": error.cause, **issuer})
+
+
+@problem_of.register
+def identity_provider_away(error: security.IdentityProviderAway) -> Problem:
+    return unavailable(error.retry_after, issuer=error.issuer)
 
 
 @problem_of.register
