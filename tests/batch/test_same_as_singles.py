@@ -83,7 +83,7 @@ def test_the_same_for_clients_that_may_not_do_everything(data, clients, ids, pre
     assert together == alone
 
 
-@examples(max_examples=10, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
+@examples(max_examples=EXAMPLES // 4, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_an_atomic_batch_writes_what_single_requests_write_or_nothing(data, batch, ids, small_sets, preparers):
     sent = data.draw(batches(ids))

@@ -113,7 +113,12 @@ def test_a_reader_that_reads_nothing_blocks_nobody(real_server):
 
 @pytest.fixture(scope="module")
 def one_worker(tmp_path_factory) -> Iterator[RealServer]:
-    with RealServer(tmp_path_factory.mktemp("killed"), MEADOWLARK_WORKERS="1") as server:
+    with RealServer(
+        tmp_path_factory.mktemp("killed"),
+        MEADOWLARK_WORKERS="1",
+        MEADOWLARK_LOCK_SECONDS="30",
+        MEADOWLARK_STATEMENT_SECONDS="30",
+    ) as server:
         yield server
 
 
@@ -136,6 +141,43 @@ def test_a_worker_that_is_killed_leaves_whole_sets(one_worker, mode, begun):
     status, results = post(server, body, f"?mode={mode}")
     assert (status, len(stored_terms(server) - before)) == (200, 5_000)
     assert results[-1]["summary"]["byStatus"].get("200", 0) == len(stored)
+
+
+SETS, OF_A_SET = 4, 3
+
+
+@pytest.mark.parametrize("waiting", [1, 3])
+@pytest.mark.parametrize("mode", ["atomic", "independent"])
+def test_a_worker_that_is_killed_in_one_of_several_sets(one_worker, mode, waiting):
+    """The set waits for a lock of the test, so it is known where the worker is killed."""
+    server, first = one_worker, 60_000 + 1_000 * waiting + 100 * (mode == "atomic")
+    resources = ["/ed-fi/termDescriptors", "/ed-fi/gradeLevelDescriptors"]
+    numbers = [range(first + 10 * each, first + 10 * each + OF_A_SET) for each in range(SETS)]
+    sent = [descriptor(number) | {"resource": resources[each % 2]} for each in range(SETS) for number in numbers[each]]
+    awaited = f"Term {numbers[waiting][1]}"
+    post(server, lines(each for each in sent if each["document"]["codeValue"] == awaited))
+    change = [each | {"document": each["document"] | {"description": "changed"}} for each in sent]
+
+    with psycopg.connect(server.database_url) as own:
+        own.execute("SELECT FROM document WHERE body ->> 'codeValue' = %s FOR UPDATE", [awaited])
+        sender = threading.Thread(target=lambda: refused_by_death(server, lines(change), mode))
+        sender.start()
+        wait_until(lambda: is_waited_for(server, own.info.backend_pid), 30)
+        server.workers()[0].send_signal(signal.SIGKILL)
+        sender.join(30)
+    wait_until(lambda: not is_writing(server), 30)
+
+    stored = [[number in changed_since(server, first) for number in each] for each in numbers]
+    whole, none = [True] * OF_A_SET, [False] * OF_A_SET
+    if mode == "atomic":
+        assert stored == [none] * SETS
+    else:
+        assert stored[:waiting] == [whole] * waiting
+        assert stored[waiting] in (whole, none)
+        assert stored[waiting + 1 :] == [none] * (SETS - waiting - 1)
+    wait_until(server.workers, 30)
+    assert post(server, lines(change), f"?mode={mode}")[0] == 200
+    assert changed_since(server, first) == {number for each in numbers for number in each}
 
 
 def test_results_are_sent_while_a_batch_is_worked_off_and_what_is_sent_is_on_disk(one_worker):
@@ -194,6 +236,20 @@ def batches_that_ended(server: RealServer) -> int:
 def stored_since(server: RealServer, first: int) -> set[int]:
     numbers = {int(value.removeprefix("Term ")) for value in stored_terms(server)}
     return {number for number in numbers if number >= first}
+
+
+def changed_since(server: RealServer, first: int) -> set[int]:
+    with psycopg.connect(server.database_url) as connection:
+        query = "SELECT body ->> 'codeValue' FROM document WHERE body ->> 'description' = 'changed'"
+        numbers = {int(value.removeprefix("Term ")) for (value,) in connection.execute(query)}
+    return {number for number in numbers if first <= number < first + 100}
+
+
+def is_waited_for(server: RealServer, pid: int) -> bool:
+    """Whether a session waits for a lock of this one."""
+    with psycopg.connect(server.database_url) as connection:
+        query = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"
+        return connection.execute(query, [pid]).fetchone() == (True,)
 
 
 def refused_by_death(server: RealServer, body: bytes, mode: str) -> None:
