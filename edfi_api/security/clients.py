@@ -19,7 +19,7 @@ from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 
 from .hashers import ClientSecretHasher
-from .models import ApiClient, Application, ClaimSet, Vendor
+from .models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
 from .secret_generator import generate_secret
 
 COMMAND = "command"
@@ -45,6 +45,7 @@ def create_client(
     vendor_name: str | None = None,
     tenant: Tenant | None = None,
     expires_at: datetime | None = None,
+    external: ExternalIdentity | None = None,
     by: str = COMMAND,
 ) -> Credentials:
     """Store a new client with an application of the same name. The vendor is created unless the tenant has one of that
@@ -72,11 +73,13 @@ def create_client(
     problems.of(application, exclude={"claim_set"} if vendor.pk else {"vendor", "claim_set"})
     client = ApiClient(name=name, client_id=key or generate_client_id(), expires_at=expires_at)
     problems.of(client, exclude={"application"})
+    if external is not None:
+        problems.of(external, exclude={"api_client"})
     problems.raise_any()
     vendor.save()
     application.vendor = vendor
     application.save(force_insert=True)
-    return store_client(client, application, by)
+    return store_client(client, application, by, external)
 
 
 @transaction.atomic
@@ -86,12 +89,17 @@ def add_client(
     key: str | None = None,
     *,
     expires_at: datetime | None = None,
+    external: ExternalIdentity | None = None,
     by: str = COMMAND,
 ) -> Credentials:
     """Store another client of an application; raises Django's `ValidationError` with all problems."""
     client = ApiClient(application=application, name=name, client_id=key or generate_client_id(), expires_at=expires_at)
-    client.full_clean()
-    return store_client(client, application, by)
+    problems = _Problems()
+    problems.of(client)
+    if external is not None:
+        problems.of(external, exclude={"api_client"})
+    problems.raise_any()
+    return store_client(client, application, by, external)
 
 
 @transaction.atomic
@@ -176,14 +184,35 @@ def is_still_as_recognised(client: ApiClient) -> bool:
 
 
 @transaction.atomic
-def store_client(client: ApiClient, application: Application, by: str) -> Credentials:
-    """Store a new client of the application. Raises `IntegrityError` where its name or key is taken."""
+def store_client(
+    client: ApiClient, application: Application, by: str, external: ExternalIdentity | None = None
+) -> Credentials:
+    """Store a new client of the application, with its external identity if it has one.
+
+    Raises `IntegrityError` where its name, its key or the identity is taken.
+    """
     client.application = application
     credentials = new_secret(client)
     client.save(force_insert=True)
     claim_set = application.claim_set.name if application.claim_set else application.claim_set_name
     audit.administered("client created", client=client.client_id, claim_set=claim_set, by=by)
+    if external is not None:
+        set_external_identity(client, external, by)
     return credentials
+
+
+@transaction.atomic
+def set_external_identity(client: ApiClient, external: ExternalIdentity | None, by: str) -> None:
+    """Give the client this identity in place of the one it may have; None for none. Raises `IntegrityError` where
+    another client has it."""
+    had_one, _ = ExternalIdentity.objects.filter(api_client=client).delete()
+    if external is not None:
+        external.api_client = client
+        external.save(force_insert=True)
+        facts = {"issuer": external.issuer, "external_client": external.value}
+        audit.administered("external identity set", client=client.client_id, **facts, by=by)
+    elif had_one:
+        audit.administered("external identity removed", client=client.client_id, by=by)
 
 
 def _unknown_claim_set(name: str, visible: QuerySet[ClaimSet]) -> str:

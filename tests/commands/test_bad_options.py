@@ -68,6 +68,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "purge_changes": {},
     "purge_validation": {},
     "refresh_sql_views": {},
+    "refuse_tokens": {"issuer": ["--issuer", "https://login.example.org"]},
     "remove_profile": {"name": ["Portal"]},
     "restore_document": {"ids": ["00000000-0000-4000-8000-000000000000"]},
     "rotate_management_secret": {"name": ["operator"]},

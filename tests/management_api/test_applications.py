@@ -207,6 +207,7 @@ def test_a_client_is_found_by_key_and_changed_by_number(management: Managing, ap
         "name": "Second",
         "isApproved": True,
         "dataStoreIds": [store],
+        "externalIdentity": None,
     }
     assert re.fullmatch(r"[0-9a-f-]{36}", shown["clientUuid"])
     bearer = token(found["key"], found["secret"])

@@ -187,9 +187,9 @@ def test_clients_are_listed() -> None:
 
     heading, demo, old = text.getvalue().splitlines()
     assert heading.split() == list(json.loads(data.getvalue())[0])
-    of_demo = ["Demo", "demo-key", "active", "-", "Demo", "Demo", "EdFiSandbox", "-", "uri://ed-fi.org", "-"]
+    of_demo = ["Demo", "demo-key", "active", "-", "Demo", "Demo", "EdFiSandbox", "-", "uri://ed-fi.org", "-", "-"]
     assert demo.split() == of_demo
-    assert old.split()[2:] == ["expired", "2020-01-01T00:00+00:00", "Old", "Old", "SISVendor", "255901", "-", "-"]
+    assert old.split()[2:] == ["expired", "2020-01-01T00:00+00:00", "Old", "Old", "SISVendor", "255901", "-", "-", "-"]
 
 
 def test_credentials_do_not_show_the_secret_when_printed() -> None:

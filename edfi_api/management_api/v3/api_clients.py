@@ -1,23 +1,53 @@
 """`v3/apiClients`."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, Q, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.data_stores.models import DataStore
-from edfi_api.security.clients import remove_client, rotate_secret, set_approved, store_client
-from edfi_api.security.models import ApiClient, ApiClientDataStore, Application
+from edfi_api.security.clients import (
+    remove_client,
+    rotate_secret,
+    set_approved,
+    set_external_identity,
+    store_client,
+)
+from edfi_api.security.federation.issuers import issuers
+from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ExternalIdentity
 
 from .. import problems
 from ..bodies import integer
 from ..collections import Collection, id_member
 from ..constraints import written
 from ..listing import Listing, number, rows_of
-from ..members import EACH_POSITIVE, NOT_EMPTY, POSITIVE, Kind, Member, Shape, name, says
+from ..members import EACH_POSITIVE, NOT_EMPTY, POSITIVE, Finding, Kind, Member, Rule, Shape, name, says
 
+# The member is absent, so that the identity stays what it is: programs for Ed-Fi's own server do not know it.
+_KEPT: dict[str, Any] = {"issuer": "", "value": ""}
+
+
+def _identity_findings(member: Member, value: dict[str, Any]) -> Iterator[Finding]:
+    if value is _KEPT or not value:
+        return
+    if set(value) != {"issuer", "value"} or not all(
+        isinstance(each, str) and "\0" not in each for each in value.values()
+    ):
+        yield member.key, f"'{member.words}' must have an issuer and a value."
+        return
+    try:
+        ExternalIdentity(**value).full_clean(exclude={"api_client"}, validate_constraints=False)
+    except ValidationError as error:
+        yield from (
+            (f"{member.key}.{field.title()}", text) for field, texts in error.message_dict.items() for text in texts
+        )
+
+
+_IDENTITY = Member("externalIdentity", Kind.OBJECT, (Rule(_identity_findings),), absent=_KEPT)
 _NO_STORES = says("DataStoreIds cannot be empty. At least one Data Store is required.", lambda value: not value)
 
 
@@ -33,6 +63,7 @@ class ApiClients(Collection):
         name("name", 50, is_required=True),
         Member("isApproved", Kind.BOOLEAN, is_required=True),
         Member("dataStoreIds", Kind.INTEGERS, (_NO_STORES, EACH_POSITIVE)),
+        _IDENTITY,
     )
     shape_of_put: ClassVar[Shape] = (id_member("Id must be greater than 0."), *shape)
     listing = Listing(
@@ -44,8 +75,10 @@ class ApiClients(Collection):
 
     def rows(self) -> QuerySet[ApiClient]:
         stores = ApiClientDataStore.objects.filter(api_client=OuterRef("pk")).order_by("data_store_id")
-        rows: QuerySet[ApiClient] = ApiClient.objects.filter(application__vendor__tenant=self.tenant).annotate(
-            data_store_ids=ArraySubquery(stores.values("data_store_id"))
+        rows: QuerySet[ApiClient] = (
+            ApiClient.objects.filter(application__vendor__tenant=self.tenant)
+            .select_related("external_identity")
+            .annotate(data_store_ids=ArraySubquery(stores.values("data_store_id")))
         )
         return rows
 
@@ -58,6 +91,7 @@ class ApiClients(Collection):
             "name": row.name,
             "isApproved": row.is_active,
             "dataStoreIds": row.data_store_ids,
+            "externalIdentity": _represented(getattr(row, "external_identity", None)),
         }
 
     def retrieve(self, request: Request, id: str) -> Response:
@@ -69,9 +103,9 @@ class ApiClients(Collection):
 
     def add(self, values: dict[str, Any]) -> Response:
         application, stores = self.resolved(values)
-        with _uniquely_named(values["name"]):
+        with _unique(values["name"]):
             client = ApiClient(name=values["name"])
-            credentials = store_client(client, application, self.by)
+            credentials = store_client(client, application, self.by, self.identity_of(values))
         client.data_stores.set(stores)
         set_approved(client, values["isApproved"], by=self.by)
         body = {
@@ -86,8 +120,10 @@ class ApiClients(Collection):
     def change(self, row: ApiClient, values: dict[str, Any]) -> None:
         application, stores = self.resolved(values)
         row.application, row.name = application, values["name"]
-        with _uniquely_named(values["name"]):
+        with _unique(values["name"]):
             row.save(update_fields=["application", "name", "updated"])
+            if values.get("externalIdentity", _KEPT) is not _KEPT:
+                set_external_identity(row, self.identity_of(values), self.by)
         row.data_stores.set(stores)
         set_approved(row, values["isApproved"], by=self.by)
 
@@ -109,6 +145,16 @@ class ApiClients(Collection):
             }
         )
 
+    def identity_of(self, values: dict[str, Any]) -> ExternalIdentity | None:
+        """The external identity of a request. Raises a Refusal for an issuer of another tenant."""
+        sent = values.get("externalIdentity", _KEPT)
+        if sent is _KEPT or not sent:
+            return None
+        tenant = issuers()[sent["issuer"]].tenant
+        if tenant is not None and (self.tenant is None or tenant.casefold() != self.tenant.name.casefold()):
+            raise problems.invalid_data({"ExternalIdentity.Issuer": ["It is an issuer of another tenant."]})
+        return ExternalIdentity(**sent)
+
     def resolved(self, values: dict[str, Any]) -> tuple[Application, list[DataStore]]:
         """The application and the data stores. Raises a Refusal."""
         of_tenant = Application.objects.select_related("vendor").filter(vendor__tenant=self.tenant)
@@ -122,6 +168,16 @@ class ApiClients(Collection):
         return application, stores
 
 
-def _uniquely_named(name: str) -> Any:
-    text = f"API client '{name}' already exists for application."
-    return written({"client_once_per_application": problems.invalid_data({"Name": [text]})})
+def _represented(identity: ExternalIdentity | None) -> dict[str, str] | None:
+    return None if identity is None else {"issuer": identity.issuer, "value": identity.value}
+
+
+def _unique(name: str) -> Any:
+    taken = f"API client '{name}' already exists for application."
+    has_other = "Another API client has this external identity."
+    return written(
+        {
+            "client_once_per_application": problems.invalid_data({"Name": [taken]}),
+            "external_identity_of_one_client": problems.invalid_data({"ExternalIdentity": [has_other]}),
+        }
+    )

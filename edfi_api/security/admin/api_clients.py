@@ -6,6 +6,7 @@ django-oauth-toolkit registers `ApiClientAdmin`, through its setting `APPLICATIO
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Max, QuerySet
@@ -24,7 +25,8 @@ from edfi_api.data_stores.models import DataStore
 from edfi_api.refusals.models import SubmissionHour
 
 from ..clients import Credentials, disable_client, new_secret, rotate_secret
-from ..models import ApiClient, ApiClientDataStore, Vendor
+from ..federation.issuers import issuers
+from ..models import ApiClient, ApiClientDataStore, ExternalIdentity, Vendor
 from .applications import remark
 from .explanation import lines
 from .pages import OneByOneAdmin
@@ -37,6 +39,43 @@ class DataStoreInline(admin.TabularInline):  # type: ignore[type-arg]
     autocomplete_fields = ["data_store"]
     extra = 0
     verbose_name_plural = "Data stores: the address of a request chooses one of them"
+
+
+def _issuer_choices() -> list[tuple[str, str]]:
+    return [(name, name) for name in issuers()]
+
+
+class ExternalIdentityForm(forms.ModelForm):  # type: ignore[type-arg]
+    """The issuer is one of the settings, or the one that is stored."""
+
+    issuer = forms.ChoiceField(choices=_issuer_choices)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        stored = self.instance.issuer
+        if stored and stored not in issuers():
+            self.fields["issuer"].choices = [*_issuer_choices(), (stored, f"{stored} (not in the settings)")]  # type: ignore[attr-defined]
+
+
+class ExternalIdentityInline(admin.StackedInline):  # type: ignore[type-arg]
+    """What an identity provider calls the client. Who may change clients may change it."""
+
+    model = ExternalIdentity
+    form = ExternalIdentityForm
+    extra = 0
+    verbose_name = "identity at an identity provider, whose tokens it may come with"
+    verbose_name_plural = "External identity"
+
+    def has_view_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
+        return request.user.has_perm("security.view_apiclient")
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
+        return request.user.has_perm("security.change_apiclient")
+
+    has_delete_permission = has_change_permission
+
+    def has_add_permission(self, request: HttpRequest, obj: ApiClient | None = None) -> bool:
+        return self.has_change_permission(request, obj)
 
 
 class ApiClientAdmin(OneByOneAdmin):
@@ -57,13 +96,17 @@ class ApiClientAdmin(OneByOneAdmin):
     search_fields = [
         "name",
         "client_id",
+        "external_identity__value",
         "application__name",
         "application__vendor__name",
         "application__claim_set_name",
         "application__education_organization_ids",
         "application__vendor__namespace_prefixes",
     ]
-    search_help_text = "A name, a key, an application, a vendor, a claim set, an organization id or a namespace prefix"
+    search_help_text = (
+        "A name, a key, an external client, an application, a vendor, a claim set, an organization id or a namespace "
+        "prefix"
+    )
     autocomplete_fields = ["application"]
     fields = ["name", "application", "is_active", "expires_at"]
     readonly_fields = [
@@ -81,7 +124,9 @@ class ApiClientAdmin(OneByOneAdmin):
     view_on_site = False
 
     def get_inlines(self, request: HttpRequest, obj: ApiClient | None) -> Any:
-        return [DataStoreInline] if DataStore.objects.exists() else []
+        has_identity = obj is not None and hasattr(obj, "external_identity")
+        identity = [ExternalIdentityInline] if has_identity or issuers() else []
+        return [*identity, *([DataStoreInline] if DataStore.objects.exists() else [])]
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Refuse lookups by the hash of the secret: a filter would reveal it character by character."""

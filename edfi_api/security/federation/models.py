@@ -39,9 +39,7 @@ class ExternalIdentity(models.Model):
     def clean(self) -> None:
         if self.issuer and self.issuer not in issuers():
             known = ", ".join(issuers()) or "none"
-            raise ValidationError(
-                {"issuer": f"There is no such issuer in MEADOWLARK_OIDC_ISSUERS; there are: {known}."}
-            )
+            raise ValidationError({"issuer": f"MEADOWLARK_OIDC_ISSUERS has no such issuer; it has: {known}."})
 
 
 class RefusedTokens(models.Model):

@@ -8,6 +8,9 @@ fails and prints the key of the client that has it; with
 `--if-exists keep` it reports that client and succeeds, with `--if-exists new-secret` it gives the client a new
 secret. Neither changes anything else about a client that exists.
 
+With `--external` it comes with tokens of an identity provider (meadowlark/docs/identity-providers.md) and gets no
+secret; `rotate_secret` gives it one.
+
 Key and secret go to standard output; remarks about the claim set go to standard error.
 """
 
@@ -27,7 +30,7 @@ from edfi_api.model.profiles.checking import ProfileChecker
 from edfi_api.profiles.loading import NoSuchProfiles, assign_profiles, notices, profiles_named
 from edfi_api.security.clients import COMMAND, Credentials, add_client, create_client, rotate_secret
 from edfi_api.security.management.named_client import application_named, stores_of_tenant, the_only
-from edfi_api.security.models import ApiClient, Application
+from edfi_api.security.models import ApiClient, Application, ExternalIdentity
 from edfi_api.security.remarks import remarks
 from edfi_api.startup import current_surface
 
@@ -60,6 +63,13 @@ class Command(BaseCommand):
             "--data-store", type=text, action="append", default=[], metavar="STORE", help="it may use; repeatable"
         )
         add_tenant(parser, "whose client it is")
+        parser.add_argument(
+            "--external",
+            nargs=2,
+            type=text,
+            metavar=("ISSUER", "CLIENT"),
+            help="it comes with tokens of this identity provider, which calls it CLIENT, instead of a secret",
+        )
         parser.add_argument("--key", type=text, help="use this key instead of a generated one")
         parser.add_argument("--expires", type=moment, metavar="TIME", help="2027-07-01, or with a time; UTC")
         parser.add_argument(
@@ -105,7 +115,7 @@ def _existing(options: dict[str, Any]) -> ApiClient | None:
     return the_only(named, options["name"])
 
 
-def _create(options: dict[str, Any]) -> tuple[str, str]:
+def _create(options: dict[str, Any]) -> tuple[str, str | None]:
     tenant = needed_tenant(options)
     try:
         with transaction.atomic():
@@ -120,7 +130,7 @@ def _create(options: dict[str, Any]) -> tuple[str, str]:
         raise CommandError(str(error)) from error
     except NoSuchProfiles as error:
         raise CommandError(f"There are no profiles {error}.") from error
-    return credentials.key, credentials.secret
+    return credentials.key, None if options["external"] else credentials.secret
 
 
 @transaction.atomic
@@ -135,6 +145,7 @@ def _create_alone(options: dict[str, Any], tenant: Tenant | None) -> Credentials
         vendor_name=options["vendor"],
         tenant=tenant,
         expires_at=options["expires"],
+        external=_external(options),
     )
     if options["profile"]:
         application = Application.objects.get(api_clients__client_id=credentials.key)
@@ -144,7 +155,16 @@ def _create_alone(options: dict[str, Any], tenant: Tenant | None) -> Credentials
 
 def _create_for_application(options: dict[str, Any], tenant: Tenant | None) -> Credentials:
     application = application_named(options["application"], tenant)
-    return add_client(application, options["name"], options["key"], expires_at=options["expires"])
+    return add_client(
+        application, options["name"], options["key"], expires_at=options["expires"], external=_external(options)
+    )
+
+
+def _external(options: dict[str, Any]) -> ExternalIdentity | None:
+    if options["external"] is None:
+        return None
+    issuer, value = options["external"]
+    return ExternalIdentity(issuer=issuer, value=value)
 
 
 def _reuse(client: ApiClient, if_exists: str) -> tuple[str, str | None]:
@@ -164,7 +184,7 @@ def _in_one_line(error: ValidationError) -> str:
 
 
 def _as_text(name: str, key: str, secret: str | None) -> str:
-    shown = secret or "(shown when it was made; --if-exists new-secret replaces it)"
+    shown = secret or "(none, or shown when it was made; rotate_secret gives it another one)"
     return f"API client  {name}\nkey         {key}\nsecret      {shown}"
 
 
@@ -172,5 +192,5 @@ def _as_json(name: str, key: str, secret: str | None) -> str:
     return json.dumps({"name": name, "key": key, "secret": secret})
 
 
-_FIELDS = {"client_id": "key"}
+_FIELDS = {"client_id": "key", "value": "external client"}
 _FORMATS = {"text": _as_text, "json": _as_json}

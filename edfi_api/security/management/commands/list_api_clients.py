@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, **options: Any) -> None:
-        clients = ApiClient.objects.select_related("application__vendor")
+        clients = ApiClient.objects.select_related("application__vendor", "external_identity")
         clients = clients.prefetch_related("application__profiles")
         rows = [_described(client) for client in clients]
         self.stdout.write(json.dumps(rows, indent=2) if options["format"] == "json" else _table(rows))
@@ -34,8 +34,14 @@ def _described(client: ApiClient) -> dict[str, Any]:
         "claimSet": client.application.claim_set_shown,
         "educationOrganizationIds": client.application.education_organization_ids,
         "namespacePrefixes": client.application.vendor.namespace_prefixes,
+        "externalIdentity": _external(client),
         "profiles": [profile.name for profile in client.application.profiles.all()],
     }
+
+
+def _external(client: ApiClient) -> dict[str, str] | None:
+    identity = getattr(client, "external_identity", None)
+    return None if identity is None else {"issuer": identity.issuer, "value": identity.value}
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
@@ -49,4 +55,6 @@ def _table(rows: list[dict[str, Any]]) -> str:
 def _cell(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(map(str, value)) or "-"
+    if isinstance(value, dict):
+        return "{value} of {issuer}".format_map(value)
     return value or "-"
