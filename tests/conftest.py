@@ -27,6 +27,7 @@ from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
 from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
+from meadowlark import garbage_collection
 from tests.factories import DocumentFactory
 from tests.homes import copy_home, make_prepared_home
 from tests.logs import Log
@@ -44,10 +45,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
+    garbage_collection.pause()  # Importing eight thousand tests takes twice as long with it.
     # The thread that records requests would write beside the transactions of tests; `tests/refusals` records in them.
     settings.EDFI_API["WRITE_RECORDER"] = ""
     # Homes of tests have the compiled models of the checkout: compiling one takes as long as a start.
     os.environ.setdefault("MEADOWLARK_CACHE", str(settings.HOME / "cache"))
+
+
+def pytest_collection_finish() -> None:
+    garbage_collection.resume()
 
 
 def pytest_xdist_auto_num_workers() -> int:

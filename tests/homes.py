@@ -1,12 +1,14 @@
-"""Homes for servers of tests: with PostgreSQL's data folder and a prepared database, made once and copied."""
+"""Homes for servers of tests: a data folder of PostgreSQL with a prepared database and a client, made once, copied."""
 
 import fcntl
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 TOP = Path(__file__).parents[1]
+_CREDENTIALS = "client.json"
 
 
 def make_prepared_home(folder: Path) -> Path:
@@ -16,13 +18,15 @@ def make_prepared_home(folder: Path) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not home.exists():
             unfinished = folder / "unfinished_home"
-            prepare = [sys.executable, "-m", "meadowlark.prepare"]
-            subprocess.run(
+            prepare = [sys.executable, "-m", "meadowlark.prepare", "--demo-client", "tests", "EdFiSandbox"]
+            made = subprocess.run(
                 [sys.executable, "-m", "meadowlark.embedded_postgres", "--home", unfinished, "--", *prepare],
                 cwd=TOP,
                 env=os.environ | {"MEADOWLARK_HOME": str(unfinished)},
                 check=True,
+                stdout=subprocess.PIPE,
             )
+            (unfinished / _CREDENTIALS).write_bytes(made.stdout)
             unfinished.rename(home)
     return home
 
@@ -31,3 +35,8 @@ def copy_home(home: Path, destination: Path) -> Path:
     """With the owners of its files, since PostgreSQL may run under an account of its own."""
     subprocess.run(["cp", "-a", home, destination], check=True)
     return destination
+
+
+def client_of_home(home: Path) -> dict[str, str]:
+    """Name, key and secret of the client "tests", which may do everything."""
+    return json.loads((home / _CREDENTIALS).read_text())["client"]

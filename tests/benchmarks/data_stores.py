@@ -30,6 +30,7 @@ from tests.benchmarks import load
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.registered_stores import DISTRICT, RegisteredStores, StoreServer, running_pooler
 from tests.benchmarks.verification import verify
+from tests.homes import make_prepared_home
 from tests.robustness.real_server import RealServer
 
 CONNECTIONS = 16
@@ -50,9 +51,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="meadowlark-stores-") as folder, ExitStack() as running:
         top = Path(folder)
         top.chmod(0o755)
-        for name in ("control", "stores", "other"):
+        for name in ("stores", "other"):
             (top / name).mkdir()
-        control = running.enter_context(RealServer(top / "control", MEADOWLARK_WORKERS="1", MEADOWLARK_THREADS="8"))
+        home = make_prepared_home(top)
+        control = running.enter_context(RealServer(home, MEADOWLARK_WORKERS="1", MEADOWLARK_THREADS="8"))
         student = _student(control)
         print(f"{'':34}{'rate':>8}{'server':>8}{'database':>10}{'p50 ms':>8}{'p99 ms':>8}{'MB':>6}{'sessions':>10}")
         _measure("no data stores", control, [_request(control, "", student)], options.seconds)

@@ -60,7 +60,7 @@ class StoreServer(RealServer):
     def start_database(self) -> None:
         self.database_url = self._control.database_url
 
-    def new_credentials(self, client: str) -> dict[str, str]:
+    def own_credentials(self) -> dict[str, str]:
         """Those of the other server's client."""
         return self._control.credentials
 

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from email.message import Message
 from pathlib import Path
@@ -16,6 +16,7 @@ import psutil
 import psycopg
 
 from meadowlark.embedded_postgres import EmbeddedPostgres
+from tests.homes import client_of_home
 from tests.ports import free_port, is_answering
 from tests.robustness.waiting import wait_until
 
@@ -30,7 +31,8 @@ class Answer(NamedTuple):
 
 
 class RealServer:
-    """A context manager that runs the server. `kill_database` and `start_database` may be called within it."""
+    """A context manager that runs the server in a home of `tests/homes.py`. `kill_database` and `start_database` may be
+    called within it."""
 
     # Timeouts of statements and locks.
     STATEMENT_SECONDS = 4
@@ -53,9 +55,8 @@ class RealServer:
         with ExitStack() as until_up:
             until_up.callback(self.end_database)
             self.start_database()
-            self.manage("migrate", "--verbosity=0")
             self.gunicorn = until_up.enter_context(self._running_gunicorn())
-            self.credentials = self.new_credentials("tests")
+            self.credentials = self.own_credentials()
             self.token = self._token(self.credentials)
             self._undo = until_up.pop_all()
         return self
@@ -95,14 +96,14 @@ class RealServer:
         with closing(RealClient(self.port, self.token)) as client:
             yield client
 
-    def new_credentials(self, client: str) -> dict[str, str]:
-        """The token request of a new API client."""
-        made = json.loads(self.manage("create_api_client", client, "--claim-set", "EdFiSandbox", "--format", "json"))
-        return {"grant_type": "client_credentials", "client_id": made["key"], "client_secret": made["secret"]}
+    def own_credentials(self) -> dict[str, str]:
+        """The token request of the client of the home."""
+        return _token_request(client_of_home(self.home))
 
     def new_token(self, client: str) -> str:
         """A token of a new API client."""
-        return self._token(self.new_credentials(client))
+        made = self.manage("create_api_client", client, "--claim-set", "EdFiSandbox", "--format", "json")
+        return self._token(_token_request(json.loads(made)))
 
     def another_token(self) -> str:
         """Another token of the server's client."""
@@ -148,6 +149,10 @@ class RealServer:
             answer = client.send("POST", "/oauth/token", credentials)
         assert answer.status == 200, answer
         return json.loads(answer.body)["access_token"]
+
+
+def _token_request(client: Mapping[str, str]) -> dict[str, str]:
+    return {"grant_type": "client_credentials", "client_id": client["key"], "client_secret": client["secret"]}
 
 
 class RealClient:

@@ -2,11 +2,9 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from django.test import override_settings
 
 from edfi_api.data_stores.encryption import encrypt
 from meadowlark.embedded_postgres import EmbeddedPostgres
-from tests.robustness.real_server import TOP, RealClient, RealServer
+from tests.robustness.real_server import RealClient, RealServer
 from tests.robustness.waiting import wait_until
 
 WORKERS = 3
@@ -32,8 +30,6 @@ class Stores:
         self.server = server
         self.home = home
         self.start()
-        environment = server._environment() | {"DATABASE_URL": self.postgres.url}
-        subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity=0"], cwd=TOP, env=environment, check=True)
 
     def start(self) -> None:
         self.postgres = EmbeddedPostgres(self.home)
@@ -75,7 +71,7 @@ class Stores:
 
 
 @pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
+def stores(tmp_path_factory: pytest.TempPathFactory, prepared_home: Callable[[Path], Path]) -> Iterator[Stores]:
     settings = {
         "MEADOWLARK_ROUTE_QUALIFIERS": "schoolYear",
         "MEADOWLARK_STORE_KEY": KEY,
@@ -83,8 +79,8 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
         "MEADOWLARK_STORE_CONNECTIONS": str(STORE_CONNECTIONS),
         "MEADOWLARK_STORE_SECONDS": "1",
     }
-    with RealServer(tmp_path_factory.mktemp("server"), **settings) as server:
-        stores = Stores(server, tmp_path_factory.mktemp("stores"))
+    with RealServer(prepared_home(tmp_path_factory.mktemp("server") / "home"), **settings) as server:
+        stores = Stores(server, prepared_home(tmp_path_factory.mktemp("stores") / "home"))
         stores.add("2026", stores.postgres.url)
         yield stores
         stores.kill()

@@ -1,8 +1,9 @@
 """Database connections belong to the requests that use them, not to threads."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -26,8 +27,8 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
-    with RealServer(tmp_path_factory.mktemp("server"), **SETTINGS) as server:
+def server(tmp_path_factory: pytest.TempPathFactory, prepared_home: Callable[[Path], Path]) -> Iterator[RealServer]:
+    with RealServer(prepared_home(tmp_path_factory.mktemp("server") / "home"), **SETTINGS) as server:
         yield server
 
 

@@ -28,13 +28,13 @@ _numbers = count(1)
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[RealServer]:
+def server(prepared_home) -> Iterator[RealServer]:
     # Outside pytest's folder, which PostgreSQL's account may not enter.
     with tempfile.TemporaryDirectory(prefix="meadowlark-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         environment = {"DATABASE_REPLICA_URL": url(folder / "replica"), "MEADOWLARK_REPLICA_SECONDS": str(SECONDS)}
-        with RealServer(folder / "primary", **environment) as server:
+        with RealServer(prepared_home(folder / "primary"), **environment) as server:
             let_in(server.data, server.database_url)
             yield server
 
