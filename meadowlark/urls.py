@@ -13,6 +13,7 @@ from edfi_api.api.batch.urls import batch_routes
 from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
 from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.conf import api_settings
+from edfi_api.management_api.claim_sets_of_data import claim_set_routes
 from edfi_api.management_api.routes import management_routes
 from edfi_api.startup import current_surface
 
@@ -40,6 +41,8 @@ urlpatterns = [
     # Browsers request it for every page without an icon: those of the admin, and JSON.
     path("favicon.ico", RedirectView.as_view(url=static("edfi_api/icon.svg"))),
 ]
+if api_settings.CLAIMS_UPLOAD:
+    urlpatterns += claim_set_routes()
 if api_settings.MANAGEMENT_PATH:
     urlpatterns += management_routes(api_settings.MANAGEMENT_PATH)
 if settings.ADMIN_PATH:

@@ -19,6 +19,7 @@ from .databases import alias_of
 from .encryption import encrypt
 from .exceptions import ConnectionUnusable, NoStoreKey
 from .models import DataStore, DataStoreContext, DataStoreDerivative, State, Tenant
+from .routes import primary_of
 from .routing import Database
 from .stores import check_qualifiers, check_segment
 
@@ -177,7 +178,7 @@ class DataStoreAdmin(TenantOwnedAdmin):
     def leads_to(self, store: DataStore) -> str:
         if not store.pk:
             return "-"
-        return where(Database(f"store_{store.pk}_{store.revision}", store.pk, store.connection))
+        return where(primary_of(store))
 
 
 def where(database: Database) -> str:

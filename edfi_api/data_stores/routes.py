@@ -19,7 +19,7 @@ from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
 
 from .databases import remove
-from .models import DerivativeType, State
+from .models import DataStore, DerivativeType, State
 from .routing import Database, NamedTenant, RoutingTable, Store, context_of
 
 _ROUTES = statements_beside(__file__)("routes")
@@ -95,6 +95,15 @@ def store_at(using: str) -> Store | None:
     return next((store for store in read_table().stores.values() if store.primary.alias == using), None)
 
 
+def primary_of(store: DataStore) -> Database:
+    """The database of a data store."""
+    return _primary(store.pk, store.revision, store.connection)
+
+
+def _primary(id_: int, revision: int, connection: str | None) -> Database:
+    return Database(f"store_{id_}_{revision}", id_, connection)
+
+
 def _store(tenant: NamedTenant | None, *columns: Any) -> Store:
     id_, name, state, revision, connection, contexts, derivatives = columns
     found: dict[DerivativeType, tuple[Database, ...]] = {}
@@ -102,5 +111,5 @@ def _store(tenant: NamedTenant | None, *columns: Any) -> Store:
         derivative = Database(f"store_{id_}_{its_revision}_r{number}", id_, its_connection)
         found[DerivativeType(type_)] = (*found.get(DerivativeType(type_), ()), derivative)
     pairs = json.loads(contexts)
-    primary = Database(f"store_{id_}_{revision}", id_, connection)
+    primary = _primary(id_, revision, connection)
     return Store(id_, tenant, name, State(state), context_of(pairs), dict(pairs), primary, found)

@@ -119,7 +119,7 @@ _VIEWS: Mapping[str, Mapping[str, type[Any]]] = {
 
 def all_addresses() -> list[Address]:
     """All of both versions; those that are more special come first."""
-    further_v3 = {**_further(_V3, clients="apiClients", stores="dataStores"), **_STATE}
+    further_v3 = {**_further(_V3, clients="apiClients", stores="dataStores"), **_OF_DATA_STORES}
     return [
         *_addresses_of_views(),
         *_further_addresses("v3", further_v3),
@@ -128,7 +128,10 @@ def all_addresses() -> list[Address]:
     ]
 
 
-_STATE: _Further = {"dataStores/<id>/state": (DataStores, {"put": "state"})}
+_OF_DATA_STORES: _Further = {
+    "dataStores/<id>/state": (DataStores, {"put": "state"}),
+    "dataStores/<id>/status": (DataStores, {"get": "status"}),
+}
 
 
 def _addresses_of_views() -> Iterator[Address]:

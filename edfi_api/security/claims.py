@@ -119,6 +119,11 @@ def _compiled(_using: str) -> dict[int, _CompiledClaimSet]:
     return {}
 
 
+def forget_compiled() -> None:
+    """Let this process compile claim sets again."""
+    data_store(DEFAULT_DB_ALIAS).drop(_compiled)
+
+
 def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:
     if client.claim_set_id is None:
         raise ClaimSetVanished(client.claim_set_name)

@@ -146,6 +146,15 @@ def remove_client(client: ApiClient, by: str) -> None:
 
 
 @transaction.atomic
+def remove_application(application: Application, by: str) -> None:
+    """Remove `application` with its clients. Raises IntegrityError or ProtectedError if one is added concurrently."""
+    # Locked, so that one that a concurrent request moves to another application stays.
+    for client in application.api_clients.select_for_update().order_by("pk"):
+        remove_client(client, by)
+    application.delete()
+
+
+@transaction.atomic
 def disable_client(client: ApiClient, by: str | None = COMMAND) -> None:
     """Make `client` inactive, so that it gets no token, and revoke its tokens."""
     client.is_active = False

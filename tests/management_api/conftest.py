@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from edfi_api.management_api import clients
+from edfi_api.management_api.claim_sets_of_data import claim_set_routes
 from edfi_api.management_api.routes import management_routes
 from edfi_api.management_api.scopes import Scope
 from tests.conftest import http
@@ -54,7 +55,7 @@ def _urls_with_management() -> ModuleType:
 
     module = ModuleType("urls_with_management")
     vars(module).update(vars(urls))
-    module.urlpatterns = [*urls.urlpatterns, *management_routes("config")]
+    module.urlpatterns = [*urls.urlpatterns, *claim_set_routes(), *management_routes("config")]
     return module
 
 

@@ -4,9 +4,10 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, Vendor
-from tests.concurrency.concurrently import at_once
+from tests.concurrency.concurrently import at_once, in_background
 from tests.management_api.conftest import APPLICATION, VENDOR, Managing, created_id, token_of
 
 CLAIM = {"claimName": "http://ed-fi.org/identity/claims/domains/people"}
@@ -99,3 +100,87 @@ def test_an_application_is_added_while_its_vendor_is_removed(committing: Managin
         assert Application.objects.filter(vendor=vendor).count() == ApiClient.objects.count()
         committing.delete(f"/v3/vendors/{vendor}")
         assert (Vendor.objects.count(), ApiClient.objects.count()) == (0, 0)
+
+
+def test_an_application_is_moved_while_its_vendor_is_removed(committing: Managing) -> None:
+    for number in range(ROUNDS):
+        vendor = created_id(committing.post("/v3/vendors", VENDOR))
+        other = created_id(committing.post("/v3/vendors", VENDOR | {"company": f"Other{number}"}))
+        id_ = committing.post("/v3/applications", APPLICATION | {"vendorId": vendor}).json()["id"]
+        moved = APPLICATION | {"id": id_, "vendorId": other}
+
+        put, delete = at_once(
+            partial(committing.put, f"/v3/applications/{id_}", moved),
+            partial(committing.delete, f"/v3/vendors/{vendor}"),
+        )
+
+        assert put.status_code in (204, GONE, CONFLICT)
+        assert delete.status_code in (204, CONFLICT)
+        left = Application.objects.filter(pk=id_).first()
+        assert ApiClient.objects.filter(application=id_).count() == (1 if left else 0)
+        assert (left is not None and left.vendor_id == other) == (put.status_code == 204)
+        committing.delete(f"/v3/vendors/{vendor}")
+        assert not Vendor.objects.filter(pk=vendor).exists()
+
+
+def test_a_claim_set_is_imported_while_all_claims_are_replaced(committing: Managing, configured) -> None:
+    configured(MANAGEMENT_REQUESTS_PER_MINUTE=0, CLAIMS_UPLOAD=True)
+    document = {"claims": committing.get("/management/current-claims").json()}
+    bundled = set(ClaimSet.objects.values_list("name", flat=True))
+    for number in range(2):
+        name = f"Mine{number}"
+
+        upload, import_ = at_once(
+            partial(committing.post, "/management/upload-claims", document),
+            partial(_import, committing, name, "Read"),
+        )
+
+        assert (upload.status_code, import_.status_code) == (200, 201)
+        left = set(ClaimSet.objects.values_list("name", flat=True))
+        assert left in (bundled, {*bundled, name})
+        assert Grant.objects.filter(claim_set__name=name).count() == (1 if name in left else 0)
+
+
+def test_a_claim_set_is_read_while_it_is_renamed(committing: Managing) -> None:
+    id_ = _import(committing, "Mine", "Read").json()["id"]
+    for number in range(ROUNDS):
+        renamed = {"id": id_, "claimSetName": f"Mine{number}"}
+
+        put, *answers = at_once(
+            partial(committing.put, f"/v3/claimSets/{id_}", renamed),
+            partial(committing.get, f"/v3/claimSets/{id_}"),
+            partial(committing.get, f"/v2/claimSets/{id_}"),
+            partial(committing.post, "/v3/claimSets/copy", {"originalId": id_, "claimSetName": f"Copy{number}"}),
+        )
+
+        assert [put.status_code, *(answer.status_code for answer in answers)] == [204, 200, 200, 201]
+        assert all(len(answer.json()["resourceClaims"]) == 1 for answer in answers[:2])
+        assert Grant.objects.filter(claim_set__name=f"Copy{number}").count() == 1
+
+
+def test_a_request_that_waits_too_long_for_another_is_answered_with_a_conflict(committing: Managing) -> None:
+    vendor = created_id(committing.post("/v3/vendors", VENDOR))
+    id_ = committing.post("/v3/applications", APPLICATION | {"vendorId": vendor}).json()["id"]
+
+    def change() -> Any:
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '50ms'")
+        return committing.put(f"/v3/applications/{id_}", APPLICATION | {"id": id_, "vendorId": vendor})
+
+    with transaction.atomic():
+        Application.objects.select_for_update().get()
+        answer = in_background(change).result(30)
+
+    assert (answer.status_code, answer.json()) == (
+        409,
+        {
+            "detail": "Unable to process the request due to a concurrent modification. Retry the request.",
+            "type": "urn:ed-fi:api:conflict",
+            "title": "Conflict",
+            "status": 409,
+            "correlationId": answer.json()["correlationId"],
+            "validationErrors": {},
+            "errors": [],
+        },
+    )
+    assert change().status_code == 204

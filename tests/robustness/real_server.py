@@ -142,7 +142,8 @@ class RealServer:
             "MEADOWLARK_TOKEN_CACHE_SECONDS": str(self.TOKEN_CACHE_SECONDS),
         }
         threads = {"MEADOWLARK_WORKERS": "2", "MEADOWLARK_THREADS": "4"}
-        return os.environ | own | limits | threads | self._own_environment
+        management = {"MEADOWLARK_MANAGEMENT_PATH": "config"}
+        return os.environ | own | limits | threads | management | self._own_environment
 
     def _token(self, credentials: dict[str, str]) -> str:
         with closing(RealClient(self.port, token="")) as client:

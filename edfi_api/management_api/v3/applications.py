@@ -11,7 +11,7 @@ from edfi_api.data_stores.models import DataStore, Tenant
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.profiles.loading import assign_profiles
 from edfi_api.profiles.models import Profile, ProfileAssignment
-from edfi_api.security.clients import create_application, remove_client, rotate_secret
+from edfi_api.security.clients import create_application, remove_application, rotate_secret
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, Vendor
 
 from .. import problems
@@ -136,9 +136,7 @@ class Applications(Collection):
             first.data_stores.set(references.stores)
 
     def remove(self, row: Application) -> None:
-        for client in row.api_clients.all():
-            remove_client(client, by=self.by)
-        row.delete()
+        remove_application(row, by=self.by)
 
     def reset_credential(self, request: Request, id: str) -> Response:
         """`PUT applications/{id}/reset-credential`: a new secret for the first client."""

@@ -10,6 +10,8 @@ from rest_framework.response import Response
 
 from edfi_api.data_stores.exceptions import NoStoreKey
 from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, State
+from edfi_api.data_stores.routes import primary_of
+from edfi_api.data_stores.status import is_refused, status_of
 from edfi_api.data_stores.stores import create_data_store, remove_data_store, set_connection, set_state
 
 from .. import problems
@@ -114,6 +116,23 @@ class DataStores(Collection):
     def remove(self, row: DataStore) -> None:
         """Its database stays."""
         remove_data_store(row, by=self.by)
+
+    def status(self, request: Request, id: str) -> Response:
+        """`GET dataStores/{id}/status`: what its database answers, and whether this process refuses its requests."""
+        row = self.found(id)
+        database = primary_of(row)
+        status = status_of(database)
+        return Response(
+            {
+                "id": row.pk,
+                "state": row.state,
+                "answers": status.answers,
+                "pendingMigrations": status.pending_migrations,
+                "size": status.size,
+                "reason": status.reason,
+                "breaker": "open" if is_refused(database) else "closed",
+            }
+        )
 
     def state(self, request: Request, id: str) -> Response:
         """`PUT dataStores/{id}/state`"""

@@ -6,8 +6,8 @@ from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.security.clients import remove_client
-from edfi_api.security.models import ApiClient, Application, Vendor
+from edfi_api.security.clients import remove_application
+from edfi_api.security.models import Application, Vendor
 
 from .. import problems
 from ..collections import ID, Collection
@@ -91,12 +91,11 @@ class Vendors(Collection):
 
     def remove(self, row: Vendor) -> None:
         """Its applications and their clients go along."""
-        for client in ApiClient.objects.filter(application__vendor=row):
-            remove_client(client, by=self.by)
-        for application in Application.objects.filter(vendor=row):
-            number = application.pk
-            application.delete()
-            self.audit("application removed", id=number)
+        # Locked, so that one that a concurrent request moves to another vendor stays.
+        applications = list(Application.objects.select_for_update().filter(vendor=row).order_by("pk"))
+        for application in applications:
+            self.audit("application removed", id=application.pk)
+            remove_application(application, by=self.by)
         row.delete()
 
     def applications(self, request: Request, id: str) -> Response:

@@ -4,16 +4,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.named import full_name
-from edfi_api.data_stores.provisioning_state import pending_migrations
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
-
-_SIZE = "SELECT pg_size_pretty(pg_database_size(current_database()))"
+from edfi_api.data_stores.status import status_of
 
 
 class Command(BaseCommand):
@@ -40,18 +38,12 @@ def _database(store: Store, check: bool) -> list[str]:
         return [f"unusable: {error.reason}"]
     settings = connections.settings[using]
     where = "main" if using == DEFAULT_DB_ALIAS else f"{settings['HOST'] or 'local socket'}/{settings['NAME']}"
-    return [where, *(_checked(using) if check else [])]
+    return [where, *(_checked(store) if check else [])]
 
 
-def _checked(using: str) -> list[str]:
-    try:
-        pending = len(pending_migrations(using))
-        with connections[using].cursor() as cursor:
-            cursor.execute(_SIZE)
-            size = cursor.fetchone()[0]
-    except (DatabaseError, InterfaceError) as error:
-        return [f"does not answer: {' '.join(str(error).split())}"]
-    finally:
-        if using != DEFAULT_DB_ALIAS:
-            connections[using].close()
-    return [size, f"{pending} pending migrations" if pending else "all migrations"]
+def _checked(store: Store) -> list[str]:
+    status = status_of(store.primary)
+    if not status.answers:
+        return [f"does not answer: {status.reason}"]
+    pending = f"{status.pending_migrations} pending migrations" if status.pending_migrations else "all migrations"
+    return [f"{(status.size or 0) / 2**20:.0f} MB", pending]
