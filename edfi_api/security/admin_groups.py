@@ -1,6 +1,7 @@
 """The groups of admin users that `migrate` makes once.
 
-- `operator` runs the server: clients, claim sets, data stores, and what consumes changes. Sees no document.
+- `operator` runs the server: clients, claim sets, data stores, and what consumes changes. Sees no document, only the
+  names of the organizations that clients have.
 - `steward` looks after the data: documents, refusals with their natural keys, results of validation.
 - `auditor` sees who may do what, and changes nothing. Sees no document.
 

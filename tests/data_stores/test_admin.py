@@ -13,6 +13,7 @@ from edfi_api.data_stores.stores import create_data_store, set_connection
 from edfi_api.data_stores.tenants import create_tenant
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
+from tests.ports import free_port
 
 DOCUMENTS, DELETED = "/admin/edfi_api/document/", "/admin/change_queries/deleteddocument/"
 STORES = "/admin/data_stores/datastore/"
@@ -276,3 +277,40 @@ def test_tenants_are_shown_only_where_there_are_tenants(configured, admin):
     assert "Tenant:" in _text(admin.get(vendors))
     assert "&#x27;data&#x27; is reserved." in _text(admin.post("/admin/data_stores/tenant/add/", {"name": "data"}))
     assert admin.post("/admin/data_stores/tenant/add/", {"name": "Lakeside"}).status_code == 302
+
+
+@pytest.fixture
+def write_schools(documents, resource_named, documents_of):
+    """Writes schools with these ids and names into the data store of a year."""
+    school = resource_named("School")
+
+    def write(api, store, schools):
+        api = api.at(f"/{store.name}")
+        # Its database is one of Django's from then on.
+        assert api.get("/schools").status_code == 200
+        documents_of(f"store_{store.pk}_1").store_targets(school, documents.minimal_body(school))
+        for number, name in schools.items():
+            body = documents.minimal_body(school, schoolId=number, nameOfInstitution=name)
+            assert api.post("/schools", body).status_code == 201
+
+    return write
+
+
+def test_names_of_organizations_are_those_in_the_data_stores_of_a_client(
+    configured, make_store, client_of, admin, write_schools
+):
+    configured("schoolYear")
+    old, new = (make_store(year, schoolYear=year) for year in ("2026", "2027"))
+    api = client_of(old, new, education_organization_ids=[255901, 255902, 255903])
+    write_schools(api, old, {255901: "Old", 255902: "Closed"})
+    write_schools(api, new, {255901: "New"})
+    client = ApiClient.objects.get(name="tests")
+
+    def lines():
+        page = _text(admin.get(f"/admin/security/apiclient/{client.pk}/change/"))
+        return re.findall(r"(?<=>)\d{6}: [^<]+(?=<br>)", page)
+
+    assert lines() == ["255901: New", "255902: Closed", "255903: does not exist yet"]
+    away = make_store("2028", connection=f"postgresql://x@127.0.0.1:{free_port()}/x", schoolYear="2028")
+    client.data_stores.set([old, away])
+    assert lines() == ["255901: Old", "255902: Closed", "255903: not found; not every data store answers"]

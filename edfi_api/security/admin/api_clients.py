@@ -29,6 +29,7 @@ from ..federation.issuers import issuers
 from ..models import ApiClient, ApiClientDataStore, ExternalIdentity, Vendor
 from .applications import remark
 from .explanation import lines
+from .organizations import named_organizations
 from .pages import OneByOneAdmin
 
 
@@ -113,7 +114,7 @@ class ApiClientAdmin(OneByOneAdmin):
         "client_id",
         "vendor",
         "claim_set",
-        "organizations",
+        "named_organizations",
         "prefixes",
         "last_use",
         "created",
@@ -154,7 +155,7 @@ class ApiClientAdmin(OneByOneAdmin):
         claim_set = client.application.claim_set
         context = {
             "client": client,
-            "organizations": self.organizations(client),
+            "organizations": self.named_organizations(client),
             "prefixes": self.prefixes(client),
             "usable": client.is_usable(request),
             "lines": lines(claim_set) if claim_set else [],
@@ -204,6 +205,11 @@ class ApiClientAdmin(OneByOneAdmin):
     @admin.display(description="education organizations")
     def organizations(self, client: ApiClient) -> str:
         return ", ".join(map(str, client.application.education_organization_ids)) or "-"
+
+    @admin.display(description="education organizations")
+    def named_organizations(self, client: ApiClient) -> SafeString:
+        stores = list(client.data_stores.order_by().values_list("pk", flat=True))
+        return named_organizations(client.application.education_organization_ids, stores)
 
     @admin.display(description="namespace prefixes")
     def prefixes(self, client: ApiClient) -> str:

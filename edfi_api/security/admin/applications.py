@@ -5,17 +5,18 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpRequest
+from django.utils.safestring import SafeString
 
-from edfi_api.data_stores.models import DataStore
 from edfi_api.model.profiles.checking import ProfileChecker
-from edfi_api.models import OrganizationClosure
 from edfi_api.profiles.assignment_form import ApplicationForm
 from edfi_api.profiles.loading import assign_profiles, notices
 from edfi_api.profiles.models import Profile
 from edfi_api.startup import current_surface
 
 from ..models import ApiClient, Application
+from ..organization_names import data_stores_of
 from ..remarks import remarks
+from .organizations import named_organizations, unknown_organizations
 from .pages import OneByOneAdmin, admin_user
 
 
@@ -46,6 +47,7 @@ class ApplicationAdmin(OneByOneAdmin):
     search_help_text = "A name, a vendor, a claim set, an education organization id, or the key of a client"
     autocomplete_fields = ["vendor", "claim_set"]
     form = ApplicationForm
+    readonly_fields = ["organizations"]
     inlines = [ApiClientInline]
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
@@ -60,6 +62,12 @@ class ApplicationAdmin(OneByOneAdmin):
     @admin.display(description="claim set", ordering="claim_set_name")
     def claim_set_shown(self, application: Application) -> str:
         return application.claim_set_shown
+
+    @admin.display(description="names of organizations")
+    def organizations(self, application: Application) -> SafeString:
+        if not application.pk:
+            return SafeString("-")
+        return named_organizations(application.education_organization_ids, data_stores_of(application))
 
     @admin.display(description="API profiles")
     def api_profiles(self, application: Application) -> str:
@@ -77,16 +85,6 @@ def _assign(request: HttpRequest, application: Application, profiles: Iterable[P
 
 def remark(request: HttpRequest, application: Application) -> None:
     """Show the remarks about the application's claim set and organizations as warnings on the next page."""
-    for text in (*remarks(application), *_unknown_organizations(application)):
+    unknown = unknown_organizations(application.education_organization_ids, data_stores_of(application))
+    for text in (*remarks(application), *unknown):
         messages.warning(request, f"{application}: {text}")
-
-
-def _unknown_organizations(application: Application) -> list[str]:
-    """No error, since an application may be made before its organizations. Nothing where documents may be in data
-    stores, which have organizations of their own."""
-    if DataStore.objects.exists():
-        return []
-    ids = application.education_organization_ids
-    known = OrganizationClosure.objects.filter(descendant_id__in=ids).values_list("descendant_id", flat=True)
-    unknown = sorted(set(ids) - set(known))
-    return [f"There is no education organization {', '.join(map(str, unknown))} yet."] if unknown else []

@@ -1,18 +1,23 @@
 """Vendors with their applications."""
 
+import re
 from typing import Any
 
+from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
 from edfi_api.data_stores.admin import TenantOwnedAdmin
 
 from ..models import Application, Vendor
 from .applications import remark
-from .pages import OneByOneAdmin
+from .pages import CheckedItems, OneByOneAdmin
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z")
 
 
-class ApplicationInline(admin.TabularInline):  # type: ignore[type-arg]
+class ApplicationInline(CheckedItems, admin.TabularInline):  # type: ignore[type-arg]
     """The applications of a vendor."""
 
     model = Application
@@ -21,11 +26,23 @@ class ApplicationInline(admin.TabularInline):  # type: ignore[type-arg]
     extra = 0
 
 
+class VendorForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
+    """New namespace prefixes have to be beginnings of URIs; those that are stored may stay."""
+
+    def clean_namespace_prefixes(self) -> list[str]:
+        given: list[str] = self.cleaned_data["namespace_prefixes"]
+        wrong = [each for each in given if each not in self.instance.namespace_prefixes and not _SCHEME.match(each)]
+        if wrong:
+            raise ValidationError(f"No beginning of a URI, such as uri://ed-fi.org: {', '.join(wrong)}")
+        return given
+
+
 @admin.register(Vendor)
 class VendorAdmin(TenantOwnedAdmin, OneByOneAdmin):
     """A vendor, its namespace prefixes and its applications."""
 
     list_display = ["name", "namespace_prefixes"]
+    form = VendorForm
     fields = ["name", "namespace_prefixes"]
     search_fields = ["name", "namespace_prefixes", "applications__name"]
     search_help_text = "A name, a namespace prefix, or the name of an application"
