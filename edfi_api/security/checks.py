@@ -56,7 +56,9 @@ def resources_have_claims(databases: Iterable[str] | None = None, **_: Any) -> l
 
 def _missing_claim_sets() -> list[str]:
     """Claim sets that applications name, each with the applications."""
-    unresolved = Application.objects.filter(claim_set=None).order_by("claim_set_name", "name")
+    unresolved = (
+        Application.objects.filter(claim_set=None).exclude(claim_set_name="").order_by("claim_set_name", "name")
+    )
     return [f"{claim_set} (of {name})" for claim_set, name in unresolved.values_list("claim_set_name", "name")]
 
 

@@ -118,18 +118,24 @@ class Application(models.Model):  # type: ignore[django-manager-missing]  # that
     def __str__(self) -> str:
         return self.name
 
-    def _has_claim_set_of_its_name(self) -> bool:
+    def _needs_claim_set(self) -> bool:
+        """Not if it was stored without one, for clients whose tokens say what they may do, or with the name of one that
+        does not exist."""
+        if not self.claim_set_name:
+            return self._state.adding
         tenant = self.vendor.tenant_id if self.vendor_id else None
         return ClaimSet.objects.filter(visible_to(tenant), name__iexact=self.claim_set_name).exists()
 
     @property
     def claim_set_shown(self) -> str:
-        """The name of its claim set, for people."""
+        """The name of its claim set, for people. That of another identity provider may have none."""
+        if not self.claim_set_id and not self.claim_set_name:
+            return "as its tokens say"
         return self.claim_set_name if self.claim_set_id else f"{self.claim_set_name} (does not exist)"
 
     def clean(self) -> None:
         """Refuse another tenant's claim set with a readable message; a trigger enforces this in the database."""
-        if not self.claim_set_id and (not self.claim_set_name or self._has_claim_set_of_its_name()):
+        if not self.claim_set_id and self._needs_claim_set():
             raise ValidationError({"claim_set": "This field cannot be blank."})
         if self.vendor_id and self.claim_set and self.claim_set.tenant_id not in (None, self.vendor.tenant_id):
             raise ValidationError({"claim_set": f"There is no claim set {self.claim_set} for the vendor's tenant."})

@@ -19,7 +19,8 @@ def remarks(application: Application) -> list[str]:
     """Sentences about the application's claim set; empty if there is nothing to warn of."""
     claim_set = application.claim_set
     if claim_set is None:
-        return [f"There is no claim set {application.claim_set_name}: its clients may do nothing until there is one."]
+        name = application.claim_set_name
+        return [f"There is no claim set {name}: its clients may do nothing until there is one."] if name else []
     granted = granted_strategies(claim_set)
     used = {name for by_action in granted.values() for names in by_action.values() for name in names}
     found = [_overwriting(claim_set, overwritten)] if (overwritten := sorted(_overwritten(granted))) else []

@@ -3,9 +3,16 @@
 In the mode `registered` the rights are those of the API client; in the mode `claims` those that the token claims.
 """
 
+from dataclasses import replace
+
+from edfi_api.data_stores.models import Tenant
+from edfi_api.data_stores.tenants import tenant_named
+
 from ..authenticated_client import AuthenticatedClient, authenticated_client, facts_of_client
 from ..models import ApiClient
+from .first_sight import make_client
 from .refusing import check_not_refused
+from .rights import claimed_rights
 from .validation import ValidToken, validated
 
 
@@ -18,12 +25,28 @@ def client_of_signed_token(token: str) -> AuthenticatedClient | None:
     if valid is None:
         return None
     check_not_refused(valid)
+    rights = None
     client = _api_client(valid)
+    if valid.issuer.claims.mode == "claims":
+        tenant = _tenant(valid)
+        rights = claimed_rights(valid, None if tenant is None else tenant.pk)
+        if client is None:
+            make_client(valid, tenant)
+            client = _api_client(valid)
     if client is None:
         raise valid.refused("no such client")
     if not client.is_usable(None):
         raise valid.refused("client inactive")
-    return authenticated_client(client, client, valid.expires)
+    caller = authenticated_client(client, client, valid.expires)
+    return caller if rights is None else replace(caller, **vars(rights))
+
+
+def _tenant(valid: ValidToken) -> Tenant | None:
+    name = valid.issuer.tenant
+    tenant = None if name is None else tenant_named(name)
+    if name is not None and tenant is None:
+        raise valid.refused("no such client")
+    return tenant
 
 
 def _api_client(valid: ValidToken) -> ApiClient | None:
