@@ -73,8 +73,10 @@ DEFAULTS: dict[str, Any] = {
     # For how many days after the last occurrence a refusal is kept, and whether natural keys are (`full` or `hashed`).
     "REFUSAL_DAYS": 30,
     "REFUSAL_KEYS": "full",
-    # Open entries of a client; of more refusals only the numbers are recorded.
+    # Open entries of a client, and different requests for one cause each second and process; of more refusals only the
+    # numbers are recorded.
     "REFUSALS_PER_CLIENT": 100_000,
+    "REFUSALS_PER_SECOND": 50,
     # Folders with rules of validation, and whether the bundled ones are run, too.
     "RULES": (),
     "BUNDLED_RULES": True,

@@ -29,4 +29,10 @@ def refusal_settings(env: Environment) -> dict[str, Any]:
             default=100_000,
             meaning="open entries of a client; of more refusals only the number is recorded",
         ),
+        "REFUSALS_PER_SECOND": env.int(
+            "MEADOWLARK_REFUSALS_PER_SECOND",
+            default=50,
+            meaning="different refused requests of a client for one cause, each second and server process, that are "
+            "recorded singly; of more only the number is recorded",
+        ),
     }

@@ -1,7 +1,7 @@
 """The cause of a refusal: entries with one cause are repaired by one act."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -25,6 +25,15 @@ class Cause:
     text: str
     awaited_resource: str = ""
     awaited: UUID | None = None
+
+
+def cause_key(write: RefusedWrite, problem: str) -> Hashable:
+    """Equal for refusals of one cause among those of one problem, whose type without prefix is `problem`."""
+    if write.missing:
+        target = write.missing[0]
+        # The integer, because hashing and comparing UUIDs runs Python code.
+        return (target.resource, None if target.referential_id is None else target.referential_id.int)
+    return _text(write.problem, problem)
 
 
 def cause_of(write: RefusedWrite, problem: str) -> Cause:

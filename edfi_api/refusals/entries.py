@@ -1,4 +1,4 @@
-"""Refused writes → rows of the ledger. Writes with one key are one row with a count."""
+"""Refused writes → rows of the ledger. Refusals with one key are one row with a count."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,32 +9,37 @@ from uuid_utils.compat import uuid7
 
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.documents.partial_identity import PartialIdentity
-from edfi_api.refusals.causes import cause_of
+from edfi_api.refusals.causes import Cause, cause_of
 from edfi_api.refusals.observed import RefusedWrite
+from edfi_api.refusals.occurrences import Occurrences, Refusals
 from edfi_api.refusals.personal_data import digest, is_hashed, kept_errors, kept_id, kept_paths
 
 # The columns of a row of the table `refusal`, as JSON values.
 Entry = dict[str, Any]
 
-_PREFIX = "urn:ed-fi:api:"
 _LONGEST_KEY = 1000
 _LONGEST_TEXT = 100
 
 
-def problem_type(write: RefusedWrite) -> str:
-    return str(write.problem.get("type", "")).removeprefix(_PREFIX)
-
-
-def merged(writes: Iterable[RefusedWrite]) -> list[Entry]:
-    """The rows of these writes, in the order of time; the last occurrence has the say."""
+def entries_of(refusals: Iterable[Refusals]) -> list[Entry]:
+    """The rows of these refusals; the last occurrence has the say. Those that are not kept singly are a summary."""
     found: dict[tuple[Any, ...], Entry] = {}
-    for write in writes:
-        entry = _entry(write)
-        key = key_of(entry)
-        if earlier := found.get(key):
-            entry |= {"first_at": earlier["first_at"], "count": earlier["count"] + 1, "id": earlier["id"]}
-        found[key] = entry
+    for each in refusals:
+        cause = cause_of(each.last, each.problem)
+        for document in each.documents.values():
+            _merge(found, _entry(document, each.problem, cause))
+        if each.others:
+            _merge(found, summary_of(_entry(each.others, each.problem, cause)))
     return list(found.values())
+
+
+def _merge(found: dict[tuple[Any, ...], Entry], entry: Entry) -> None:
+    key = key_of(entry)
+    if earlier := found.get(key):
+        first_at = min(earlier["first_at"], entry["first_at"])
+        latest = max(earlier, entry, key=lambda each: each["last_at"])
+        entry = latest | {"first_at": first_at, "count": earlier["count"] + entry["count"], "id": earlier["id"]}
+    found[key] = entry
 
 
 def key_of(entry: Entry) -> tuple[Any, ...]:
@@ -56,10 +61,9 @@ def subjects(write: RefusedWrite) -> tuple[UUID, ...]:
     return tuple(ids if write.document_uuid is None else [*ids, write.document_uuid])
 
 
-def _entry(write: RefusedWrite) -> Entry:
-    problem = problem_type(write)
+def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
+    write = occurrences.write
     identity = _identity(write)
-    cause = cause_of(write, problem)
     paths = kept_paths(write.problem.get("validationErrors") or {})
     return {
         "id": uuid7(),
@@ -84,9 +88,9 @@ def _entry(write: RefusedWrite) -> Entry:
         "awaited_resource": cause.awaited_resource,
         "awaited": cause.awaited,
         "correlation_id": _storable(write.problem.get("correlationId", "")),
-        "first_at": write.at,
+        "first_at": occurrences.first_at,
         "last_at": write.at,
-        "count": 1,
+        "count": occurrences.count,
     }
 
 

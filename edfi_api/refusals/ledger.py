@@ -14,8 +14,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.conf import api_settings
-from edfi_api.refusals.entries import Entry, key_of, merged, summary_of
-from edfi_api.refusals.observed import RefusedWrite
+from edfi_api.refusals.entries import Entry, entries_of, key_of, summary_of
+from edfi_api.refusals.occurrences import Refusals
 from edfi_api.refusals.personal_data import kept_id
 from edfi_api.storage.driver.sql_files import statements_beside
 
@@ -59,13 +59,10 @@ class Ledger:
             self._execute(_LOCK)
             yield
 
-    def record(self, writes: Iterable[RefusedWrite]) -> int:
-        """Add or count up the entries of these writes. Returns how many rows that are."""
-        entries = self._bounded(merged(writes))
-        if not entries:
-            return 0
-        self._execute(_RECORD.text, {"entries": _json(entries)})
-        return len(entries)
+    def record(self, refusals: Iterable[Refusals]) -> None:
+        """Add or count up their entries."""
+        if entries := self._bounded(entries_of(refusals)):
+            self._execute(_RECORD.text, {"entries": _json(entries)})
 
     def resolve(self, writes: Sequence[tuple[int, int, UUID, float, bool]]) -> None:
         """Resolve open entries by writes: client, data store, id, time, and whether it is a delete."""

@@ -2,7 +2,7 @@
 
 from prometheus_client import Counter
 
-from edfi_api.refusals.observed import RefusedWrite
+from edfi_api.refusals.occurrences import Refusals
 
 REFUSALS = Counter(
     "meadowlark_refusals", "Writes that were refused because of data or permissions.", ["client", "resource", "problem"]
@@ -20,11 +20,12 @@ class RefusalCounter:
     def __init__(self) -> None:
         self._known: set[tuple[str, str, str]] = set()
 
-    def count(self, write: RefusedWrite, problem: str) -> None:
+    def count(self, refusals: Refusals) -> None:
         """Unknown resources share a label, since clients choose them."""
-        labels = (str(write.client), write.resource if write.preparer else _OTHER, problem)
+        write = refusals.last
+        labels = (str(write.client), write.resource if write.preparer else _OTHER, refusals.problem)
         if labels not in self._known:
             if len(self._known) >= _MOST:
                 labels = (_OTHER, _OTHER, _OTHER)
             self._known.add(labels)
-        REFUSALS.labels(*labels).inc()
+        REFUSALS.labels(*labels).inc(refusals.count)

@@ -1,6 +1,5 @@
 """What the API hands to the recorder of writes: facts by reference, without work at the request's expense."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
@@ -13,8 +12,7 @@ RECORDED = frozenset({400, 403, 404, 405, 409, 412, 413, 415, 422})
 MOST_BODY_BYTES = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedWrite:
+class RefusedWrite(NamedTuple):
     """A write that was answered with a problem.
 
     `resource` is the path of the resource, or the path as sent without a `preparer`. `sent` is the parsed body,

@@ -2,6 +2,7 @@
 
 import threading
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +50,13 @@ class Pending:
             hour.accepted += 1
             hour.last_accepted_at = at
 
-    def count_refused(self, client: int, data_store: int, resource: str, at: float) -> None:
+    def count_refused(self, writes: Iterable[RefusedWrite]) -> None:
+        """Those of unknown resources are counted together."""
         with self._lock:
-            hour = self._hour(client, data_store, resource, at)
-            hour.refused += 1
-            hour.last_refused_at = at
+            for write in writes:
+                hour = self._hour(write.client, write.data_store, write.resource if write.preparer else "", write.at)
+                hour.refused += 1
+                hour.last_refused_at = write.at
 
     def taken_writes(self) -> list[Write]:
         """All writes in the queue, which is empty afterwards."""

@@ -66,7 +66,7 @@ def kept_message(text: str) -> str:
 
 def without_quoted(text: str) -> str:
     """The message without quoted values, as messages of one cause are compared."""
-    return _QUOTED.sub("'…'", kept_message(text))
+    return _QUOTED.sub("'…'", text if not text.startswith(_NOT_JSON) else kept_message(text))
 
 
 def _shortened(found: "re.Match[str]") -> str:

@@ -42,7 +42,6 @@ class Recorder:
         if not self.pending.append(write, write.size):
             metrics.DROPPED.inc()
             return
-        self.pending.count_refused(write.client, write.data_store, write.resource if write.preparer else "", write.at)
         if (awaited := self._awaited) is not None:
             awaited.add((write.client, write.data_store, write.resource))
         if self._is_resting:

@@ -10,14 +10,16 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, Operation
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler
 
+from edfi_api.conf import api_settings
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.routes import routes
 from edfi_api.refusals import metrics
-from edfi_api.refusals.entries import problem_type, subjects
+from edfi_api.refusals.entries import subjects
 from edfi_api.refusals.later_writes import MAIN_STORE, LaterWrites
 from edfi_api.refusals.ledger import Ledger
 from edfi_api.refusals.observed import AcceptedWrite, RefusedWrite
+from edfi_api.refusals.occurrences import by_cause
 from edfi_api.refusals.pending import Pending, Write
 
 _SECONDS_BETWEEN_COUNTS = 10.0
@@ -74,8 +76,9 @@ class Recording:
         while remaining:
             refused, accepted = remaining[0]
             try:
+                refusals = by_cause(refused, api_settings.REFUSALS_PER_SECOND)
                 with ledger.changes():
-                    ledger.record(refused)
+                    ledger.record(refusals)
                     ledger.resolve([row for write in accepted for row in _rows(write)])
             except (OperationalError, InterfaceError):
                 pending = [write for part in remaining for writes in part for write in writes]
@@ -85,8 +88,9 @@ class Recording:
                 metrics.DROPPED.inc(len(refused))
                 self._pending.put_back([write for part in remaining[1:] for writes in part for write in writes])
                 raise
-            for write in refused:
-                self._counter.count(write, problem_type(write))
+            self._pending.count_refused(refused)
+            for each in refusals:
+                self._counter.count(each)
             remaining.pop(0)
 
     def _look_if_due(self, ledger: Ledger, now: float) -> None:

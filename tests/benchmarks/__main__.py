@@ -17,7 +17,8 @@ time that one request took in all processes of gunicorn and of PostgreSQL. "Asso
 Below the table are the conclusions: whether the targets were met, and whether the generator was fast enough.
 
 The section `queries` shows how long each kind of query takes in databases of two sizes, `profiles` the cost of requests
-under API profiles, and `SQL views` how long queries of analysts take; see queries.py, profiles.py and sql_views.py.
+under API profiles, `refusals` the cost of the ledger of refusals, and `SQL views` how long queries of analysts take;
+see queries.py, profiles.py, refusals.py and sql_views.py.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.benchmarks import load, profiles, queries, report, sql_views
+from tests.benchmarks import load, profiles, queries, refusals, report, sql_views
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.database import (
     bare_statement,
@@ -84,6 +85,8 @@ def main() -> int:
     print(f"\nqueries\n{queries.table(query_rows)}")
     profiled = profiles.measure(plan.rounds, plan.seconds)
     print(f"\nprofiles\n{profiles.table(profiled)}")
+    refused = refusals.measure(plan.rounds, plan.seconds)
+    print(f"\nrefusals\n{refusals.table(refused)}")
     print(f"\nSQL views\n{sql_views.table(sql_views.measure(plan.enrollments))}")
     if options.json:
         options.json.write_text(report.as_json(found, against, load.name(), query_rows))

@@ -66,6 +66,17 @@ class Workloads:
         bodies = islice(self._new_associations, documents)
         return [self._request("POST", "/studentSchoolAssociations", body) for body in bodies]
 
+    def invalid_students(self, documents: int) -> list[bytes]:
+        """Students who do not exist, with a date of birth that is none."""
+        bodies = (_student(next(self._students)) | {"birthDate": "2010-02-30"} for _ in range(documents))
+        return [self._request("POST", "/students", body) for body in bodies]
+
+    def associations_without_school(self, documents: int) -> list[bytes]:
+        """As `new_associations`, with a school that does not exist."""
+        bodies = islice(self._new_associations, documents)
+        missing = {"schoolReference": {"schoolId": len(SCHOOLS) + 1}}
+        return [self._request("POST", "/studentSchoolAssociations", body | missing) for body in bodies]
+
     def association_bodies(self) -> Iterator[Body]:
         """As `new_associations`, without end and without requests."""
         return self._new_associations

@@ -282,6 +282,25 @@ def test_a_client_with_too_many_entries_gets_summaries(api, refused, settings):
     ]
 
 
+def test_of_many_different_requests_for_one_cause_only_the_first_are_recorded_singly(api, refused, settings):
+    settings.EDFI_API = settings.EDFI_API | {"REFUSALS_PER_SECOND": 2}
+    for name in ("First", "First", "Second", "Third", "Fourth"):
+        api.post("/classPeriods", PERIOD | {"classPeriodName": name})
+    api.post("/classPeriods", PERIOD | {"schoolReference": {"schoolId": 8}})
+
+    entries = refused()
+
+    assert [(each.natural_key, each.count, each.is_summary, each.cause_text) for each in entries] == [
+        ("NK#classPeriodName=First#schoolReference.schoolId=7", 2, False, MISSING_SCHOOL),
+        ("NK#classPeriodName=Second#schoolReference.schoolId=7", 1, False, MISSING_SCHOOL),
+        (None, 2, True, MISSING_SCHOOL),
+        ("NK#classPeriodName=First#schoolReference.schoolId=8", 1, False, "School NK#schoolId=8 is missing"),
+    ]
+    store_school(api)
+    assert [each.cause_gone for each in refused()] == [True, True, True, False]
+    assert list(SubmissionHour.objects.filter(refused__gt=0).values_list("refused", flat=True)) == [6]
+
+
 def test_open_entries_and_writes_by_hour_are_counted(api, refused):
     api.post("/classPeriods", PERIOD)
     api.post("/students", STUDENT)

@@ -7,7 +7,7 @@ INSERT INTO refusal AS kept (
 SELECT id, client, data_store, resource, subject, has_identity, natural_key, document_uuid, organization, operation,
        is_batch, is_summary, status, problem, title, paths, errors, cause, cause_text, awaited_resource, awaited,
        correlation_id, to_timestamp(first_at), to_timestamp(last_at), count, nextval('refusal_change')
-  FROM jsonb_to_recordset(%(entries)s::jsonb) AS sent (
+  FROM json_to_recordset(%(entries)s::json) AS sent (
     id uuid, client bigint, data_store bigint, resource text, subject uuid, has_identity boolean, natural_key text,
     document_uuid uuid, organization bigint, operation text, is_batch boolean, is_summary boolean, status smallint,
     problem text, title text, paths jsonb, errors jsonb, cause uuid, cause_text text, awaited_resource text,
