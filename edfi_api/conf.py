@@ -76,7 +76,7 @@ DEFAULTS: dict[str, Any] = {
     # Open entries of a client, and different requests for one cause each second and process; of more refusals only the
     # numbers are recorded.
     "REFUSALS_PER_CLIENT": 100_000,
-    "REFUSALS_PER_SECOND": 50,
+    "REFUSALS_PER_SECOND": 25,
     # Folders with rules of validation, and whether the bundled ones are run, too.
     "RULES": (),
     "BUNDLED_RULES": True,
@@ -85,6 +85,8 @@ DEFAULTS: dict[str, Any] = {
     # For how many seconds a run begins rules, and for how many days `purge_validation` leaves what is resolved.
     "VALIDATION_SECONDS": 3600,
     "VALIDATION_DAYS": 400,
+    # Whether clients may request runs.
+    "VALIDATION_REQUESTS": False,
     # For how many seconds a valid token is cached: revocation takes effect within this time.
     "TOKEN_CACHE_SECONDS": 10,
     # Tokens per client and minute, and token requests per address and minute, right or wrong; 0 for no limit.

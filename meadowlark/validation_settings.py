@@ -30,6 +30,11 @@ def validation_settings(env: Environment) -> dict[str, Any]:
             default=3600,
             meaning="seconds after which `run_validation` begins no further rule",
         ),
+        "VALIDATION_REQUESTS": env.bool(
+            "MEADOWLARK_VALIDATION_REQUESTS",
+            default=False,
+            meaning="clients may request runs of rules, which `run_validation --follow` runs",
+        ),
         "VALIDATION_DAYS": env.int(
             "MEADOWLARK_VALIDATION_DAYS",
             default=400,

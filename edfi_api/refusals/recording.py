@@ -79,7 +79,7 @@ class Recording:
                 refusals = by_cause(refused, api_settings.REFUSALS_PER_SECOND)
                 with ledger.changes():
                     ledger.record(refusals)
-                    ledger.resolve([row for write in accepted for row in _rows(write)])
+                    ledger.resolve(_latest(accepted))
             except (OperationalError, InterfaceError):
                 pending = [write for part in remaining for writes in part for write in writes]
                 metrics.DROPPED.inc(self._pending.put_back(pending))
@@ -157,6 +157,12 @@ def rounds(writes: Iterable[Write]) -> Iterator[tuple[list[RefusedWrite], list[A
         yield refused, accepted
 
 
-def _rows(write: AcceptedWrite) -> Iterator[tuple[int, int, UUID, float, bool]]:
-    for id_ in write.ids:
-        yield write.client, write.data_store, id_, write.at, write.is_delete
+def _latest(writes: Iterable[AcceptedWrite]) -> list[tuple[int, int, UUID, float, bool]]:
+    """Client, data store, id, time, and whether it is a delete, of the last write of each document."""
+    found = {
+        # The integer, because hashing and comparing UUIDs runs Python code.
+        (write.client, write.data_store, id_.int): (write.client, write.data_store, id_, write.at, write.is_delete)
+        for write in writes
+        for id_ in write.ids
+    }
+    return list(found.values())

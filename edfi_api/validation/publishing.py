@@ -117,9 +117,18 @@ class Publisher:
     def discard(self) -> None:
         self._execute(Sql(_UNSTAGE))
 
-    def publish(self, evaluation: Evaluation, compared: Compared, types: Iterable[int], basis: str | None) -> Published:
+    def publish(
+        self,
+        evaluation: Evaluation,
+        compared: Compared,
+        types: Iterable[int],
+        basis: str | None,
+        *,
+        is_incomplete: bool,
+    ) -> Published:
         """Compare what was staged with the open results. `basis` is what they depend on if they are complete
-        now, with all changes up to the version of the run. What was truncated resolves nothing."""
+        now, with all changes up to the version of the run. Without it, a full run may make them incomplete. What was
+        truncated resolves nothing."""
         with self.connection.transaction():
             self.connection.execute(_LOCK.text)
             if evaluation.found > _MANY:
@@ -136,7 +145,7 @@ class Publisher:
             self._execute(Sql(_LAST_RUN))
             if basis:
                 self._execute(Sql(_COMPLETE, {"basis": basis}))
-            elif evaluation.is_full:
+            elif evaluation.is_full and is_incomplete:
                 self._execute(Sql(_INCOMPLETE))
         return published
 

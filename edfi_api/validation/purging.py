@@ -33,6 +33,13 @@ DELETE FROM validation_run WHERE id = ANY (ARRAY(
 """
 
 
+_REQUESTS = """
+DELETE FROM validation_request WHERE id = ANY (ARRAY(
+    SELECT r.id FROM validation_request r WHERE r.ended_at < %(before)s LIMIT %(batch)s
+))
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Purged:
     """How many results and runs were removed."""
@@ -48,6 +55,7 @@ def purge(now: datetime, days: int, using: str) -> Purged:
         "before_of_deleted": now - timedelta(days=min(days, DAYS_OF_DELETED)),
         "batch": _BATCH,
     }
+    _in_batches(_REQUESTS, given, using)
     return Purged(_in_batches(_RESULTS, given, using), _in_batches(_RUNS, given, using))
 
 

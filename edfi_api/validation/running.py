@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
+from uuid import UUID
 
 import psycopg
 from psycopg import errors
@@ -37,8 +38,9 @@ _RUNNING = "SELECT run_identifier, host FROM validation_run WHERE status = 'Runn
 _STOP_KILLED = "UPDATE validation_run SET status = 'Stopped', finished_at = now() WHERE status = 'Running'"
 _CLEAR = "TRUNCATE staged_violation"
 _BEGIN = """
-INSERT INTO validation_run (run_identifier, host, started_by, change_version)
-VALUES (%(identifier)s, %(host)s, %(by)s, %(version)s) RETURNING id
+INSERT INTO validation_run (run_uuid, run_identifier, host, started_by, change_version)
+VALUES (coalesce(%(run)s, gen_random_uuid()), %(identifier)s, %(host)s, %(by)s, %(version)s)
+ON CONFLICT (run_uuid) DO NOTHING RETURNING id
 """
 _END = "UPDATE validation_run SET status = %(status)s, finished_at = now() WHERE id = %(run)s"
 _WITHIN = """
@@ -57,6 +59,10 @@ class AlreadyRunning(Exception):
         return f"{self.run} runs on {self.host}" if self.run else "another run has just begun"
 
 
+class WasStopped(Exception):
+    """There was a run with this id before, which did not end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What to run: rules by identifier, categories; of no organizations but these; with these values of parameters."""
@@ -69,6 +75,8 @@ class Request:
     is_rehearsal: bool = False
     jobs: int = 2
     by: str = "command"
+    # The id that the run is to have.
+    run: UUID | None = None
     # Whether the rules are all there are: results of others are resolved then.
     retires_others: bool = True
 
@@ -104,7 +112,7 @@ class Report:
 def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: str) -> Report:
     """Run the requested ones of these rules.
 
-    Raises AlreadyRunning, and UnusableValue for a value of a parameter.
+    Raises AlreadyRunning, WasStopped, and UnusableValue for a value of a parameter.
     """
     known = [rule for rule in rules if rule.active]
     values = given(surface, using, datetime.now(UTC).date(), request.texts)
@@ -117,7 +125,7 @@ def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: 
         else:
             connection.execute(_STOP_KILLED)
             connection.execute(_CLEAR)
-            number = _begin(identifier, request.by, connection, using)
+            number = _begin(identifier, request, connection, using)
             registered = register(known, surface, connection)
             if request.retires_others:
                 retire(connection, number, [each.number for each in registered])
@@ -143,13 +151,15 @@ def _locked(using: str) -> Iterator[None]:
         yield
 
 
-def _begin(identifier: str, by: str, connection: Connection, using: str) -> int:
+def _begin(identifier: str, request: Request, connection: Connection, using: str) -> int:
     """The number of a new run. Its change version is read before its snapshot, which therefore has all changes up to
-    that version."""
+    that version. Raises WasStopped."""
     version = newest_change_version(using)
-    new = {"identifier": identifier, "host": socket.gethostname(), "by": by, "version": version}
-    [[number]] = connection.execute(_BEGIN, new)
-    return int(number)
+    new = {"run": request.run, "identifier": identifier, "by": request.by, "version": version}
+    begun = connection.execute(_BEGIN, new | {"host": socket.gethostname()}).fetchone()
+    if begun is None:
+        raise WasStopped
+    return int(begun[0])
 
 
 @contextmanager
@@ -282,11 +292,16 @@ class _RuleRun:
         return (row for row in rows if row.organization in within)
 
     def _publish(self, evaluation: Evaluation, values: Mapping[str, Any]) -> Published:
-        is_complete = evaluation.outcome is Outcome.PUBLISHED and self.run.organizations is None
+        """A run of some organizations leaves the results as complete as they were, unless it found them by other values
+        of parameters."""
+        is_limited = self.run.organizations is not None
+        is_whole = evaluation.outcome is Outcome.PUBLISHED
+        basis = self.run.values.basis(self.rule, values)
         scope: Scope | None = self.rule.incremental.scope if self.rule.incremental else None
         return self.publisher.publish(
             evaluation,
             Compared(scope, self.scope, self.run.organizations),
             self.found.types,
-            self.run.values.basis(self.rule, values) if is_complete else None,
+            basis if is_whole and not is_limited else None,
+            is_incomplete=not (is_whole and basis == self.registered.published_basis),
         )

@@ -72,6 +72,7 @@ OWNERS = {
     "superseded_document": HISTORY,
     "tenant": DATA_STORES,
     "validation_consumer": VALIDATION,
+    "validation_request": VALIDATION,
     "validation_result": VALIDATION,
     "validation_rule": VALIDATION,
     "validation_run": VALIDATION,

@@ -87,6 +87,34 @@ def student(api: ApiTestClient, unique_id: str, **members: Any) -> str:
     return str(answer.headers["Location"]).partition("/data")[2].join(["/data", ""])
 
 
+@pytest.fixture
+def enroll(committing_api, documents, resource_named) -> Callable[[str, int], str]:
+    """Stores an enrollment of a student at a school, and both if they are missing; the path of the enrollment."""
+    documents.store(resource_named("StudentSchoolAssociation"))
+    [found] = committing_api.get("/studentSchoolAssociations").json()
+    enrollment = _without_envelope(found)
+    school = _without_envelope(committing_api.get("/schools").json()[0])
+    student = _without_envelope(committing_api.get("/students").json()[0])
+    assert committing_api.delete(f"/studentSchoolAssociations/{found['id']}").status_code == 204
+
+    def store(unique_id: str, school_id: int) -> str:
+        committing_api.post("/schools", school | {"schoolId": school_id})
+        committing_api.post("/students", student | {"studentUniqueId": unique_id})
+        body = enrollment | {
+            "studentReference": {"studentUniqueId": unique_id},
+            "schoolReference": {"schoolId": school_id},
+        }
+        answer = committing_api.post("/studentSchoolAssociations", body)
+        assert answer.status_code == 201, answer.content
+        return "/studentSchoolAssociations/" + answer["Location"].rpartition("/")[2]
+
+    return store
+
+
+def _without_envelope(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name[0] != "_" and name != "id"}
+
+
 # What a rule calls while it runs, once.
 MEANTIME: list[Callable[[], None]] = []
 OPEN = "SELECT natural_key, message FROM validation_result WHERE resolved_at IS NULL ORDER BY natural_key"

@@ -42,6 +42,8 @@ def _paths() -> dict[str, Any]:
     for path, schema, filters in (*collections, ("validationResults", _RESULT, _RESULT_FILTERS)):
         paths[f"/{path}"] = {"get": _collection(path, schema, filters)}
         paths[f"/{path}/{{id}}"] = {"get": _item(path, schema)}
+    if api_settings.VALIDATION_REQUESTS:
+        paths["/validationRuns"]["post"] = _requested_run()
     paths["/validationResults/deletes"] = {"get": _collection("deletedValidationResults", _DELETE, _WINDOW)}
     paths["/availableChangeVersions"] = {"get": _operation("AvailableValidationVersions", schema_reference(_VERSIONS))}
     return paths
@@ -64,15 +66,36 @@ def _item(name: str, schema: str) -> dict[str, Any]:
     return operation | {"parameters": [{"name": "id", "in": "path", "required": True, "schema": _UUID}]}
 
 
-def _operation(name: str, schema: Schema) -> dict[str, Any]:
+def _requested_run() -> dict[str, Any]:
+    texts: Schema = {"type": "array", "items": _TEXT}
+    body = _object([], rules=texts, categories=texts)
+    location = {"description": "The run, also before it has begun.", "schema": _TEXT}
+    return {
+        "tags": ["validation"],
+        "summary": "Request a run over the client's organizations: of all rules, or of these rules and categories.",
+        "operationId": "postValidationRuns",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
+        "responses": {
+            "202": {"description": "The run was requested.", "headers": {"Location": location}},
+            **_refusals(),
+            "429": {"description": "The client has requested a run within the last hour."},
+        },
+    }
+
+
+def _refusals() -> dict[str, Any]:
     refusals = {400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 500: "Error"}
+    return {str(status): response_reference(refusal) for status, refusal in refusals.items()}
+
+
+def _operation(name: str, schema: Schema) -> dict[str, Any]:
     return {
         "tags": ["validation"],
         "summary": "Only what the client may see.",
         "operationId": f"get{name}",
         "responses": {
             "200": {"description": "What was requested.", "content": {"application/json": {"schema": schema}}},
-            **{str(status): response_reference(refusal) for status, refusal in refusals.items()},
+            **_refusals(),
         },
     }
 

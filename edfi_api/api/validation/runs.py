@@ -4,15 +4,22 @@ from typing import Any
 
 import orjson
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.status import HTTP_202_ACCEPTED
 
+from edfi_api import addresses
 from edfi_api.api.validation.base import ENGINE, NAMESPACE, Rows, id_of, moment
 from edfi_api.api.validation.query import Field, conditions
+from edfi_api.api.validation.requested_rules import chosen_rules
 from edfi_api.api.validation.results import VisibleResultsView
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
+from edfi_api.api.viewsets.responses import EmptyResponse, JsonTextResponse
+from edfi_api.conf import api_settings
 from edfi_api.security.actions import Action
-from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes
+from edfi_api.security.exceptions import UNAUTHORIZABLE, NoNamespacePrefixes, NoRelationship
 from edfi_api.security.row_policies import row_policy
 from edfi_api.storage.driver.sql import Sql
+from edfi_api.validation.requests import active_rules, request_run
 from edfi_api.validation.resources import RESULT, RUN
 from edfi_api.validation.visible import RESULTS
 
@@ -35,6 +42,15 @@ _ITEM = f"""json_strip_nulls(json_build_object(
     '_etag', coalesce(extract(epoch FROM r.finished_at)::bigint::text, r.status),
     '_lastModifiedDate', {moment("coalesce(r.finished_at, r.started_at)")}
 ))"""
+# A run that was requested and has not begun.
+_WAITING = f"""json_build_object(
+    'id', r.run_uuid, 'runIdentifier', r.run_uuid, 'host', %(host)s::text, 'ruleEngine', '{ENGINE}',
+    'runStartDateTime', {moment("r.requested_at")}, 'runStatusDescriptor', '{NAMESPACE}/RunStatusDescriptor#Requested',
+    '_etag', 'Requested', '_lastModifiedDate', {moment("r.requested_at")}
+)"""
+_REQUESTS = """FROM (
+    SELECT * FROM validation_request q WHERE NOT EXISTS (SELECT FROM validation_run WHERE run_uuid = q.run_uuid)
+) r"""
 _FIELDS = (
     Field("id", "r.run_uuid", "uuid"),
     Field("runIdentifier", "r.run_identifier"),
@@ -63,6 +79,23 @@ class RunsView(VisibleResultsView):
         item = Sql(_ITEM, {"host": self.host(request), "counts": "{}"})
         return self.page(page, Rows(item, _ROWS, found, "r.id"))
 
+    def post(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
+        """Request a run of rules over the client's organizations."""
+        if not api_settings.VALIDATION_REQUESTS:
+            return self.http_method_not_allowed(request)
+        rules, categories = chosen_rules(request.parsers[0].parse(request._request), active_rules(self.using))
+        self.action = "create"
+        self.authorize(request)
+        if not request.user.education_organization_ids:
+            raise NoRelationship((), ("EducationOrganizationId",), ())
+        run = request_run(request.user, rules, categories, self.using)
+        location = f"{self.host(request)}/{addresses.VALIDATION}/validationRuns/{run}"
+        return EmptyResponse(HTTP_202_ACCEPTED, {"Location": location})
+
+    @property
+    def allowed_methods(self) -> list[str]:
+        return [each for each in super().allowed_methods if each != "POST" or api_settings.VALIDATION_REQUESTS]
+
 
 class RunView(VisibleResultsView):
     """One run, with counts of the results that the client may see."""
@@ -74,8 +107,12 @@ class RunView(VisibleResultsView):
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
         condition = id_of("r.run_uuid", item_id)
         self.authorize(request)
+        host = self.host(request)
+        own = Sql("r.client = %(client)s", {"client": request.user.row_id})
+        if waiting := self.rows(Rows(Sql(_WAITING, {"host": host}), _REQUESTS, [condition, own]).page(1, 0)):
+            return JsonTextResponse(waiting[0][0].encode())
         counts = orjson.dumps(self._counts(request, condition)).decode()
-        return self.item(Rows(Sql(_ITEM, {"host": self.host(request), "counts": counts}), _ROWS, [condition]))
+        return self.item(Rows(Sql(_ITEM, {"host": host, "counts": counts}), _ROWS, [condition]))
 
     def _counts(self, request: EdFiRequest, condition: Sql) -> dict[str, list[int]]:
         """By rule: how many appeared, how many were resolved. Nothing if the client may not read results."""

@@ -1,14 +1,20 @@
 """`manage.py run_validation`: what rules find in the stored documents becomes results."""
 
 from argparse import ArgumentParser, ArgumentTypeError
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, time
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from edfi_api.changes.change_stream.following import retry_on_outage
+from edfi_api.data_stores.routing import Store
 from edfi_api.management.arguments import add_database, name, text, whole_number
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 from edfi_api.validation.checking import served
+from edfi_api.validation.following import Follower
 from edfi_api.validation.rule import Rule
 from edfi_api.validation.rule_files import configured_rules
 from edfi_api.validation.running import MOST_JOBS, AlreadyRunning, Report, Request, run_rules
@@ -50,33 +56,65 @@ class Command(DataStoreCommand):
             "--set", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="value of a parameter"
         )
         parser.add_argument("--dry-run", action="store_true", help="print what rules find; nothing is stored")
+        parser.add_argument("--follow", action="store_true", help="wait for runs that clients request, and run them")
+        parser.add_argument(
+            "--at",
+            type=time_of_day,
+            metavar="HH:MM",
+            help="with --follow: run everything daily at this time, in UTC",
+        )
         add_database(parser, "the database with the documents")
 
+    def options_for(self, store: Store, options: dict[str, Any]) -> dict[str, Any]:
+        if options["follow"]:
+            raise CommandError("--follow follows one data store.")
+        return options
+
     def handle(self, *args: Any, database: str, **options: Any) -> None:
-        found = configured_rules()
-        for problem in found.problems:
-            self.stderr.write(str(problem))
-        rules = served(found.rules, current_surface())
+        if options["at"] and not options["follow"]:
+            raise CommandError("--at needs --follow.")
+        if options["follow"] and options["dry_run"]:
+            raise CommandError("--follow and --dry-run exclude each other.")
         request = Request(
             rules=frozenset(options["rule"]),
             categories=frozenset(options["category"]),
             organizations=tuple(options["organization"]),
             texts=dict(options["set"]),
-            is_full=options["full"],
+            is_full=options["full"] or options["follow"],
             is_rehearsal=options["dry_run"],
             jobs=options["jobs"],
-            retires_others=not found.problems,
         )
-        _refuse_unknown(rules, request)
+        _refuse_unknown(served(configured_rules().rules, current_surface()), request)
+        if options["follow"]:
+            self._follow(request, options["at"], database)
+            return
         try:
-            report = run_rules(rules, request, current_surface(), database)
+            is_whole = self._run(request, database)
         except AlreadyRunning as error:
             raise CommandError(f"Rules are being run already: {error}.", returncode=_TEMPORARY_FAILURE) from error
+        if not is_whole:
+            raise CommandError("Not all rules were run completely.")
+
+    def _follow(self, request: Request, at: time | None, database: str) -> None:
+        follower = Follower(
+            database, run=lambda due: self._run(due, database), report=self.stderr.write, nightly=request, at=at
+        )
+        with suppress(KeyboardInterrupt):
+            retry_on_outage(follower.for_ever, database)
+
+    def _run(self, request: Request, database: str) -> bool:
+        """Whether all rules were run completely. The files are read each time."""
+        found = configured_rules()
+        for problem in found.problems:
+            self.stderr.write(str(problem))
+        rules = served(found.rules, current_surface())
+        retires_others = request.retires_others and not found.problems
+        try:
+            report = run_rules(rules, replace(request, retires_others=retires_others), current_surface(), database)
         except UnusableValue as error:
             raise CommandError(str(error)) from error
         self._print(report, is_rehearsal=request.is_rehearsal)
-        if report.has_failed or found.problems:
-            raise CommandError("Not all rules were run completely.")
+        return not report.has_failed and not found.problems
 
     def _print(self, report: Report, *, is_rehearsal: bool) -> None:
         rows: list[tuple[str, ...]] = [_HEAD]
@@ -95,6 +133,14 @@ class Command(DataStoreCommand):
                 self.stdout.write(f"{each.rule}: {what} {example.key}: {example.message}")
         if not is_rehearsal:
             self.stdout.write(f"run {report.identifier}" + ("" if report.is_complete else ", stopped: out of time"))
+
+
+def time_of_day(given: str) -> time:
+    """Hours and minutes."""
+    try:
+        return datetime.strptime(given, "%H:%M").time()  # noqa: DTZ007  It is in UTC.
+    except ValueError:
+        raise ArgumentTypeError(f"{given!r} is no time such as 02:00") from None
 
 
 def assignment(given: str) -> tuple[str, str]:

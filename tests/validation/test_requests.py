@@ -1,0 +1,213 @@
+"""Runs that clients request, and the process that runs them."""
+
+import threading
+from datetime import UTC, datetime, time
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from openapi_spec_validator import validate
+
+from edfi_api.api.metadata.validation_openapi import validation_openapi
+from edfi_api.security.claims_file import read_claims
+from edfi_api.security.claims_store import load
+from edfi_api.validation.following import Follower
+from edfi_api.validation.management.commands.run_validation import Command
+from edfi_api.validation.running import Request
+from tests.conftest import ApiTestClient
+from tests.validation.conftest import STUDENTS, student
+from tests.validation.test_api import EACH, RULES, RUNS, client, found, write
+
+RUN_OF = "SELECT started_by, status FROM validation_run WHERE run_uuid = %s"
+
+
+@pytest.fixture
+def requestable(settings, rules) -> None:
+    settings.EDFI_API = {**settings.EDFI_API, "VALIDATION_REQUESTS": True}
+
+
+def follower(at: time | None = None, **options: Any) -> Follower:
+    command = Command()
+    reported: list[str] = []
+    follower = Follower("default", lambda due: command._run(due, "default"), reported.append, Request(**options), at)
+    follower.reported = reported  # type: ignore[attr-defined]
+    return follower
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def status_of(api: ApiTestClient, location: str) -> str:
+    answer = api.get(location.removeprefix("http://testserver"))
+    assert answer.status_code == 200, answer.content
+    return str(answer.json()["runStatusDescriptor"].partition("#")[2])
+
+
+def test_a_requested_run_is_run_over_the_organizations_of_the_client(
+    requestable, rules, committing_api, enroll, rows
+) -> None:
+    enroll("A", 77)
+    enroll("B", 78)
+    write(rules, "R-1", EACH)
+    write(rules, "R-2", EACH, category="other")
+    rules.run("--rule", "R-2")
+    one = client(77)
+
+    answer = one.post(RUNS, {"rules": ["R-1"]})
+
+    location = answer["Location"]
+    assert answer.status_code == 202
+    assert location.startswith("http://testserver/validation/v1/validationRuns/")
+    assert status_of(one, location) == "Requested"
+    assert client(77).get(location.removeprefix("http://testserver")).status_code == 404
+    running = follower()
+    assert running.work(now())
+    assert not running.work(now())
+    assert status_of(one, location) == "Completed"
+    assert [rule for rule, *_ in found(one)] == ["R-1", "R-2"]
+    assert [rule for rule, *_ in found(client(78))] == ["R-2"]
+    [[by, status]] = rows(RUN_OF, UUID(location.rpartition("/")[2]))
+    assert by.startswith("client ") and status == "Completed"
+
+
+def test_a_client_has_one_request_an_hour(requestable, rules, committing_api, enroll) -> None:
+    enroll("A", 77)
+    write(rules, "R-1", EACH)
+    rules.run()
+    one = client(77)
+    assert one.post(RUNS, {}).status_code == 202
+    waiting = one.post(RUNS, {})
+    assert follower().work(now())
+    after = one.post(RUNS, {})
+
+    assert (waiting.status_code, after.status_code) == (429, 429)
+    assert 3500 < int(after["Retry-After"]) <= 3600
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE validation_request SET requested_at = now() - interval '1 hour 1 second'")
+    assert one.post(RUNS, {}).status_code == 202
+    assert client(77).post(RUNS, {}).status_code == 202
+
+
+def test_of_simultaneous_requests_of_a_client_one_is_accepted(requestable, rules, committing_api, enroll) -> None:
+    enroll("A", 77)
+    one = client(77)
+    statuses: list[int] = []
+
+    def request() -> None:
+        try:
+            statuses.append(one.post(RUNS, {}).status_code)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=request) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(statuses) == [202, 429, 429, 429, 429, 429]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"rules": ["R-9"]}, "$.rules[0]"),
+        ({"rules": "R-1"}, "$.rules"),
+        ({"rules": [1]}, "$.rules[0]"),
+        ({"categories": ["c", "none"]}, "$.categories[1]"),
+        ({"everything": True}, "$.everything"),
+    ],
+)
+def test_a_request_for_what_there_is_not_is_refused(requestable, rules, committing_api, body, path) -> None:
+    rules.write("students.sql", STUDENTS.replace('"Students"', '"c"').replace("S-1", "R-1"))
+    rules.run()
+
+    answer = client(1).post(RUNS, body)
+
+    assert answer.status_code == 400
+    assert list(answer.json()["validationErrors"]) == [path]
+
+
+def test_requests_have_to_be_switched_on(rules, committing_api) -> None:
+    answer = client(1).post(RUNS, {})
+
+    assert answer.status_code == 405
+    assert "POST" not in answer["Allow"]
+
+
+def test_a_request_needs_the_action_create_and_an_organization(requestable, committing_api) -> None:
+    grants = [{"claims": ["ed-fi-x-validations/validationRun"], "actions": ["Read"]}]
+    load(read_claims(orjson.dumps({"claimSets": [{"name": "Readers of runs", "grants": grants}]})), by="tests")
+
+    assert client(1, claim_set="Readers of runs").post(RUNS, {}).status_code == 403
+    assert client().post(RUNS, {}).status_code == 403
+    assert client(1).post(RULES, {}).status_code == 405
+
+
+def test_a_run_that_was_stopped_is_not_begun_again(requestable, rules, committing_api, enroll, rows) -> None:
+    enroll("A", 77)
+    write(rules, "R-1", EACH)
+    one = client(77)
+    location = one.post(RUNS, {})["Location"]
+    with connection.cursor() as cursor:  # As a process that was killed leaves it.
+        cursor.execute(
+            "INSERT INTO validation_run (run_uuid, run_identifier, host, started_by, change_version)"
+            " VALUES (%s, 'killed', 'gone', 'client', 0)",
+            [location.rpartition("/")[2]],
+        )
+    running = follower()
+
+    assert running.work(now())
+
+    assert running.reported == [f"the run {location.rpartition('/')[2]} was stopped before it ended"]
+    assert not running.work(now())
+    assert status_of(one, location) == "Stopped"
+
+
+def test_a_run_of_some_organizations_leaves_the_next_one_incremental(rules, committing_api, rows) -> None:
+    student(committing_api, "A")
+    rules.write("students.sql", STUDENTS)
+    rules.run()
+    rules.run("--organization", "1", "--full")
+    student(committing_api, "B")
+
+    rules.run()
+
+    assert rows("SELECT is_full FROM validation_run_rule ORDER BY run_id") == [(True,), (True,), (False,)]
+
+
+def test_everything_is_run_at_a_time_of_day(rules, committing_api, rows) -> None:
+    student(committing_api, "A")
+    rules.write("students.sql", STUDENTS)
+    nightly = follower(time(2, 0), is_full=True)
+    nightly.due = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
+
+    assert not nightly.work(datetime(2026, 11, 23, 1, 59, tzinfo=UTC))
+    assert nightly.work(datetime(2026, 11, 23, 2, 1, tzinfo=UTC))
+    assert not nightly.work(datetime(2026, 11, 23, 2, 2, tzinfo=UTC))
+
+    assert nightly.due == datetime(2026, 11, 24, 2, 0, tzinfo=UTC)
+    assert rows("SELECT is_full FROM validation_run_rule") == [(True,)]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"), [(["--at", "02:00"], "--at needs --follow"), (["--follow", "--dry-run"], "exclude")]
+)
+def test_options_that_do_not_fit_are_refused(db, options, problem) -> None:
+    with pytest.raises(CommandError, match=problem):
+        call_command("run_validation", *options)
+
+
+def test_the_openapi_document_has_requests_if_they_are_switched_on(surface, settings) -> None:
+    assert "post" not in validation_openapi(surface, "http://testserver")["paths"]["/validationRuns"]
+    settings.EDFI_API = {**settings.EDFI_API, "VALIDATION_REQUESTS": True}
+
+    document = validation_openapi(surface, "http://testserver")
+
+    assert "202" in document["paths"]["/validationRuns"]["post"]["responses"]
+    validate(document)
