@@ -210,7 +210,10 @@ def test_a_table_that_has_changed_a_lot_is_built_again_and_swapped(school, monke
 
     assert refreshed.built == ["edfi.classperiod"]
     assert query("SELECT 'edfi_copy.classperiod'::regclass::oid") != table
-    assert query("SELECT relname FROM pg_class WHERE relnamespace = 'edfi_copy'::regnamespace AND relkind = 'r'") == [
+    tables = (
+        "SELECT relname FROM pg_class WHERE relnamespace = 'edfi_copy'::regnamespace AND relkind = 'r' ORDER BY relname"
+    )
+    assert query(tables) == [
         ("bellschedule",),
         ("bellscheduleclassperiod",),
         ("classperiod",),
