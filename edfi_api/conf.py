@@ -97,6 +97,25 @@ DEFAULTS: dict[str, Any] = {
     # Attempts to log in to the admin per minute: by address, and by user name from all addresses.
     "LOGINS_PER_MINUTE": 10,
     "LOGINS_PER_USER_AND_MINUTE": 60,
+    # Requests to log in by the provider, by address; a login has two.
+    "PROVIDER_LOGINS_PER_MINUTE": 60,
+    # Whether users of the admin may (`optional`) or must (`required`) give a second factor beside their password.
+    "SECOND_FACTOR": "",
+    # Whether users of the admin log in by password, and the names of those who always do.
+    "PASSWORD_LOGIN": True,
+    "BREAK_GLASS_USERS": (),
+    # The OpenID provider of the admin: its issuer, this server's client there, its name on the login page, requested
+    # scopes, and the claim with the name of a user.
+    "SIGN_IN_ISSUER": "",
+    "SIGN_IN_CLIENT_ID": "",
+    "SIGN_IN_CLIENT_SECRET": "",
+    "SIGN_IN_NAME": "single sign-on",
+    "SIGN_IN_SCOPES": "openid profile email",
+    "SIGN_IN_USERNAME_CLAIM": "preferred_username",
+    # The claim with groups, which of its values give which group of the admin, and which make superusers.
+    "SIGN_IN_GROUPS_CLAIM": "groups",
+    "SIGN_IN_GROUPS": (),
+    "SIGN_IN_SUPERUSERS": (),
     # Whether the first segment of addresses is the name of a tenant.
     "MULTI_TENANCY": False,
     # Names of the segments of addresses that choose a data store, in their order, after the one of the tenant.

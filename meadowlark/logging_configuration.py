@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pythonjsonlogger.core import RESERVED_ATTRS
+
 
 def logging_configuration(formatter: str, level: str) -> dict[str, Any]:
     """For `logging.config.dictConfig`; the formatter is `line` or `json`, the level a name of the standard library."""
@@ -15,6 +17,8 @@ def logging_configuration(formatter: str, level: str) -> dict[str, Any]:
                 "()": "pythonjsonlogger.orjson.OrjsonFormatter",
                 "format": ["asctime", "levelname", "name", "correlation_id", "message"],
                 "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
+                # Django adds the request to lines about failures: its text has the query string.
+                "reserved_attrs": [*RESERVED_ATTRS, "request"],
             },
         },
         "handlers": {

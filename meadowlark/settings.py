@@ -16,6 +16,7 @@ from meadowlark.environment import Environment
 from meadowlark.logging_configuration import logging_configuration
 from meadowlark.management_settings import management_settings
 from meadowlark.refusal_settings import refusal_settings
+from meadowlark.sign_in_settings import authentication_backends, sign_in_settings
 from meadowlark.token_settings import token_settings
 from meadowlark.validation_settings import validation_settings
 
@@ -115,8 +116,10 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W005",
     "security.W021",
 ]
-# A working day of an administrator.
-SESSION_COOKIE_AGE = 12 * 60 * 60
+# By default a working day of an administrator.
+SESSION_COOKIE_AGE = 60 * env.count(
+    "MEADOWLARK_ADMIN_SESSION_MINUTES", default=720, meaning="minutes after which users of the admin log in again"
+)
 
 ADMIN_PATH = env.str("MEADOWLARK_ADMIN_PATH", default="admin", meaning="where the admin is; empty for no admin").strip(
     "/"
@@ -135,6 +138,9 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "rest_framework",
     "oauth2_provider",
     "drf_spectacular_sidecar",
@@ -150,6 +156,7 @@ INSTALLED_APPS = [
     "edfi_api.analysis.sql_views",
     "edfi_api.validation",
     "descriptors",
+    "edfi_api.operation.sign_in.apps.SignInConfig",
 ]
 
 DATA_ROUTES = "meadowlark.middleware.DataRoutesMiddleware"
@@ -264,6 +271,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The target of a login whose `next` is on another host.
 LOGIN_REDIRECT_URL = "admin:index"
+sign_in = sign_in_settings(env)
+AUTHENTICATION_BACKENDS = authentication_backends(sign_in)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -433,6 +442,7 @@ EDFI_API = {
     **data_stores,
     "BEHIND_PROXY": behind_proxy,
     **management,
+    **sign_in,
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 

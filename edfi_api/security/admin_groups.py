@@ -88,6 +88,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "security.overridingstrategies": _VIEW,
         "security.resourceclaim": _VIEW,
         "security.vendor": _VIEW,
+        "sign_in.adminidentity": _VIEW,
         "sql_views.sqlreader": _VIEW,
         "validation.validationrule": _VIEW,
         "validation.validationrun": _VIEW,

@@ -33,6 +33,19 @@ class ThrottledLoginForm(AdminAuthenticationForm):
             raise ValidationError(f"Too many attempts to log in. Try again in {wait} seconds.")
         return super().clean()
 
+    def confirm_login_allowed(self, user: Any) -> None:
+        """After the password was found right. The error is that of a wrong one, which is not to be found out."""
+        super().confirm_login_allowed(user)
+        if not may_use_password(user):
+            request = cast(HttpRequest, self.request)
+            audit.denied(reason="no password login", user=user.get_username(), address=remote_address(request))
+            raise self.get_invalid_login_error()
+
+
+def may_use_password(user: Any) -> bool:
+    """Whether the settings let this user log in by password."""
+    return bool(api_settings.PASSWORD_LOGIN) or user.get_username() in api_settings.BREAK_GLASS_USERS
+
 
 def connect_audit_log() -> None:
     """Write Django's admin log entries, logins and failed logins to the audit log."""
@@ -66,7 +79,9 @@ def _names(entry: LogEntry) -> dict[str, object]:
 
 
 def _log_login(request: HttpRequest, user: Any, **_: Any) -> None:
-    audit.administered("admin login", by=f"admin:{user.get_username()}", address=remote_address(request))
+    """With the `login_facts` of a user who logged in otherwise than by password alone."""
+    facts = getattr(user, "login_facts", {})
+    audit.administered("admin login", by=f"admin:{user.get_username()}", address=remote_address(request), **facts)
 
 
 def _log_failure(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:

@@ -21,6 +21,7 @@ HISTORY, STREAM = "edfi_api.changes.change_queries", "edfi_api.changes.change_st
 
 # Table or view → the package whose code or triggers write it.
 OWNERS = {
+    "admin_identity": "edfi_api.operation.sign_in",
     "alias": REFERENCES,
     "api_client_data_store": SECURITY,
     "authorization_path": STORAGE,
@@ -86,7 +87,7 @@ PUBLISHED = {
     "edfi_api.security.policies.values": {"key_field"},
 }
 
-_LIBRARY_PREFIXES = ("auth_", "django_", "oauth2_provider_")
+_LIBRARY_PREFIXES = ("auth_", "django_", "oauth2_provider_", "otp_")
 _TABLE_REFERENCE = re.compile(
     r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING|ANALYZE|TRUNCATE)\s+(?:ONLY\s+)?([a-z_][a-z_0-9]*)"
 )

@@ -70,6 +70,7 @@ NEEDED: dict[str, dict[str, list[str]]] = {
     "refresh_sql_views": {},
     "refuse_tokens": {"issuer": ["--issuer", "https://login.example.org"]},
     "remove_profile": {"name": ["Portal"]},
+    "reset_second_factor": {"user": ["olga"]},
     "restore_document": {"ids": ["00000000-0000-4000-8000-000000000000"]},
     "rotate_management_secret": {"name": ["operator"]},
     "rotate_secret": {"client": ["client"]},

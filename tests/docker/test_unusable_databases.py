@@ -137,6 +137,7 @@ def test_a_database_without_digests_gets_them(
         "references",
         "refusals",
         "security",
+        "sign_in",
         "sql_views",
         "validation",
     }

@@ -24,7 +24,7 @@ const provider = new Provider(settings.issuer, {
   cookies: { keys: ['of-tests'] },
   // The claims of a person are in the ID token too, as most providers are set up.
   conformIdTokenClaims: false,
-  claims: { openid: ['sub'], profile: ['name', 'preferred_username'], email: ['email', 'email_verified'], groups: ['groups'] },
+  claims: { openid: ['sub'], profile: ['name', 'given_name', 'family_name', 'preferred_username'], email: ['email', 'email_verified'], groups: ['groups'] },
   // Any password is right; a person who is not in the settings is refused.
   findAccount: (_, id) => people[id] && { accountId: id, claims: () => ({ sub: id, ...people[id] }) },
   extraTokenClaims: (_, token) => claimsOfClients[token.clientId],

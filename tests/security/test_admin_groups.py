@@ -16,6 +16,7 @@ from edfi_api.changes.change_queries.models import ChangeConsumer, DeletedDocume
 from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.data_stores.models import DataStore, Tenant
 from edfi_api.models import Document
+from edfi_api.operation.sign_in.models import AdminIdentity
 from edfi_api.profiles.models import Profile
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.admin_groups import make_groups
@@ -51,6 +52,7 @@ TABLE = {
     "security/grant":                  (ALL,                     "",                                 "view"),
     "security/resourceclaim":          (ALL,                     "",                                 "view"),
     "security/vendor":                 (ALL,                     "view",                             "view"),
+    "sign_in/adminidentity":           ("",                      "",                                 "view"),
     "sql_views/sqlreader":             (ALL,                     "",                                 "view"),
     "validation/validationresult":     ("",                      "view",                             ""),
     "validation/validationrule":       ("view",                  "view change",                      "view"),
@@ -122,6 +124,9 @@ def rows(api_without_check) -> dict[str, object]:
         "security/grant": Grant.objects.order_by("pk")[0].pk,
         "security/resourceclaim": ResourceClaim.objects.order_by("pk")[0].pk,
         "security/vendor": Vendor.objects.get().pk,
+        "sign_in/adminidentity": AdminIdentity.objects.create(
+            user=User.objects.create(username="maria"), issuer="https://id.example.org", subject="7"
+        ).pk,
         "sql_views/sqlreader": SqlReader.objects.create(role="reader", organization=1).pk,
         "validation/validationresult": result,
         "validation/validationrule": rule.pk,

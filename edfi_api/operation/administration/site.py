@@ -6,7 +6,7 @@ Each deletion has a log entry of its own, also on Django's pages for users and g
 from functools import partial, wraps
 from typing import Any, cast
 
-from django.contrib.admin import AdminSite, ModelAdmin
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
@@ -21,6 +21,7 @@ from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 from edfi_api.operation.administration import overview, status
 from edfi_api.operation.administration.store_choice import PARAMETER, choice_url, choose_view, chosen
+from edfi_api.operation.sign_in.site import SignInSite
 
 
 class OneEntryEach(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no arguments at run time.
@@ -44,7 +45,7 @@ class OneEntryEach(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
         return super().response_action(request, queryset, *args, **kwargs)
 
 
-class AdministrationSite(AdminSite):
+class AdministrationSite(SignInSite):
     """Django's admin site with Meadowlark's index page, NUL checks and audit log."""
 
     site_header = "Meadowlark"

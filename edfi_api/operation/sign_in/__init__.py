@@ -1,0 +1,1 @@
+"""Logging in to the admin: by OpenID Connect, and by password with a second factor."""

@@ -1,0 +1,14 @@
+"""The Django app of logging in to the admin."""
+
+from django.apps import AppConfig
+
+
+class SignInConfig(AppConfig):
+    """Has the tables of identities and recovery codes."""
+
+    name = "edfi_api.operation.sign_in"
+    label = "sign_in"
+    verbose_name = "Logging in"
+
+    def ready(self) -> None:
+        from edfi_api.operation.sign_in import checks  # noqa: F401, PLC0415  Models exist when this runs.

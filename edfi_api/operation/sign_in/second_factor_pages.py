@@ -1,0 +1,118 @@
+"""Pages of the second factor: giving a code, setting up an authenticator, and a user's own settings."""
+
+from base64 import b32encode
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import segno
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_protect
+from django.views.decorators.debug import sensitive_post_parameters
+from django_otp import login as remember_device
+
+from edfi_api.conf import api_settings
+from edfi_api.logs import audit
+from edfi_api.logs.remote_address import remote_address
+
+from . import second_factor, sessions
+from .forms import CodeForm, SetUpForm
+
+# The key that is being set up: in the session until the user has shown that an authenticator has it.
+_KEY = "second_factor_key"
+
+
+@sensitive_post_parameters("code")
+@csrf_protect
+def code_page(request: HttpRequest) -> HttpResponse:
+    """The second step of a login."""
+    login = sessions.pending(request)
+    if login is None:
+        return HttpResponseRedirect(reverse("admin:login"))
+    form = CodeForm(request, login.user)
+    if not form.is_valid():
+        return _page(request, "code", "Second factor", form=form, username=login.user.get_username())
+    remaining = form.accepted.remaining
+    way = "authenticator" if remaining is None else "recovery code"
+    sessions.complete(request, login, form.accepted.device, second_factor=way)
+    if remaining is not None:
+        messages.warning(request, f"You have {remaining} recovery codes left.")
+    return HttpResponseRedirect(login.target)
+
+
+@sensitive_post_parameters("code")
+@csrf_protect
+def set_up_page(request: HttpRequest) -> HttpResponse:
+    """Shows a key as a QR code until a first code is right; then the recovery codes, once. In the middle of a login, or
+    for a user who is logged in without a second factor."""
+    login = sessions.pending(request)
+    user = login.user if login else _logged_in_by_password(request)
+    if user is None:
+        return HttpResponseRedirect(reverse("admin:login"))
+    if second_factor.has_authenticator(user):
+        return HttpResponseRedirect(reverse("admin:second_factor_code" if login else "admin:second_factor"))
+    key = request.session.setdefault(_KEY, second_factor.new_key())
+    form = SetUpForm(request, user, key)
+    if not form.is_valid():
+        return _page(request, "set_up", "Set up a second factor", form=form, **_shown(request, user, key))
+    audit.administered("second factor set up", user=user.get_username(), address=remote_address(request))
+    if login:
+        sessions.complete(request, login, form.device, second_factor="authenticator")
+    else:
+        del request.session[_KEY]
+        remember_device(request, form.device)
+    return _codes_page(request, form.recovery_codes, login.target if login else reverse("admin:index"))
+
+
+@sensitive_post_parameters("code")
+def own_page(request: HttpRequest) -> HttpResponse:
+    """A user's own second factor: how many recovery codes are left, new ones, and removing it. Both need a code."""
+    user = _logged_in_by_password(request)
+    if user is None:
+        raise Http404
+    if not second_factor.has_authenticator(user):
+        return HttpResponseRedirect(reverse("admin:second_factor_set_up"))
+    form = CodeForm(request, user)
+    if not form.is_valid():
+        remaining = second_factor.remaining_codes(user)
+        return _page(request, "own", "Second factor", form=form, remaining=remaining)
+    facts = {"user": user.get_username(), "by": f"admin:{user.get_username()}", "address": remote_address(request)}
+    if "remove" in request.POST:
+        second_factor.remove(user)
+        audit.administered("second factor removed", **facts)
+        return HttpResponseRedirect(reverse("admin:index"))
+    audit.administered("recovery codes replaced", **facts)
+    return _codes_page(request, second_factor.replace_codes(user), reverse("admin:index"))
+
+
+def _logged_in_by_password(request: HttpRequest) -> User | None:
+    """The user, if there may be a second factor."""
+    is_possible = (
+        api_settings.SECOND_FACTOR and admin.site.has_permission(request) and not sessions.is_by_provider(request)
+    )
+    return request.user if is_possible and isinstance(request.user, User) else None
+
+
+def _shown(request: HttpRequest, user: User, key: str) -> dict[str, Any]:
+    """The key as a QR code in the form that authenticators read, and as text."""
+    secret = b32encode(bytes.fromhex(key)).decode()
+    # Without colons, which separate issuer and account.
+    issuer = f"Meadowlark {request.get_host()}".replace(":", " ")
+    query = urlencode({"secret": secret, "issuer": issuer}, quote_via=quote)
+    address = f"otpauth://totp/{quote(f'{issuer}:{user.get_username()}')}?{query}"
+    groups = [secret[at : at + 4] for at in range(0, len(secret), 4)]
+    return {"qr_code": segno.make(address, error="m").svg_data_uri(scale=4), "secret": " ".join(groups)}
+
+
+def _codes_page(request: HttpRequest, codes: list[str], target: str) -> HttpResponse:
+    return _page(request, "codes", "Recovery codes", codes=codes, target=target)
+
+
+def _page(request: HttpRequest, name: str, title: str, **context: Any) -> HttpResponse:
+    if not api_settings.SECOND_FACTOR:
+        raise Http404
+    values = {**admin.site.each_context(request), "title": title, **context}
+    return TemplateResponse(request, f"sign_in/{name}.html", values)
