@@ -1,13 +1,13 @@
 """Settings of logging in to the admin."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from edfi_api.security.federation.claim_paths import is_path
+from edfi_api.security.federation.issuers import is_safe
 from meadowlark.environment import Environment
 
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PASSWORDS = "django.contrib.auth.backends.ModelBackend"
 _PROVIDER_BACKEND = "edfi_api.operation.sign_in.backend.ProviderBackend"
 
@@ -102,13 +102,14 @@ def _check(found: dict[str, Any]) -> None:
                 "MEADOWLARK_BREAK_GLASS_USERS nobody could log in to the admin."
             )
         return
-    issuer = urlsplit(found["SIGN_IN_ISSUER"])
-    if issuer.scheme != "https" and (issuer.scheme != "http" or issuer.hostname not in _LOOPBACK):
+    if not is_safe(found["SIGN_IN_ISSUER"]):
         raise ImproperlyConfigured("MEADOWLARK_SIGN_IN_ISSUER must be an address of HTTPS.")
     missing = [f"MEADOWLARK_{name}" for name in ("SIGN_IN_CLIENT_ID", "SIGN_IN_CLIENT_SECRET") if not found[name]]
     if not found["SIGN_IN_GROUPS"] and not found["SIGN_IN_SUPERUSERS"]:
         missing.append("MEADOWLARK_SIGN_IN_GROUPS")
     if missing:
         raise ImproperlyConfigured(f"MEADOWLARK_SIGN_IN_ISSUER also needs {' and '.join(missing)}.")
+    if not is_path(found["SIGN_IN_GROUPS_CLAIM"]):
+        raise ImproperlyConfigured("MEADOWLARK_SIGN_IN_GROUPS_CLAIM is no path such as realm_access.roles.")
     if "openid" not in found["SIGN_IN_SCOPES"].split():
         raise ImproperlyConfigured("MEADOWLARK_SIGN_IN_SCOPES must have openid.")

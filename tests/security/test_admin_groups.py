@@ -271,4 +271,4 @@ def test_a_group_of_the_same_name_is_not_touched(db):
     make_groups("default")
 
     assert not Group.objects.get(name="steward").permissions.exists()
-    assert Group.objects.get(name="auditor").permissions.count() == 24
+    assert Group.objects.get(name="auditor").permissions.count() == 25

@@ -26,13 +26,13 @@ class ProviderBackend(ModelBackend):
     def authenticate(  # type: ignore[override]  # Django calls backends by what they take.
         self, request: HttpRequest, *, nonce: str, code_verifier: str
     ) -> User | None:
-        """None for a user who was deactivated. Raises ProviderUnusable, jwt.PyJWTError and NotAUser."""
+        """None for a user who was deactivated. Raises FetchFailed, jwt.PyJWTError and NotAUser."""
         redirect_uri = request.build_absolute_uri(reverse(CALLBACK))
         id_token, access_token = provider.tokens(request.GET["code"], redirect_uri, code_verifier)
         claims = id_tokens.validated(id_token, provider.keys(), nonce)
         if not (has_claim(claims) and api_settings.SIGN_IN_USERNAME_CLAIM in claims):
             further = provider.userinfo(access_token, claims["sub"])
-            claims = further | {name: value for name, value in claims.items() if value is not None}
+            claims = {**further, **{name: value for name, value in claims.items() if value is not None}}
         user = user_of(claims, rights_of(claims))
         facts: dict[str, Any] = {"issuer": claims["iss"], "subject": claims["sub"]}
         user.login_facts = facts  # type: ignore[attr-defined]  # Read by the audit log.

@@ -1,17 +1,18 @@
-"""Validation of ID tokens (OpenID Connect Core 1.0 §3.1.3.7)."""
+"""Validation of ID tokens (OpenID Connect Core 1.0, section 3.1.3.7)."""
 
 from collections.abc import Iterable, Mapping
 from secrets import compare_digest
-from typing import Any
+from typing import Any, get_args
 
 import jwt
 
 from edfi_api.conf import api_settings
+from edfi_api.security.federation.fetching import usable_key
+from edfi_api.security.federation.issuers import Algorithm
 
 # Those with a public key. With the others, a public key could be taken for a shared secret.
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+_ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 _SKEW_SECONDS = 30
-_KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 
 
 def validated(id_token: str, keys: Iterable[Any], nonce: str) -> dict[str, Any]:
@@ -37,20 +38,9 @@ def validated(id_token: str, keys: Iterable[Any], nonce: str) -> dict[str, Any]:
 
 def _key(header: Mapping[str, Any], keys: Iterable[Any]) -> Any:
     algorithm = header.get("alg")
-    if algorithm not in ALGORITHMS:
+    if algorithm not in _ALGORITHMS:
         raise jwt.InvalidTokenError("its algorithm is not one with a public key")
-    for key in keys:
-        if _is_for(key, header, str(algorithm)):
-            return jwt.PyJWK.from_dict(key, str(algorithm)).key
+    for key in (usable_key(each, _ALGORITHMS) for each in keys):
+        if key and algorithm in key.by_algorithm and header.get("kid", key.kid) == key.kid:
+            return key.by_algorithm[algorithm]
     raise jwt.InvalidTokenError("the provider has no such key")
-
-
-def _is_for(key: Any, header: Mapping[str, Any], algorithm: str) -> bool:
-    """Whether the key has the id that the header names, and is for this kind of signatures."""
-    return (
-        isinstance(key, dict)
-        and key.get("kty") == _KEY_TYPES[algorithm[:2]]
-        and key.get("use", "sig") == "sig"
-        and key.get("alg", algorithm) == algorithm
-        and header.get("kid", key.get("kid")) == key.get("kid")
-    )

@@ -9,15 +9,15 @@ from django.db import models
 from django_otp.plugins.otp_static.models import StaticDevice
 
 LONGEST_ISSUER = 512
-# OpenID Connect Core 1.0 §2: at most 255 ASCII characters.
+# OpenID Connect Core 1.0, section 2: at most 255 ASCII characters.
 LONGEST_SUBJECT = 255
 
 
 class AdminIdentity(models.Model):
     """A person at an OpenID provider, who is this user of the admin.
 
-    Issuer and subject together identify a person (OpenID Connect Core 1.0 §5.7). Names and e-mail addresses do not:
-    they change, and pass to others.
+    Issuer and subject together identify a person (OpenID Connect Core 1.0, section 5.7). Names and e-mail addresses do
+    not: they change, and pass to others.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identities")

@@ -19,6 +19,7 @@ from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthen
 from edfi_api.conf import api_settings
 from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address, subscriber
+from edfi_api.security.federation.http import FetchFailed
 from edfi_api.security.rate_limits import seconds_to_wait
 
 from . import provider, sessions
@@ -102,7 +103,7 @@ def logout_url(request: HttpRequest) -> str:
     address, or does not answer."""
     try:
         address = provider.metadata().end_session_endpoint
-    except provider.ProviderUnusable:
+    except FetchFailed:
         return ""
     back = request.build_absolute_uri(reverse("admin:login"))
     query = urlencode({"client_id": api_settings.SIGN_IN_CLIENT_ID, "post_logout_redirect_uri": back})
@@ -117,7 +118,7 @@ def _answered(request: HttpRequest, view: Any) -> HttpResponse:
         return _refused(request, 429, _TOO_MANY.format(wait=wait), "too many logins")
     try:
         return cast(HttpResponse, view())
-    except provider.ProviderUnusable as error:
+    except FetchFailed as error:
         return _refused(request, 503, _UNUSABLE, f"provider: {error}")
     except jwt.PyJWTError as error:
         return _refused(request, 403, _INVALID, f"ID token: {error}")

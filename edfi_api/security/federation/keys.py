@@ -15,7 +15,8 @@ from threading import Lock, Thread
 from time import monotonic
 
 from ..exceptions import IdentityProviderAway
-from .fetching import FetchFailed, Key, fetch_keys
+from .fetching import Key, fetch_keys
+from .http import FetchFailed
 from .issuers import Issuer
 from .metrics import KEYS_FETCHED
 
