@@ -4,6 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from edfi_api.api.batch import free_run
 from edfi_api.models import Document
 from tests.batch.both_ways import together
 from tests.batch.conftest import BatchClient, descriptor, enrolment, parts, period, school, student
@@ -56,6 +57,19 @@ def test_a_reversed_chain_is_written_in_two_rounds(batch, log):
     assert statuses(results) == [201] * 51
     facts = [each for each in log.requests if each.get("event") == "batch"][-1]
     assert facts["alone"] <= 2 * 51
+
+
+def test_a_circle_is_written_however_many_others_wait(batch, monkeypatch):
+    monkeypatch.setattr(free_run, "_ENOUGH_CIRCLES", 2)
+    monkeypatch.setattr(free_run, "_LARGEST_CIRCLE", 3)
+    batch.results(start())
+    without_students = [enrolment(number) for number in range(50, 56)]
+    too_large = [agency(number, 41 + (number - 40) % 4) for number in range(41, 45)]
+    in_circles = [agency(21, 22), agency(22, 21), agency(23, 21), agency(31, 31), agency(32, 33), agency(33, 32)]
+
+    results = free(batch, *without_students, *too_large, *in_circles, mode="independent")
+
+    assert statuses(results) == [409] * 10 + [201] * 6
 
 
 def test_what_cannot_be_written_is_refused_with_its_cause(batch):

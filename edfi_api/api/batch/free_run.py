@@ -6,8 +6,11 @@ from edfi_api.api.batch.free_order import Sorting
 from edfi_api.api.batch.operations import Attempt, Operation
 from edfi_api.api.batch.sets import Sets
 from edfi_api.api.batch.waiting import Waiting
+from edfi_api.loading.bulk.rounds import in_rounds, next_circles
 
-_MOST_IN_CIRCLES = 5_000
+# Circles are written by one statement: many small ones at once, and none that would not fit into memory.
+_ENOUGH_CIRCLES = 2_000
+_LARGEST_CIRCLE = 5_000
 
 CarryOut = Callable[[Iterable[Operation]], Iterator[Attempt]]
 
@@ -26,13 +29,7 @@ class FreeRun:
     def attempts(self, operations: int) -> Iterator[Attempt]:
         """The last attempt of each operation, in no order; some are missing if the time is over."""
         yield from self._round(self._sorting.positions(operations, self._read))
-        is_progress = True
-        while self._waiting and is_progress:
-            before = len(self._waiting)
-            yield from self._round(self._waiting.taken())
-            if len(self._waiting) == before:
-                yield from self._circles()
-            is_progress = len(self._waiting) < before
+        yield from in_rounds(self._waiting, lambda: self._round(self._waiting.taken()), self._circles)
         yield from self._carry_out(map(self._read, self._waiting.taken()))
 
     def _round(self, positions: Iterable[int]) -> Iterator[Attempt]:
@@ -42,10 +39,11 @@ class FreeRun:
                 yield result, refusal
 
     def _circles(self) -> Iterator[Attempt]:
-        operations = [self._read(position) for position in self._waiting.without_targets(_MOST_IN_CIRCLES)]
-        for result in self._sets.together(operations):
-            self._waiting.remove(result.operation.position)
-            yield result, None
+        self._waiting.begin_circles()
+        while members := next_circles(self._waiting, _ENOUGH_CIRCLES, _LARGEST_CIRCLE):
+            for result in self._sets.together([self._read(position) for position in members]):
+                self._waiting.remove(result.operation.position)
+                yield result, None
 
     def _own(self, operation: Operation) -> Iterable[int]:
         return (id_.int for id_ in self._sorting.identities(operation))

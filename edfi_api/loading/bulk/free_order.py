@@ -24,6 +24,7 @@ from typing import NamedTuple, Self
 from edfi_api.loading.bulk.candidates import Candidate, Written
 from edfi_api.loading.bulk.deferred_references import DeferredReferences, missing_resources, resource_names
 from edfi_api.loading.bulk.pipeline import BulkWriter
+from edfi_api.loading.bulk.rounds import in_rounds, next_circles
 from edfi_api.loading.bulk.waiting import Place, Waiting, WaitingCandidates
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage.stored import Outcome
@@ -79,13 +80,7 @@ class FreeOrder:
     def settle(self) -> Iterator[Written[Place]]:
         """Write what waits, in rounds, as long as less is waiting after each; the results of those that need not wait
         any longer."""
-        is_progress = True
-        while self._waiting.size and is_progress:
-            before = self._waiting.size
-            yield from self._round()
-            if self._waiting.size == before:
-                yield from self._circles()
-            is_progress = self._waiting.size < before
+        yield from in_rounds(self._waiting, self._round, self._circles)
 
     def finish(self) -> Iterator[Written[Place]]:
         """As `settle`; what still waits is refused."""
@@ -104,8 +99,9 @@ class FreeOrder:
 
     def _circles(self) -> Iterator[Written[Place]]:
         self._waiting.begin_round()
-        while members := self._waiting.next_circles(_ENOUGH_CIRCLES, _LARGEST_CIRCLE):
-            yield from self._taken(self._writer.write_together(map(self._candidate, members)))
+        while members := next_circles(self._waiting, _ENOUGH_CIRCLES, _LARGEST_CIRCLE):
+            candidates = map(self._candidate, self._waiting.candidates(members))
+            yield from self._taken(self._writer.write_together(candidates))
         self._repeat()
 
     def _taken(self, results: Iterable[Written[_Again]]) -> Iterator[Written[Place]]:

@@ -31,8 +31,8 @@ CREATE INDEX missing_number ON missing (number);
 _READ_AT_ONCE = 500
 
 _PROVIDERS = """
-SELECT p.number FROM missing m JOIN provided p ON p.alias = m.target JOIN waiting w ON w.number = p.number
- WHERE m.number = ? AND p.number <> m.number AND w.state = ? ORDER BY p.number
+SELECT p.number FROM missing m JOIN provided p ON p.alias = m.target
+ WHERE m.number = ? AND p.number <> m.number ORDER BY p.number
 """
 
 
@@ -60,19 +60,24 @@ class _State(IntEnum):
 
 
 class WaitingCandidates(TemporaryDatabase):
-    """The candidates that wait, by number."""
+    """The candidates that wait, by number (`rounds.WaitingInRounds`)."""
 
     def __init__(self) -> None:
         super().__init__(_SCHEMA)
-        self.size = 0
+        self._size = 0
+        # In this round, all candidates with lower numbers have been tried.
+        self._tried_below = 0
         self._ranks: set[int] = set()
+
+    def __len__(self) -> int:
+        return self._size
 
     def add(self, rank: int, place: Place, text: bytes, aliases: Iterable[bytes], missing: Iterable[UUID]) -> None:
         number = self._insert(rank, place, text, aliases, _State.WAITS)
         self._set_missing(number, missing)
         self._database.executemany("INSERT INTO provided VALUES (?, ?)", [(alias, number) for alias in aliases])
         self._ranks.add(rank)
-        self.size += 1
+        self._size += 1
 
     def follow(self, rank: int, place: Place, text: bytes, aliases: tuple[bytes, ...]) -> None:
         """Keep what has been written if an earlier version of the same document waits, to write it again after that."""
@@ -108,6 +113,7 @@ class WaitingCandidates(TemporaryDatabase):
 
     def begin_round(self) -> None:
         """All candidates that wait are tried again."""
+        self._tried_below = 0
         self._database.execute("UPDATE waiting SET state = ? WHERE state = ?", (_State.WAITS, _State.TRIED))
         self._database.execute(
             "UPDATE missing SET is_open = EXISTS "
@@ -121,19 +127,37 @@ class WaitingCandidates(TemporaryDatabase):
         """Those that do not depend on a circle, each behind all that it refers to, as if every one will be written."""
         ready = "state = ? AND open = 0 ORDER BY rank, number LIMIT ?"
         while found := self._where(ready, (_State.WAITS, _READ_AT_ONCE)):
-            self._try([waiting.number for waiting in found])
+            self.mark_tried([waiting.number for waiting in found])
             yield from found
 
-    def next_circles(self, enough: int, most: int) -> list[Waiting]:
-        """Circles of candidates not yet tried in this round, with all that they refer to: until there are `enough`
-        candidates, or no more circles. One of more than `most` candidates is left out."""
-        members: set[int] = set()
-        query = "SELECT number FROM waiting WHERE state = ? ORDER BY number LIMIT 1"
-        while len(members) < enough and (row := self._database.execute(query, (_State.WAITS,)).fetchone()):
-            circle = self._circle_from(row[0], most)
-            self._try(circle or [row[0]])
-            members |= circle if len(circle) <= most else set()
-        return [waiting for number in sorted(members) for waiting in self._where("number = ?", (number,))]
+    def next_untried(self) -> int | None:
+        # Without the index on the state, whose rows would have to be sorted.
+        query = "SELECT number FROM waiting WHERE number >= ? AND +state = ? ORDER BY number LIMIT 1"
+        row = self._database.execute(query, (self._tried_below, _State.WAITS)).fetchone()
+        if row is None:
+            return None
+        self._tried_below = int(row[0])
+        return self._tried_below
+
+    def untried_providers(self, number: int) -> Iterator[int]:
+        is_untried = "SELECT 1 FROM waiting WHERE number = ? AND state = ?"
+        for (found,) in self._database.execute(_PROVIDERS, (number,)).fetchall():
+            if self._database.execute(is_untried, (found, _State.WAITS)).fetchone():
+                yield found
+
+    def mark_tried(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self._database.execute("UPDATE waiting SET state = ? WHERE number = ?", (_State.TRIED, number))
+            released = self._database.execute(
+                "UPDATE missing SET is_open = 0 WHERE is_open AND number <> ?1 AND target IN "
+                "(SELECT alias FROM provided WHERE number = ?1) RETURNING number",
+                (number,),
+            ).fetchall()
+            self._database.executemany("UPDATE waiting SET open = open - 1 WHERE number = ?", released)
+
+    def candidates(self, numbers: Iterable[int]) -> list[Waiting]:
+        """Those with these numbers."""
+        return [waiting for number in numbers for waiting in self._where("number = ?", (number,))]
 
     def to_repeat(self) -> list[Waiting]:
         """Some of those to be written again."""
@@ -161,7 +185,7 @@ class WaitingCandidates(TemporaryDatabase):
     def _leave(self, number: int) -> None:
         self._database.execute("DELETE FROM missing WHERE number = ?", (number,))
         self._database.execute("DELETE FROM provided WHERE number = ?", (number,))
-        self.size -= 1
+        self._size -= 1
 
     def _has_earlier(self, own: bytes, number: int | None = None) -> bool:
         query = "SELECT 1 FROM waiting WHERE own = ?1 AND state IN (0, 1) AND (?2 IS NULL OR number < ?2) LIMIT 1"
@@ -171,35 +195,3 @@ class WaitingCandidates(TemporaryDatabase):
         query = "SELECT number, rank, source, line, text FROM waiting WHERE "
         rows = self._database.execute(query + condition, parameters).fetchall()
         return [Waiting(number, rank, Place(source, line), text) for number, rank, source, line, text in rows]
-
-    def _try(self, numbers: Iterable[int]) -> None:
-        """Their turn has come in this round: what refers to them no longer has to wait for them."""
-        for number in numbers:
-            self._database.execute("UPDATE waiting SET state = ? WHERE number = ?", (_State.TRIED, number))
-            released = self._database.execute(
-                "UPDATE missing SET is_open = 0 WHERE is_open AND number <> ?1 AND target IN "
-                "(SELECT alias FROM provided WHERE number = ?1) RETURNING number",
-                (number,),
-            ).fetchall()
-            self._database.executemany("UPDATE waiting SET open = open - 1 WHERE number = ?", released)
-
-    def _circle_from(self, number: int, most: int) -> set[int]:
-        """The numbers of a circle that is reached from this candidate, with all that it refers to: empty if there is
-        none, not all if they are more than `most`."""
-        passed: dict[int, None] = {}
-        at: int | None = number
-        while at is not None and at not in passed:
-            passed[at] = None
-            at = next(iter(self._providers(at)), None)
-        if at is None:
-            return set()
-        members, ahead = {at}, [at]
-        while ahead and len(members) <= most:
-            new = set(self._providers(ahead.pop())) - members
-            members |= new
-            ahead += new
-        return members
-
-    def _providers(self, number: int) -> list[int]:
-        """The candidates not yet tried in this round that provide what this one misses."""
-        return [found for (found,) in self._database.execute(_PROVIDERS, (number, _State.WAITS))]
