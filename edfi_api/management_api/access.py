@@ -8,35 +8,34 @@ from edfi_api.conf import api_settings
 from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import tenant_named
 from edfi_api.security.authentication import bearer_token
-from edfi_api.security.exceptions import AuthenticationFailed
+from edfi_api.security.exceptions import AuthenticationFailed, TokenRefused
 from edfi_api.security.rate_limits import limit
 
 from . import problems
-from .clients import find_token
-from .models import ManagementToken
+from .callers import Caller, caller_of
 from .scopes import allows
 
 _NOT_REPEATED = re.compile(r"[^A-Za-z0-9 _\-.:/]")
 _READS = ("GET", "HEAD")
 
 
-def authenticate(request: HttpRequest) -> ManagementToken:
-    """The token of the request, whose client counts against its rate limit. Raises a Refusal."""
+def authenticate(request: HttpRequest) -> Caller:
+    """Who sends the request, which counts against the caller's rate limit. Raises a Refusal."""
     try:
-        found = find_token(bearer_token(request.META.get("HTTP_AUTHORIZATION", "")))
+        caller = caller_of(bearer_token(request.META.get("HTTP_AUTHORIZATION", "")))
+    except TokenRefused as error:
+        raise problems.unauthenticated(audit_reason=error.cause) from None
     except AuthenticationFailed:
-        found = None
-    if found is None:
-        raise problems.unauthenticated()
-    request.client_key = found.client.key  # type: ignore[attr-defined]  # for the logs
-    limit(f"requests of management client {found.client_id}", api_settings.MANAGEMENT_REQUESTS_PER_MINUTE)
-    return found
+        raise problems.unauthenticated() from None
+    request.client_key = caller.name  # type: ignore[attr-defined]  # for the logs
+    limit(caller.bucket, api_settings.MANAGEMENT_REQUESTS_PER_MINUTE)
+    return caller
 
 
-def authorize(token: ManagementToken, method: str, *, is_authorization_metadata: bool) -> None:
-    """Raise a Refusal unless the scopes of the token allow the request."""
+def authorize(caller: Caller, method: str, *, is_authorization_metadata: bool) -> None:
+    """Raise a Refusal unless the scopes of the caller allow the request."""
     is_read = method in _READS
-    if not allows(token.scopes, is_read=is_read, is_authorization_metadata=is_authorization_metadata):
+    if not allows(caller.scopes, is_read=is_read, is_authorization_metadata=is_authorization_metadata):
         raise problems.forbidden()
 
 

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from edfi_api.problem_details.catalog import problem_of
 from edfi_api.problem_details.problem import MEDIA_TYPE, Problem
-from edfi_api.security.exceptions import TooManyRequests
+from edfi_api.security.exceptions import IdentityProviderAway, TooManyRequests
 from edfi_api.storage.exceptions import is_outage
 
 from . import problems
@@ -25,7 +25,7 @@ def problem_for(error: Exception) -> Problem | None:
         return error.problem
     if isinstance(error, IntegrityError | ProtectedError) or isinstance(error.__cause__, _CONTENDED):
         return problems.conflict().problem
-    if isinstance(error, TooManyRequests | OperationalError | InterfaceError) or (
+    if isinstance(error, IdentityProviderAway | TooManyRequests | OperationalError | InterfaceError) or (
         isinstance(error, DatabaseError) and is_outage(error)
     ):
         return problem_of(error)

@@ -68,11 +68,16 @@ def bad_request(detail: str = SEE_ERRORS, errors: Sequence[str] = ()) -> Refusal
     return _refusal(400, "bad-request", "Bad Request", detail, errors=list(errors))
 
 
-def unauthenticated(*errors: str) -> Refusal:
+def unauthenticated(*errors: str, audit_reason: str = "") -> Refusal:
     detail = SEE_ERRORS if errors else "Authentication is required to access this resource."
-    headers = {"WWW-Authenticate": "Bearer"}
     return _refusal(
-        401, "security:authentication", "Authentication Failed", detail, errors=list(errors), headers=headers
+        401,
+        "security:authentication",
+        "Authentication Failed",
+        detail,
+        errors=list(errors),
+        headers={"WWW-Authenticate": "Bearer"},
+        audit_reason=audit_reason,
     )
 
 

@@ -19,7 +19,7 @@ from edfi_api.problem_details.handler import correlation_id
 
 from . import access, problems
 from .answers import FORMS, answer, problem_for
-from .models import ManagementToken
+from .callers import Caller
 
 _log = logging.getLogger(__name__)
 
@@ -63,7 +63,8 @@ class OpenView(APIView):
             _log.error("answered 500: %s", self.request.path, exc_info=error)
             problem = problems.internal_error().problem
         if problem.status in _DENIALS:
-            self._audit_denial(problem.status, next(iter(problem.errors), problem.detail))
+            reason = problem.audit_reason or next(iter(problem.errors), problem.detail)
+            self._audit_denial(problem.status, reason)
         return answer(problem, correlation_id(self.request._request), FORMS[self.version])
 
     @property
@@ -84,12 +85,12 @@ class OpenView(APIView):
 
 
 class ManagementView(OpenView):
-    """A view for management clients. `token` and `tenant` are those of the request."""
+    """A view for management clients. `caller` and `tenant` are those of the request."""
 
     # Whether reading is allowed with the scope of authorization metadata.
     is_authorization_metadata = False
     has_tenants = True
-    token: ManagementToken
+    caller: Caller
     tenant: Tenant | None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -97,9 +98,9 @@ class ManagementView(OpenView):
         if request.method == "OPTIONS":
             return
         self.tenant = access.tenant_of(request._request) if self.has_tenants else None
-        self.token = access.authenticate(request._request)
+        self.caller = access.authenticate(request._request)
         access.authorize(
-            self.token, request.method or "", is_authorization_metadata=self.is_open_to_authorization_metadata()
+            self.caller, request.method or "", is_authorization_metadata=self.is_open_to_authorization_metadata()
         )
 
     def is_open_to_authorization_metadata(self) -> bool:
@@ -108,7 +109,7 @@ class ManagementView(OpenView):
     @property
     def by(self) -> str:
         """Who is responsible, in the audit log."""
-        return self.token.client.key
+        return self.caller.name
 
     def audit(self, event: str, **facts: object) -> None:
         """Log a change. Facts are ids and names of members, never values."""

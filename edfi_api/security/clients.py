@@ -18,8 +18,9 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 
+from .federation.models import ExternalIdentity
 from .hashers import ClientSecretHasher
-from .models import ApiClient, Application, ClaimSet, ExternalIdentity, Vendor
+from .models import ApiClient, Application, ClaimSet, Vendor
 from .secret_generator import generate_secret
 
 COMMAND = "command"

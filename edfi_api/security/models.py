@@ -25,24 +25,8 @@ from edfi_api.data_stores.tenants import refuse_taken_name, visible_to
 
 from .actions import Action
 from .claim_uris import BEGINNING
-from .federation.models import ExternalIdentity, RefusedTokens
+from .federation import models as _federation_models  # noqa: F401  Django finds the models of an app here.
 from .names import validate_name, validate_namespace_prefix
-
-# Django finds the models of an app here.
-__all__ = [
-    "ApiClient",
-    "ApiClientDataStore",
-    "Application",
-    "ClaimSet",
-    "ClaimsVersion",
-    "DefaultStrategies",
-    "ExternalIdentity",
-    "Grant",
-    "OverridingStrategies",
-    "RefusedTokens",
-    "ResourceClaim",
-    "Vendor",
-]
 
 LONGEST_NAME = 256
 # Clients may or may not URL-encode what they put into a Basic header; these characters read the same both ways.

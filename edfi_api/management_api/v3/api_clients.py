@@ -18,7 +18,8 @@ from edfi_api.security.clients import (
     store_client,
 )
 from edfi_api.security.federation.issuers import issuers
-from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ExternalIdentity
+from edfi_api.security.federation.models import ExternalIdentity
+from edfi_api.security.models import ApiClient, ApiClientDataStore, Application
 
 from .. import problems
 from ..bodies import integer

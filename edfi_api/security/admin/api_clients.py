@@ -26,7 +26,8 @@ from edfi_api.refusals.models import SubmissionHour
 
 from ..clients import Credentials, disable_client, new_secret, rotate_secret
 from ..federation.issuers import issuers
-from ..models import ApiClient, ApiClientDataStore, ExternalIdentity, Vendor
+from ..federation.models import ExternalIdentity
+from ..models import ApiClient, ApiClientDataStore, Vendor
 from .applications import remark
 from .explanation import lines
 from .organizations import named_organizations

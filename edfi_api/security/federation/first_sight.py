@@ -9,7 +9,8 @@ from django.db import IntegrityError, transaction
 from edfi_api.data_stores.models import Tenant
 
 from ..clients import store_client
-from ..models import ApiClient, Application, ExternalIdentity, Vendor
+from ..models import ApiClient, Application, Vendor
+from .models import ExternalIdentity
 from .validation import ValidToken
 
 

@@ -18,6 +18,8 @@ from .keys import keys_of
 
 _LONGEST_TOKEN = 8 * 1024
 _LONGEST_CLIENT = 255
+# OpenID Connect Core 1.0 §2 and §3.3.2.11. Entra's ID tokens have the audience of access tokens.
+_ONLY_OF_ID_TOKENS = frozenset({"nonce", "at_hash", "c_hash"})
 _REQUIRED = ["exp", "iat", "iss", "aud"]
 
 # The most specific first.
@@ -138,7 +140,7 @@ def _check_kind(header: Mapping[str, Any], claims: Mapping[str, Any], issuer: Is
     accepted = {None if each is None else each.lower() for each in issuer.types}
     if not (shown is None or isinstance(shown, str)) or shown not in accepted:
         raise refused("type", issuer)
-    if "nonce" in claims or claims.get("typ") == "ID":
+    if claims.get("typ") == "ID" or not _ONLY_OF_ID_TOKENS.isdisjoint(claims):
         raise refused("type", issuer)
 
 

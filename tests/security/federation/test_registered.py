@@ -184,6 +184,7 @@ REFUSALS: dict[str, tuple[str, Callable[[IdentityProvider], str]]] = {
     "of an unknown type": ("type", lambda idp: idp.token(header={"typ": "logout+jwt"})),
     "an ID token of Keycloak": ("type", lambda idp: idp.token(header={"typ": "JWT"}, typ="ID")),
     "an ID token by its nonce": ("type", lambda idp: idp.token(nonce="n")),
+    "an ID token by its hash of an access token": ("type", lambda idp: idp.token(at_hash="h")),
     "good for too long": ("lifetime", lambda idp: idp.token(exp=_far(3700))),
     "without expiry": ("claims", lambda idp: idp.token(exp=None)),
     "without time of issue": ("claims", lambda idp: idp.token(iat=None)),
@@ -392,3 +393,22 @@ def _travel(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
     monkeypatch.setattr("jwt.api_jwt.datetime", Later)
     monkeypatch.setattr(timezone, "now", lambda: later)
+
+
+def test_metrics(provider: IdentityProvider, known: ApiClient, settings: Settings) -> None:
+    began = time.time()
+    token = provider.token()
+    assert [status(token), status(token), status(provider.token(aud="other"))] == [200, 200, 401]
+    assert status(provider.token(iss="https://elsewhere.example.org")) == 401
+
+    shown = http().get("/metrics").content.decode()
+
+    assert f'meadowlark_oidc_validations_total{{issuer="{provider.issuer}"}} 2.0' in shown
+    assert f'meadowlark_oidc_refusals_total{{issuer="{provider.issuer}",reason="wrong audience"}} 1.0' in shown
+    assert 'meadowlark_oidc_refusals_total{issuer="",reason="unknown issuer"}' in shown
+    [line] = [
+        line
+        for line in shown.splitlines()
+        if line.startswith("meadowlark_oidc_keys_fetched_seconds{") and provider.issuer in line
+    ]
+    assert began - 1 <= float(line.rpartition(" ")[2]) <= time.time()
