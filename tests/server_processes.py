@@ -43,13 +43,14 @@ class Server:
 
 
 @contextlib.contextmanager
-def meadowlark(home: Path, top: Path = _TOP, python: str = sys.executable) -> Iterator[Server]:
-    """Runs `python -m meadowlark.run` of a source tree with PostgreSQL's usual durability until the block ends."""
+def meadowlark(home: Path, top: Path = _TOP, python: str = sys.executable, **variables: str) -> Iterator[Server]:
+    """Runs `python -m meadowlark.run` of a source tree, with these environment variables and PostgreSQL's usual
+    durability, until the block ends."""
     port = free_port()
     inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     defaults = {"MEADOWLARK_HOME": str(home), "MEADOWLARK_PORT": str(port), "MEADOWLARK_TOKEN_SECONDS": "86400"}
     log = home.with_suffix(".log")
-    with _running([python, "-m", "meadowlark.run"], inherited | defaults, log, top) as process:
+    with _running([python, "-m", "meadowlark.run"], inherited | defaults | variables, log, top) as process:
         _wait(process, log, lambda: "A first request" in log.read_text())
         yield Server(port, _token(port, log.read_text()), embedded_postgres.url(home), process.pid)
 

@@ -13,7 +13,8 @@ generator share the cores. `generator` is the share of one core that the load ge
 responder, a loop of recv and send, is that of a server without cost: the generator is not the bottleneck while its
 share is far below one core and the rate far below this one. `server` and `database` are the microseconds of processor
 time that one request took in all processes of gunicorn and of PostgreSQL. "Association" is a studentSchoolAssociation
-(2 references, 2 descriptors), a student has 1 descriptor; "again" repeats a stored document, "changed" changes a date.
+(2 references, 2 descriptors), a student has 1 descriptor; "again" repeats a stored document, "changed" changes a date,
+"JWT" sends a token of another identity provider.
 Below the table are the conclusions: whether the targets were met, and whether the generator was fast enough.
 
 The section `queries` shows how long each kind of query takes in databases of two sizes, `profiles` the cost of requests
@@ -40,6 +41,7 @@ from tests.benchmarks.database import (
     plain_tables,
     remove_rows_of_bare_statement,
 )
+from tests.benchmarks.federation import Federation, identity_provider
 from tests.benchmarks.lean import lean_view
 from tests.benchmarks.load import Measured
 from tests.benchmarks.responder import trivial_responder
@@ -110,7 +112,8 @@ def _baseline(name: str) -> report.Baseline:
 def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
     home = folder / "home"
     print("Starting the servers ...", flush=True)
-    server = running.enter_context(meadowlark(home))
+    federation = Federation(running.enter_context(identity_provider()), folder)
+    server = running.enter_context(meadowlark(home, **federation.variables))
     ceilings = {
         report.LEAN: running.enter_context(lean_view(server, home)),
         report.CONSTANT: running.enter_context(constant_view(home)),
@@ -120,7 +123,8 @@ def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
     workloads = Workloads(server)
     print(f"Seeding {3 * plan.seeded} documents ...", flush=True)
     workloads.seed(plan.seeded)
-    operations = _operations(server, workloads, ceilings, responder_port)
+    federated = federation.workloads(workloads, server, home)
+    operations = _operations(server, workloads, federated, ceilings, responder_port)
     rounds = defaultdict(list)
     load.measure(server.port, workloads.association_by_id(), MOST, 1)  # Each thread gets its database connection.
     for number in range(plan.rounds):
@@ -137,7 +141,11 @@ Operation = Callable[[int, float], Measured]
 
 
 def _operations(
-    server: Server, workloads: Workloads, ceilings: dict[str, tuple[int, psutil.Process]], responder_port: int
+    server: Server,
+    workloads: Workloads,
+    federated: Workloads,
+    ceilings: dict[str, tuple[int, psutil.Process]],
+    responder_port: int,
 ) -> dict[str, Operation]:
     """By name, in the order of measurement: compared operations are adjacent."""
     gunicorn, postgres = server.gunicorn, server.postgres
@@ -186,6 +194,7 @@ def _operations(
         "POST association changed": each_once(workloads.changed_associations),
         "PUT association changed": each_once(workloads.replaced_associations),
         "GET association by id": repeated(workloads.association_by_id()),
+        report.FEDERATED: repeated(federated.association_by_id()),
         report.LEAN: ceiling(report.LEAN, postgres),
         report.CONSTANT: ceiling(report.CONSTANT),
         report.PLAIN_CONSTANT: ceiling(report.PLAIN_CONSTANT),

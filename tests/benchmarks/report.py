@@ -15,6 +15,7 @@ CONSTANT = "constant Django view"
 LEAN = "lean view of a document"
 PLAIN_CONSTANT = "constant, plain gunicorn"
 RESPONDER = "trivial responder"
+FEDERATED = "GET association by id, JWT"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ RATIOS: list[tuple[str, str, float | None]] = [
     ("GET association by id", LEAN, None),
     ("GET association by id", CONSTANT, 0.55),
     ("GET association by id", PLAIN_CONSTANT, None),
+    (FEDERATED, "GET association by id", 0.98),
     ("GET student by id", CONSTANT, 0.55),
     ("POST association again", "POST association", 1.5),
 ]
