@@ -28,10 +28,10 @@ _CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 garbage_collection.pause()
 django.setup(set_prefix=False)
 _django = LeanHandler()
-
-import_module(settings.ROOT_URLCONF)
 # A wrong file of identity providers stops the server, not the first request.
 import_module("edfi_api.security.federation.issuers").issuers()
+
+import_module(settings.ROOT_URLCONF)
 # Collections in the workers would also write to the memory that they share.
 garbage_collection.resume()
 

@@ -17,7 +17,7 @@ from .bundled_claims import UNSECURED
 from .claim_uris import claim_name
 from .claims import Strategies, all_defaults, granted_strategies
 from .claims_store import stored_claims
-from .federation.issuers import IssuersFileInvalid, faults
+from .federation.issuers import IssuersFileInvalid, faults, issuers, may_grant_every_claim_set
 from .models import Application, ClaimSet, ResourceClaim
 from .strategy_faults import is_applicable, unknown_for, unknown_in
 
@@ -29,6 +29,16 @@ def issuers_can_be_read(**_: Any) -> list[CheckMessage]:
         return [Error(fault, id="security.E002") for fault in faults()]
     except IssuersFileInvalid as error:
         return [Error(str(error), id="security.E001")]
+
+
+@register(Tags.security, deploy=True)
+def issuers_are_bounded(**_: Any) -> list[CheckMessage]:
+    """Warn of identity providers that decide alone about rights."""
+    try:
+        unbounded = [name for name, each in issuers().items() if may_grant_every_claim_set(each)]
+    except IssuersFileInvalid:
+        return []
+    return _warning("W007", "May grant every claim set, FullAccess too", unbounded, _ALLOWED)
 
 
 @register(Tags.database)
@@ -102,6 +112,7 @@ def _has_tables() -> bool:
     return ResourceClaim._meta.db_table in connections["default"].introspection.table_names()
 
 
+_ALLOWED = "Name those that it may grant in MEADOWLARK_OIDC_ISSUERS, as claims.allowed.claimSets."
 _CLAIM = "Give it a claim or another domain in the admin; load_claim_sets --bundled has one for each resource."
 _MISSING_SET = "Their clients may do nothing until there are: load them, or choose others for the applications."
 _SET = "Requests are answered 500: grant these resources by other strategies."

@@ -127,6 +127,10 @@ def faults() -> list[str]:
     return found
 
 
+def may_grant_every_claim_set(issuer: Issuer) -> bool:
+    return issuer.claims.mode == "claims" and issuer.claims.allowed.claim_sets is None
+
+
 def issuers() -> Mapping[str, Issuer]:
     """The issuers of the settings, by their names in tokens. Raises IssuersFileInvalid."""
     return _read(str(api_settings.OIDC_ISSUERS)) if api_settings.OIDC_ISSUERS else {}

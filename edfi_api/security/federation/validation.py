@@ -18,7 +18,7 @@ from .keys import keys_of
 
 _LONGEST_TOKEN = 8 * 1024
 _LONGEST_CLIENT = 255
-# OpenID Connect Core 1.0 §2 and §3.3.2.11. Entra's ID tokens have the audience of access tokens.
+# OpenID Connect Core 1.0, sections 2 and 3.3.2.11. Entra's ID tokens have the audience of access tokens.
 _ONLY_OF_ID_TOKENS = frozenset({"nonce", "at_hash", "c_hash"})
 _REQUIRED = ["exp", "iat", "iss", "aud"]
 

@@ -1,5 +1,8 @@
 """The file of identity providers: what may stand in it, and what is reported of one that is wrong."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,8 @@ GOOD = {"issuer": "https://login.example.org/realms/edfi", "audience": "edfi"}
 def findings(settings: Settings, path: str, **others: Any) -> list[tuple[str, str]]:
     """Of `manage.py check`."""
     settings.EDFI_API = {**settings.EDFI_API, "OIDC_ISSUERS": path, **others}
-    return [(found.id, found.msg) for found in run_checks(tags=["security"]) if found.id.startswith("security.E")]
+    found = run_checks(tags=["security"], include_deployment_checks=True)
+    return [(each.id, each.msg) for each in found if each.id.startswith("security.E") or each.id == "security.W007"]
 
 
 def test_defaults(settings: Settings, tmp_path: Path) -> None:
@@ -101,3 +105,28 @@ def test_tenants_of_a_server_without_and_with_them(settings: Settings, tmp_path:
     assert "has a tenant, and the server has none" in findings(settings, of_tenant)[0][1]
     assert findings(settings, of_tenant, MULTI_TENANCY=True) == []
     assert "has no tenant" in findings(settings, of_none, MULTI_TENANCY=True)[0][1]
+
+
+def test_an_issuer_that_may_grant_everything_is_a_warning(settings: Settings, tmp_path: Path) -> None:
+    bounded = {"mode": "claims", "allowed": {"claimSets": ["SISVendor"]}}
+    open_ = write_issuers(tmp_path / "one.json", GOOD | {"claims": {"mode": "claims"}})
+
+    assert findings(settings, open_) == [
+        ("security.W007", f"May grant every claim set, FullAccess too: {GOOD['issuer']}")
+    ]
+    assert findings(settings, write_issuers(tmp_path / "two.json", GOOD | {"claims": bounded})) == []
+
+
+def test_a_server_with_a_wrong_file_does_not_start(tmp_path: Path) -> None:
+    path = write_issuers(tmp_path / "issuers.json", GOOD | {"skew": 1000})
+
+    started = subprocess.run(
+        [sys.executable, "-c", "import meadowlark.wsgi"],
+        env=os.environ | {"MEADOWLARK_OIDC_ISSUERS": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert started.returncode == 1
+    assert started.stderr.endswith(f"MEADOWLARK_OIDC_ISSUERS: {path}: Expected `int` <= 120 - at `$[0].skew`\n")

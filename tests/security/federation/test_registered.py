@@ -12,6 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pytest_django import Settings
 
 from edfi_api.security.models import ApiClient
@@ -165,7 +167,7 @@ def _with_public_key_as_secret(idp: IdentityProvider) -> str:
 
 def _with_header(token: str, **members: Any) -> str:
     header = jwt.get_unverified_header(token) | members
-    return ".".join([jwt.utils.base64url_encode(json.dumps(header).encode()).decode(), *token.split(".")[1:]])
+    return ".".join([_encoded(header), *token.split(".")[1:]])
 
 
 REFUSALS: dict[str, tuple[str, Callable[[IdentityProvider], str]]] = {
@@ -259,6 +261,36 @@ def test_an_unknown_issuer(provider: IdentityProvider, known: ApiClient, log: Lo
 
     assert refusal(token, log) == ("unknown issuer", None)
     assert provider.requests == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+HEADERS = st.dictionaries(st.sampled_from(["alg", "kid", "typ", "crit", "b64", "jku", "jwk"]), JSON)
+CLAIMS = st.dictionaries(st.sampled_from(["aud", "exp", "iat", "nbf", "client_id", "sub", "jti", "nonce"]), JSON)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(header=HEADERS, claims=CLAIMS, is_signed=st.booleans())
+def test_no_token_is_an_error_of_the_server(
+    provider: IdentityProvider, known: ApiClient, header: dict[str, Any], claims: dict[str, Any], is_signed: bool
+) -> None:
+    """Neither a header of a stranger nor claims that the provider itself signs."""
+    parts = [_encoded({"alg": "ES256", "kid": "ec"} | header), _encoded(provider.claims() | claims)]
+    signed = jwt.api_jws.encode(_decoded(parts[1]), ec_key().private, "ES256", headers={"kid": "ec"})
+    token = signed if is_signed else ".".join([*parts, "c2ln"])
+
+    assert status(token) in (200, 401)
+
+
+def _encoded(content: Any) -> str:
+    return jwt.utils.base64url_encode(json.dumps(content).encode()).decode()
+
+
+def _decoded(part: str) -> bytes:
+    return jwt.utils.base64url_decode(part)
 
 
 @pytest.mark.parametrize("token", ["a.b.c", "..", "e30.e30.e30", "bnVsbA.bnVsbA.x", "W10.W10.W10"])
