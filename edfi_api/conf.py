@@ -29,7 +29,7 @@ DEFAULTS: dict[str, Any] = {
     "BATCH_OPERATIONS": 5_000,
     "BATCH_STREAM_OPERATIONS": 100_000,
     "BATCH_BYTES": 64 * 1024 * 1024,
-    # For how many seconds a batch is worked off.
+    # For how many seconds a batch is executed.
     "BATCH_SECONDS": 60,
     # How many batches a process works off at once, also of one client, and how many operations a client may send in
     # batches per minute; 0 for no limit.
@@ -141,7 +141,7 @@ DEFAULTS: dict[str, Any] = {
     # First segments of the addresses of the management API; empty for none. Whether the process has nothing else.
     "MANAGEMENT_PATH": "",
     "MANAGEMENT_ONLY": False,
-    # Whether strangers can register management clients, and how many requests one of these may send per minute.
+    # Whether callers can register management clients, and how many requests one of these may send per minute.
     "MANAGEMENT_REGISTRATION": False,
     "MANAGEMENT_REQUESTS_PER_MINUTE": 600,
     # The version that the management API says it has: v3 or v2.

@@ -50,6 +50,6 @@ def management_settings(env: Environment) -> dict[str, Any]:
             "MEADOWLARK_UNIFORM_CLIENT_ERRORS",
             default=True,
             meaning="the management API answers an unknown client and a wrong secret alike; `false` as Ed-Fi's "
-            "Configuration Service, which tells strangers which clients exist",
+            "Configuration Service, which reveals which clients exist",
         ),
     }

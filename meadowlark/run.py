@@ -91,7 +91,7 @@ class Housekeeping:
 
 
 def _choose_demo_home() -> None:
-    """The made-up district must not get among the data of anybody."""
+    """The made-up district must not get into a database with other data."""
     if os.environ.get("DATABASE_URL", "").strip():
         raise Refused("DATABASE_URL is set. The demo has a database of its own: unset DATABASE_URL.")
     if not os.environ.get("MEADOWLARK_HOME"):

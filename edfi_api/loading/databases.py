@@ -37,8 +37,8 @@ def create_from_template(using: str, fill: Callable[[str], None]) -> bool:
 
 
 def copy_database(source: str, using: str) -> bool:
-    """Create the database that the alias leads to as a copy of that of `source`, on the same server, which nobody may
-    be connected to; False if it exists."""
+    """Create the database that the alias leads to as a copy of that of `source`, on the same server, which must have no
+    connections; False if it exists."""
     connections[source].close()
     return _create(using, connections.settings[source]["NAME"])
 

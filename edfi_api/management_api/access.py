@@ -1,4 +1,4 @@
-"""Who a request comes from, whether it may do what it asks for, and for which tenant."""
+"""The client of a request, whether it may do what it requests, and its tenant."""
 
 import re
 

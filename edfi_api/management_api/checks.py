@@ -1,4 +1,4 @@
-"""The deployment check of the management API: strangers must not be able to register."""
+"""The deployment check of the management API: registration has to be closed."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 
 @register(Tags.security, deploy=True)
 def registration_is_closed(**_: Any) -> list[CheckMessage]:
-    """Warn of a server that gives full access to everybody who asks."""
+    """Warn of open registration, which gives full access to every caller."""
     if not (api_settings.MANAGEMENT_REGISTRATION and is_on()) or set(settings.ALLOWED_HOSTS) <= _LOCAL:
         return []
     return [

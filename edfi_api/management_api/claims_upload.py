@@ -1,4 +1,4 @@
-"""`management/upload-claims` and its neighbours: all resource claims and shared claim sets at once.
+"""`management/upload-claims` and related paths: all resource claims and shared claim sets at once.
 
 The document has the form that Ed-Fi's Configuration Service keeps: the hierarchy, in which each claim has its default
 strategies and what claim sets grant on it.

@@ -24,7 +24,7 @@ from .scopes import Scope, granted
 
 @dataclass(frozen=True)
 class IssuedToken:
-    """A new token, which only its client knows from now on; `seconds` is its lifetime."""
+    """A new token, of which only a hash is stored; `seconds` is its lifetime."""
 
     token: str
     seconds: int

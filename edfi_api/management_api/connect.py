@@ -62,7 +62,7 @@ class ConnectView(OpenView):
 
 
 class RegisterView(ConnectView):
-    """`POST connect/register`: a management client with full access, if the settings allow it to strangers."""
+    """`POST connect/register`: registers a management client with full access, if the settings permit it."""
 
     def post(self, request: Request, **_: str) -> Response:
         if not api_settings.MANAGEMENT_REGISTRATION:
@@ -166,7 +166,7 @@ class IntrospectView(ConnectView):
 
 
 class RevokeView(ConnectView):
-    """`POST connect/revoke` (RFC 7009): whoever has a token may end it."""
+    """`POST connect/revoke` (RFC 7009): the possession of a token suffices to revoke it."""
 
     def post(self, request: Request, **_: str) -> Response:
         token = _the_token(request._request)

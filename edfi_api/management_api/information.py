@@ -1,4 +1,4 @@
-"""What the management API says about itself to everybody: version, health, OpenID configuration."""
+"""What the management API publishes without authentication: version, health, OpenID configuration."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request

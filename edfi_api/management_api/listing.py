@@ -46,7 +46,7 @@ class Page:
 
 
 def page(listing: Listing, rows: QuerySet[Any], query: QueryDict) -> Page:
-    """The rows that the query asks for. Raises a Refusal with all errors in it."""
+    """The rows that the query selects. Raises a Refusal with all errors in it."""
     parameters = _in_lower_case(query)
     window = _Window.of(listing, parameters)
     for name, filter_ in listing.filters.items():

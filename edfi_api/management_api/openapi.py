@@ -38,7 +38,7 @@ _CREATING = ("create", "copy", "import_", "add_grant")
 
 
 class SpecificationView(OpenView):
-    """The document is the same for everybody."""
+    """The document is the same for all clients."""
 
     addresses: Sequence[Address] = ()
 

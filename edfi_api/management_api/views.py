@@ -28,7 +28,7 @@ _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "R
 
 
 class OpenView(APIView):
-    """A view that everybody may use; a broken `Authorization` header is ignored."""
+    """A view without authentication; a broken `Authorization` header is ignored."""
 
     authentication_classes = []
     permission_classes = []

@@ -9,7 +9,7 @@ REFUSALS = Counter(
 )
 DROPPED = Counter("meadowlark_refusals_dropped", "Refused writes that were not recorded, because the queue was full.")
 
-# Each set of labels is a time series in memory for as long as the process lives.
+# Each set of labels is a time series in the memory of the process until it ends.
 _MOST = 2_000
 _OTHER = "other"
 

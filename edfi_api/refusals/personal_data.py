@@ -1,6 +1,6 @@
 """What of a document and of messages is kept, by the setting `REFUSAL_KEYS`: `full` or `hashed`.
 
-With `hashed`, entries of one document still belong together, but nobody can read which document it is.
+With `hashed`, entries of one document still belong together, but do not reveal which document it is.
 """
 
 import hmac
@@ -36,7 +36,7 @@ def kept_id(id_: UUID) -> UUID:
 
 
 def digest(kind: str, *parts: bytes | str) -> UUID:
-    """A hash of the parts; with `hashed`, by the secret key, so that no list of students tells which one it is."""
+    """A hash of the parts; with `hashed` by the secret key, so that hashing a list of students does not find it."""
     texts = (part if isinstance(part, bytes) else part.encode(errors="replace") for part in (kind, *parts))
     key = settings.SECRET_KEY if is_hashed() else _PUBLIC_KEY
     found = hmac.digest(key.encode(), b"\0".join(texts), "sha256")

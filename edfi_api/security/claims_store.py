@@ -1,4 +1,4 @@
-"""Resource claims and claim sets in the database: read as values, compare with wanted ones, write the difference.
+"""Resource claims and claim sets in the database: read as values, compare with given ones, write the difference.
 
 A change is described before it is written, one line per item. Claims and claim sets that are not mentioned are left
 unchanged. Claim sets are those of one tenant, or the shared ones; resource claims are shared by all tenants.
@@ -39,8 +39,8 @@ class Change:
 
 
 def lock_claims() -> None:
-    """Let nobody else change claims and claim sets until this transaction ends. Every change locks this row first, so
-    that no two transactions wait for each other."""
+    """Keep other transactions from changing claims and claim sets until this one ends. Every change locks this row
+    first, so that no two transactions wait for each other."""
     ClaimsVersion.objects.select_for_update().first()
 
 

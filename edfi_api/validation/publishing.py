@@ -109,7 +109,7 @@ class Publisher:
     rule: int
 
     def stage(self, rows: Iterable[Staged]) -> None:
-        """Write the rows where nobody sees them; a COPY that is given up leaves none."""
+        """Write the rows invisibly to others; an abandoned COPY leaves none."""
         with self.connection.cursor() as cursor, cursor.copy(_COPY) as copy:
             for row in rows:
                 copy.write_row((self.run, self.rule, *row))

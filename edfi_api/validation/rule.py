@@ -66,7 +66,7 @@ class Violation:
     """A violation, as a rule finds it.
 
     The offending document is given by row id or UUID, if there is one. What is absent of `education_organization_id`,
-    the persons and the namespace is taken from it. `key` tells several violations of one document apart. Only clients
+    the persons and the namespace is taken from it. `key` distinguishes several violations of one document. Only clients
     that may read all of `other_document_ids` see the result: it has to contain every document, besides the offending
     one, about which the violation says something.
     """

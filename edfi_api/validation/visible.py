@@ -32,7 +32,7 @@ d.organization IS NOT NULL AND {allowed} AND NOT EXISTS (
     SELECT FROM unnest(named.uuids) AS wanted
      WHERE NOT EXISTS (SELECT FROM document d WHERE d.document_uuid = wanted AND ({readable}))
 )"""
-# A document that was deleted keeps nobody from learning that its result is resolved.
+# A deleted document hides from no client that its result is resolved.
 _READABLE_OR_GONE = """
 d.organization IS NOT NULL AND {allowed}
 AND (d.resource_type_id IS NULL OR d.resource_type_id = ANY (%(readable_types)s::smallint[]))
@@ -70,7 +70,7 @@ class Readable:
         return Sql(_READABLE).fill(allowed=_allowed(policy), readable=self.condition)
 
     def resolved_results(self, policy: RowPolicy | None) -> Sql:
-        """The condition on resolved results of which the client may learn that they are."""
+        """The condition on resolved results whose resolution the client may see."""
         types = Sql(_READABLE_OR_GONE, {"readable_types": list(self.paths)})
         return types.fill(allowed=_allowed(policy), readable=self.condition)
 

@@ -1,4 +1,4 @@
-"""Views that read from ordinary tables instead of documents, for questions about everything, asked again and again.
+"""Views that read from ordinary tables instead of documents, for frequent queries over whole tables.
 
 Of a copied view `edfi.student`, the table is `edfi_copy.student`, and the live view stays as `edfi_live.student`. Both
 have one column more, the id of the document, by which rows are replaced. `edfi.student` keeps its name and columns. A

@@ -38,7 +38,7 @@ _under_way = _UnderWay()
 
 @contextmanager
 def admitted(client: int) -> Iterator[None]:
-    """Counts a batch of the client with this row id while it is worked off. Raises TooManyBatches, TooManyRequests."""
+    """Counts a batch of the client with this row id while it is executed. Raises TooManyBatches, TooManyRequests."""
     _under_way.begin(client)
     try:
         yield

@@ -132,7 +132,7 @@ class SortedAnswer(Answer):
 
 
 class _Stream:
-    """An answer to a batch that is worked off while it is sent. If the client has gone, no further block is made."""
+    """The answer to a batch that is executed while it is sent. If the client has gone, no further block is made."""
 
     def __init__(self, blocks: Iterator[bytes], until_sent: ExitStack) -> None:
         self._blocks = blocks

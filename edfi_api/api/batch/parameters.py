@@ -1,4 +1,4 @@
-"""Query string → how a batch is worked off. All unusable values are reported together."""
+"""Query string → how a batch is executed. All unusable values are reported together."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Mode(StrEnum):
 
 
 class Order(StrEnum):
-    """Whether operations are worked off one after the other, or in an order in which they can be written."""
+    """Whether operations are executed one after the other, or in an order in which they can be written."""
 
     GIVEN = "given"
     FREE = "free"

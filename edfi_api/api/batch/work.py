@@ -32,7 +32,7 @@ _WITHOUT_OTHERS = Sql("SELECT pg_advisory_xact_lock(%(key)s::bigint) IS NULL", _
 
 @dataclass
 class Batch:
-    """A batch that is worked off once."""
+    """A batch that is executed once."""
 
     body: Body
     parameters: Parameters

@@ -125,7 +125,7 @@ def _json(value: Any, headers: dict[str, str] | None = None) -> HttpResponseBase
 
 def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]], headers: dict[str, str]) -> HttpResponseBase:
     """In memory up to some megabytes, in a temporary file beyond."""
-    file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115  Whoever sends it closes it.
+    file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115  Closed once it has been sent.
     for block in csv_blocks(columns, rows):
         file.write(block)
     return json_file_response(file, headers | _CSV_HEADERS)

@@ -23,7 +23,7 @@ def recorder() -> WriteRecorder | None:
 
 
 class ReceivedWrite:
-    """What is known of a write while it is worked off."""
+    """What is known of a write while it is executed."""
 
     __slots__ = ("began", "prepared", "sent")
 

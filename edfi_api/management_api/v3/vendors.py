@@ -30,7 +30,7 @@ def has_long_prefix(text: str | None) -> bool:
 
 
 _PREFIXES = Member("namespacePrefixes", rules=(NOT_EMPTY, says(_TOO_LONG, has_long_prefix), ONE_LINE))
-# A PUT may leave out who is to be asked.
+# A PUT may omit the contact.
 _OPTIONAL_CONTACT = (
     Member("contactName", rules=(at_most(128), ONE_LINE)),
     Member("contactEmailAddress", rules=(EMAIL, at_most(320), ONE_LINE)),

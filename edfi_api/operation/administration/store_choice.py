@@ -56,14 +56,14 @@ def shown_in(request: HttpRequest) -> Shown:
 def chosen(request: HttpRequest) -> Shown | None:
     """The choice in the address, else that in the session, else the only one; None if there is none.
 
-    Raises ConnectionUnusable. The parameter is taken out of `request.GET`, and remembered.
+    Raises ConnectionUnusable. The parameter is moved from `request.GET` to the session.
     """
     stores = routes().after_a_miss().stores
     if not stores:
         return _THE_ONLY_ONE
     parameters = request.GET.copy()
     given = str(parameters.pop(PARAMETER, [""])[-1] or request.session.get(PARAMETER, ""))
-    request.GET = parameters  # type: ignore[assignment]  # Django's pages refuse parameters that they do not know.
+    request.GET = parameters  # type: ignore[assignment]  # Django's pages refuse unknown parameters.
     choices = [*([_MAIN] if api_settings.has_main_store else []), *map(str, stores)]
     if given not in choices:
         given = choices[0] if len(choices) == 1 else ""
@@ -126,7 +126,7 @@ def _log(request: HttpRequest, row: Model, action: int, message: str, shown: Sho
 
 
 def with_choice(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
-    """The answer of a view about the chosen data store, or a redirection to the page that asks for one."""
+    """The answer of a view about the chosen data store, or a redirection to the page with the choice."""
     is_in_address = PARAMETER in request.GET
     try:
         shown = chosen(request)
@@ -171,7 +171,7 @@ def _to_address_with(request: HttpRequest, shown: Shown) -> HttpResponse:
 
 
 def choice_url(request: HttpRequest) -> str:
-    """The page that asks, which leads back to this one."""
+    """The page with the choice, which leads back to this one."""
     query = request.GET.copy()
     query.pop(PARAMETER, None)
     address = f"{request.path}?{query.urlencode()}" if query else request.path
@@ -179,7 +179,7 @@ def choice_url(request: HttpRequest) -> str:
 
 
 def choose_view(site: admin.AdminSite, request: HttpRequest) -> HttpResponse:
-    """The page that asks: all data stores, or those whose name or context has the text of `?q=`.
+    """The page with the choice: all data stores, or those whose name or context has the text of `?q=`.
 
     Raises PermissionDenied for users without a page that shows a data store.
     """

@@ -98,7 +98,7 @@ class Issuer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def is_safe(address: str) -> bool:
-    """Whether keys from this address can be trusted: nobody on the way can replace them."""
+    """Whether keys from this address can be trusted: they cannot be replaced in transit."""
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""

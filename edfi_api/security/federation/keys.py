@@ -1,8 +1,8 @@
-"""The signing keys of one issuer, remembered by the process.
+"""The signing keys of one issuer, cached by the process.
 
 Keys are fetched again every ten minutes while requests need them, in a thread beside them: requests use the ones that
-are there. A token with an unknown key has them fetched at once, though not more often than every ten seconds, whatever
-keys strangers invent. Without the provider the last keys stay good for a day.
+are there. A token with an unknown key has them fetched at once, though not more often than every ten seconds, however
+many invented keys are named. Without the provider the last keys stay valid for a day.
 """
 
 import logging

@@ -3,7 +3,7 @@
 from prometheus_client import Counter, Gauge
 
 VALIDATIONS = Counter(
-    "meadowlark_oidc_validations", "Tokens of an issuer that were validated; remembered ones are not.", ["issuer"]
+    "meadowlark_oidc_validations", "Tokens of an issuer that were validated; cached ones are not.", ["issuer"]
 )
 REFUSALS = Counter(
     "meadowlark_oidc_refusals", "Tokens of other identity providers that were refused.", ["issuer", "reason"]

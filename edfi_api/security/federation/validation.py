@@ -133,7 +133,7 @@ def _cause(error: jwt.PyJWTError) -> str:
 
 
 def _check_kind(header: Mapping[str, Any], claims: Mapping[str, Any], issuer: Issuer) -> None:
-    """Refuse what is not an access token, such as an ID token, which says who somebody is to another program."""
+    """Refuse what is not an access token, such as an ID token, which identifies a user to another program."""
     typ = header.get("typ")
     # RFC 7515 §4.1.9: `application/` may be left out, and case does not count.
     shown = typ.lower().removeprefix("application/") if isinstance(typ, str) else typ

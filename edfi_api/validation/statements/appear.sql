@@ -1,4 +1,4 @@
--- The last episode of a violation says whether it is open. Asked for by `resolved_at IS NULL`, the planner takes an
+-- Whether a violation is open is read from its last episode. For `resolved_at IS NULL` the planner takes an
 -- index of open results for an empty one while it has no statistics, and reads it again for each row.
 INSERT INTO validation_result (
     result_uuid, result_key, episode, rule_id, digest, document_uuid, resource_type_id, natural_key, other_documents,

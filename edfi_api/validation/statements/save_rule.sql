@@ -1,4 +1,4 @@
--- `modified_at` tells clients, by the ETag, whether the rule changed.
+-- The ETag is made of `modified_at`, so that it changes with the rule.
 INSERT INTO validation_rule AS r (
     source, identifier, version, digest, file, language, resource, severity, category, short_description, description,
     help_url, external_id, logic, is_active, declared_parameters

@@ -63,7 +63,7 @@ class Command(BaseCommand):
             "--via",
             choices=["documents", "template"],
             default="documents",
-            help="template: copy the database as it is, for --all on one server; nobody may be connected to it",
+            help="template: copy the database as it is, for --all on one server; which must have no other connections",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
