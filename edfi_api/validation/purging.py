@@ -2,12 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from django.db import connections
+from edfi_api.storage.driver.batches import in_batches
 
-# Each batch is a transaction of its own, so locks are short and an interrupted purge keeps its progress.
-_BATCH = 5_000
 # Results about documents that were deleted identify persons of whom nothing else is left.
 DAYS_OF_DELETED = 30
 
@@ -53,18 +50,6 @@ def purge(now: datetime, days: int, using: str) -> Purged:
     given = {
         "before": now - timedelta(days=days),
         "before_of_deleted": now - timedelta(days=min(days, DAYS_OF_DELETED)),
-        "batch": _BATCH,
     }
-    _in_batches(_REQUESTS, given, using)
-    return Purged(_in_batches(_RESULTS, given, using), _in_batches(_RUNS, given, using))
-
-
-def _in_batches(statement: str, given: dict[str, Any], using: str) -> int:
-    purged = 0
-    with connections[using].cursor() as cursor:
-        while True:
-            cursor.execute(statement, given)
-            rows: int = cursor.rowcount
-            purged += rows
-            if rows < _BATCH:
-                return purged
+    in_batches(_REQUESTS, given, using)
+    return Purged(in_batches(_RESULTS, given, using), in_batches(_RUNS, given, using))

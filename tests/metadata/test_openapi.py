@@ -19,6 +19,16 @@ from tests.surface.models import SurfaceOf
 
 ROOT = "https://h/edfi"
 METHODS = ("get", "post", "put", "delete")
+BUILDERS = (
+    resources_document,
+    descriptors_document,
+    change_queries_openapi,
+    relations_openapi,
+    history_openapi,
+    submissions_openapi,
+    discovery_openapi,
+    validation_openapi,
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,19 +40,7 @@ def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [item[method] for item in document["paths"].values() for method in METHODS if method in item]
 
 
-@pytest.mark.parametrize(
-    "build",
-    [
-        resources_document,
-        descriptors_document,
-        change_queries_openapi,
-        relations_openapi,
-        history_openapi,
-        submissions_openapi,
-        discovery_openapi,
-        validation_openapi,
-    ],
-)
+@pytest.mark.parametrize("build", BUILDERS)
 def test_documents_are_valid(build, surface: Surface) -> None:
     validate(build(surface, ROOT))
 
@@ -86,19 +84,7 @@ def test_the_described_methods_are_those_served(document: dict[str, Any], api) -
         assert sorted(allowed) == sorted([*described, "head"])
 
 
-@pytest.mark.parametrize(
-    "build",
-    [
-        resources_document,
-        descriptors_document,
-        change_queries_openapi,
-        relations_openapi,
-        history_openapi,
-        submissions_openapi,
-        discovery_openapi,
-        validation_openapi,
-    ],
-)
+@pytest.mark.parametrize("build", BUILDERS)
 def test_documents_say_that_head_is_answered(build, surface: Surface) -> None:
     sentence = "HEAD is answered wherever GET is, with the same status and headers and without a body."
     assert sentence in build(surface, ROOT)["info"]["description"]

@@ -7,15 +7,12 @@ stream has not received yet are kept longer.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from edfi_api.changes.change_queries.models import ChangeConsumer, PurgeRun
-
-# Each batch is a transaction of its own, so locks are short and an interrupted purge keeps its progress.
-_BATCH = 5_000
+from edfi_api.storage.driver.batches import in_batches
 
 _PURGE_SUPERSEDED = """
 DELETE FROM superseded_document
@@ -49,22 +46,11 @@ def purge(before: datetime, using: str = DEFAULT_DB_ALIAS) -> Purged:
     """Purge what was superseded or deleted before a time, as far as every consumer has received it."""
     slowest = ChangeConsumer.objects.using(using).order_by("change_version").first()
     seen = slowest.change_version if slowest else None
-    parameters: dict[str, Any] = {"before": before, "seen": seen, "batch": _BATCH}
+    parameters = {"before": before, "seen": seen}
     purged = Purged(
-        superseded=_in_batches(_PURGE_SUPERSEDED, parameters, using),
-        bodies=_in_batches(_PURGE_BODIES, parameters, using),
+        superseded=in_batches(_PURGE_SUPERSEDED, parameters, using),
+        bodies=in_batches(_PURGE_BODIES, parameters, using),
         slowest=slowest,
     )
     PurgeRun.objects.using(using).update_or_create(name="changes", defaults={"finished_at": timezone.now()})
     return purged
-
-
-def _in_batches(statement: str, parameters: dict[str, Any], using: str) -> int:
-    purged = 0
-    with connections[using].cursor() as cursor:
-        while True:
-            cursor.execute(statement, parameters)
-            rows: int = cursor.rowcount
-            purged += rows
-            if rows < _BATCH:
-                return purged
