@@ -25,6 +25,8 @@ Run = Callable[..., Outcome]
 
 @pytest.fixture
 def run(monkeypatch, capsys) -> Run:
+    monkeypatch.setattr("django.setup", lambda: None)  # Logging would keep writing to the captured standard error.
+
     def command(*arguments: object) -> Outcome:
         monkeypatch.setattr("sys.argv", ["manage.py", *map(str, arguments)])
         with suppress(SystemExit):
