@@ -5,17 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 from django.core.management import get_commands
 from django.urls import resolve
 
 from meadowlark import settings
+from tests.docker.kubernetes_schemas import VERSIONS, faults
 
 MANIFESTS = Path(__file__).parents[2] / "docker/kubernetes/meadowlark.yaml"
-# The oldest and the newest that the schemas' package has and that are in use.
-VERSIONS = ("1.32", "1.37")
 ITEMS: list[dict[str, Any]] = yaml.safe_load(MANIFESTS.read_text())["items"]
 
 
@@ -36,15 +34,16 @@ def pods() -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"{item['kind']}/{item['metadata']['name']}")
 def test_each_manifest_is_valid(item: dict[str, Any], version: str) -> None:
-    kubernetes_validate.validate(item, version, strict=True)
+    assert faults(item, version) == []
 
 
 def test_a_misspelt_member_would_be_found() -> None:
     wrong = copy.deepcopy(named("Deployment"))
     wrong["spec"]["template"]["spec"]["containers"][0]["livenesProbe"] = {}
 
-    with pytest.raises(kubernetes_validate.ValidationError, match="livenesProbe"):
-        kubernetes_validate.validate(wrong, VERSIONS[-1], strict=True)
+    [fault] = faults(wrong, VERSIONS[-1])
+
+    assert "livenesProbe" in fault
 
 
 def test_every_pod_has_the_least_privileges() -> None:
