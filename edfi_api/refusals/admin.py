@@ -68,13 +68,13 @@ class RefusalAdmin(ReadOnlyAdmin):
     readonly_fields = ["client_name", "key", "document", "shown_cause", "messages_text", "state"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Refusal]:
-        # The methods that show a row have no request, so that each row says what may be shown of it.
+        # The methods that show a row do not get the request, so the permission is an annotation of each row.
         shows_keys = Value(request.user.has_perm(_KEYS) and not is_hashed())
         found: QuerySet[Refusal] = super().get_queryset(request)
         return found.annotate(shows_keys=shows_keys)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Refuse filters of addresses by what the user may not view."""
+        """Refuse filters in the URL by fields that the user may not view."""
         if lookup.partition("__")[0] in _FIELDS_WITH_KEYS and not request.user.has_perm(_KEYS):
             return False
         return super().lookup_allowed(lookup, value, request)

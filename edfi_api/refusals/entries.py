@@ -22,7 +22,7 @@ _LONGEST_TEXT = 100
 
 
 def entries_of(refusals: Iterable[Refusals]) -> list[Entry]:
-    """The rows of these refusals; the last occurrence has the say. Those that are not kept singly are a summary."""
+    """The rows of these refusals, with the values of the last occurrence; those not kept singly are a summary."""
     found: dict[tuple[Any, ...], Entry] = {}
     for each in refusals:
         cause = cause_of(each.last, each.problem)

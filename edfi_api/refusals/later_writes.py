@@ -31,8 +31,8 @@ UPDATE refusal_position SET change_version = %s WHERE data_store = %s AND change
 class LaterWrites:
     """The changes of one data store, in windows of change versions.
 
-    `note` reads how far changes go, `look` works off the changes up to there some seconds later: by then the refusals
-    before them have been recorded.
+    `note` reads the newest change version, `look` processes the changes up to it some seconds later: by then the
+    refusals before them have been recorded.
     """
 
     def __init__(self, data_store: int, ledger: Ledger, documents: BaseDatabaseWrapper) -> None:
@@ -47,13 +47,13 @@ class LaterWrites:
         self._ledger.rows(_BEGIN, [self._data_store, self._noted])
 
     def look(self, awaiting: Collection[Awaiting]) -> None:
-        """Resolve entries by the changes up to the noted version. That another process looks at them too does no
-        harm; most find that the position has moved already."""
+        """Resolve entries by the changes up to the noted version. Several processes may do so concurrently: most
+        find that the position has moved already."""
         if self._noted is not None:
-            self._work_off(awaiting, self._noted)
+            self._resolve_up_to(awaiting, self._noted)
             self._noted = None
 
-    def _work_off(self, awaiting: Collection[Awaiting], last: int) -> None:
+    def _resolve_up_to(self, awaiting: Collection[Awaiting], last: int) -> None:
         types = self._types([each for each in awaiting if each[1] == self._data_store])
         [(after,)] = self._ledger.rows(_POSITION, [self._data_store])
         while types and after < last:

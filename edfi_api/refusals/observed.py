@@ -1,4 +1,4 @@
-"""What the API hands to the recorder of writes: facts by reference, without work at the request's expense."""
+"""What the API passes to the recorder of writes: references to values that requests have anyway."""
 
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Preparer
 from references.exceptions import MissingTarget
 
-# Statuses of refusals that data or permissions are the reason of. 401 has no client; 429 and 5xx are temporary.
+# Statuses of refusals whose reason is data or permissions. 401 has no client; 429 and 5xx are temporary.
 RECORDED = frozenset({400, 403, 404, 405, 409, 412, 413, 415, 422})
 # The body of a larger request is not looked at for the identity of the document.
 MOST_BODY_BYTES = 256 * 1024

@@ -24,7 +24,7 @@ class _Hour:
 
 
 class Pending:
-    """Methods may be called by any thread; none waits for more than another's append."""
+    """Methods may be called by any thread; none blocks for longer than another's append."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -17,7 +17,7 @@ from edfi_api.refusals.pending import Pending
 from edfi_api.refusals.recording import Recording
 
 _SECONDS_BETWEEN_FLUSHES = 1.0
-_SECONDS_UNTIL_REST = 60.0
+_SECONDS_UNTIL_IDLE = 60.0
 _SECONDS_AT_EXIT = 2.0
 _LONGEST_PAUSE = 30.0
 
@@ -30,13 +30,13 @@ class Recorder:
     def __init__(self) -> None:
         self.pending = Pending()
         # Client, data store and path of the resource of open entries; replaced by the thread. None until it has been
-        # read after a rest: until then every success may resolve something.
+        # read after an idle time: until then every success may resolve something.
         self._awaited: set[tuple[int, int, str]] | None = None
         self._wake = threading.Event()
         self._end = threading.Event()
         self._start_lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._is_resting = True
+        self._is_idle = True
 
     def refused(self, write: RefusedWrite) -> None:
         if not self.pending.append(write, write.size):
@@ -44,12 +44,12 @@ class Recorder:
             return
         if (awaited := self._awaited) is not None:
             awaited.add((write.client, write.data_store, write.resource))
-        if self._is_resting:
+        if self._is_idle:
             self._resume()
 
     def accepted(self, client: int, data_store: int, resource: str, at: float) -> bool:
         self.pending.count_accepted(client, data_store, resource, at)
-        if self._is_resting:
+        if self._is_idle:
             self._resume()
         awaited = self._awaited
         return awaited is None or (client, data_store, resource) in awaited
@@ -77,18 +77,18 @@ class Recorder:
         while not self._end.is_set():
             self._wake.wait()
             self._wake.clear()
-            self._is_resting = False
+            self._is_idle = False
             self._work(recording)
             recording.close()
             self._awaited = None
-            self._is_resting = True
-            if self.pending:  # A request may have appended before it could see that the thread rests.
+            self._is_idle = True
+            if self.pending:  # A request may have appended before it could see that the thread is idle.
                 self._wake.set()
 
     def _work(self, recording: Recording) -> None:
         """Until there has been nothing to do for a while, or the process ends."""
         last_write, pause = time.monotonic(), _SECONDS_BETWEEN_FLUSHES
-        while time.monotonic() - last_write < _SECONDS_UNTIL_REST:
+        while time.monotonic() - last_write < _SECONDS_UNTIL_IDLE:
             is_end = self._end.wait(pause)
             if self.pending:
                 last_write = time.monotonic()

@@ -92,7 +92,7 @@ def _query_line(rule: Rule) -> int:
 
 
 def _line_of(error: psycopg.Error, rule: Rule) -> int:
-    """The line of the file that the server's position means: the query is on lines of its own in the statement, and
+    """The line of the file for the server's position: the query is on lines of its own in the statement, and
     parameters do not span lines."""
     position = error.diag.statement_position
     query = error.diag.internal_query

@@ -94,7 +94,7 @@ class ValidationRunRule(models.Model):
 
 
 class ValidationResult(models.Model):
-    """A violation, from the run that found it first to the one that did no more."""
+    """A violation, from the first run that found it to the first that did not."""
 
     id = models.BigAutoField(primary_key=True)
     result_uuid = models.UUIDField("id", unique=True)

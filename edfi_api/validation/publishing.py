@@ -13,7 +13,7 @@ from .rule import Scope
 
 _sql = statements_beside(__file__)
 _LOCK, _APPEAR, _CHANGE, _RESOLVE, _RETIRE = map(_sql, ("lock_publishing", "appear", "change", "resolve", "retire"))
-# From so many violations on, the planner needs statistics of what a run has just staged, or compares each with each.
+# Beyond this number the planner needs statistics of the staged rows; without them it joins by nested loops.
 _MANY = 1_000
 _COUNT_STAGED = "ANALYZE staged_violation"
 _COPY = f"COPY staged_violation (run_id, rule_id, {', '.join(Staged._fields)}) FROM STDIN"
@@ -28,7 +28,7 @@ UPDATE validation_rule SET published_basis = %(basis)s, published_version = (
     SELECT change_version FROM validation_run WHERE id = %(run)s
 ) WHERE id = %(rule)s
 """
-# What appeared by another version of the rule, and was not compared wholly, is left to a full run.
+# Results of another version of the rule that were compared only in part need a full run.
 _INCOMPLETE = "UPDATE validation_rule SET published_version = NULL WHERE id = %(rule)s"
 _LAST_RUN = "UPDATE validation_rule SET published_run = %(run)s WHERE id = %(rule)s"
 _RECORD = """

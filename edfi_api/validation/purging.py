@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from edfi_api.storage.driver.batches import in_batches
 
-# Results about documents that were deleted identify persons of whom nothing else is left.
+# Results about deleted documents may be the last data about a person.
 DAYS_OF_DELETED = 30
 
 _RESULTS = """

@@ -17,7 +17,7 @@ class QueryFault(Exception):
 def violations_statement(query: str, types: Mapping[str, str]) -> str:
     """The statement, with parameters `%(name)s` in place of `:name`; `%(row_limit)s` limits its rows.
 
-    A query in FROM cannot change data: PostgreSQL takes that for an error of syntax. Raises QueryFault.
+    The query stands in FROM, where the syntax allows no change of data. Raises QueryFault.
     """
     if len([each for each in sqlparse.split(query) if each.strip(" \n\t;")]) != 1:
         raise QueryFault("has to be one query")

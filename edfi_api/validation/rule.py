@@ -12,7 +12,7 @@ from edfi_api.model.surface.resource import Surface
 
 
 class Severity(StrEnum):
-    """How grave a violation is, as rules say it."""
+    """The severity of a violation, as rules declare it."""
 
     WARNING = "warning"
     MINOR = "minor"
@@ -54,8 +54,8 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Incremental:
-    """That a rule can be run for some values of `scope`: those that changes of the watched resources concern, which are
-    named like `ed-fi/students`."""
+    """Of a rule that can be run for some values of `scope`: those that changes of watched resources concern, such as
+    `ed-fi/students`."""
 
     scope: Scope
     watch: tuple[str, ...]

@@ -98,7 +98,7 @@ class RuleReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A run: its identifier, whether all rules had their turn, and what was done with each."""
+    """A run: its identifier, whether all rules were run, and what was done with each."""
 
     identifier: str
     is_complete: bool
@@ -189,7 +189,7 @@ class _Run:
     started: float = field(default_factory=time.monotonic)
 
     def all(self, rules: Sequence[Registered]) -> list[RuleReport]:
-        """The reports of the rules that had their turn before the time was over."""
+        """The reports of the rules that began within the time limit of a run."""
         with ThreadPoolExecutor(self.request.jobs) as pool:
             return [report for report in pool.map(self._in_time, rules) if report]
 

@@ -1,6 +1,6 @@
 """Changes of documents since a version → the values of a scope that they concern.
 
-What a document said before counts as well as what it says now. Old values of an identity are kept with the key changes;
+Former values of a document count as well as current ones. Old values of an identity are kept with the key changes;
 other old values are read from the superseded bodies.
 """
 

@@ -8,7 +8,7 @@ from edfi_api.security.admin import OneByOneAdmin
 
 @admin.register(SqlReader)
 class SqlReaderAdmin(OneByOneAdmin):
-    """Which rows each role sees; a change counts for its next query."""
+    """Which rows each role sees; a change applies to its next query."""
 
     list_display = ["role", "organization"]
     list_filter = ["role"]

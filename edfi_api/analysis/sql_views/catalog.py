@@ -1,4 +1,4 @@
-"""What the database has of the views, and what of others stands in their way."""
+"""The views in the catalog of a database, and the objects of others that conflict with them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def installed(using: str) -> list[Installed]:
 
 
 def present(using: str, schemas: Sequence[str]) -> set[tuple[str, str]]:
-    """The relations and functions in these schemas, whoever created them; a schema itself has an empty name."""
+    """The relations and functions in these schemas, by any creator; a schema itself has an empty name."""
     names = list(schemas)
     with connections[using].cursor() as cursor:
         cursor.execute(_PRESENT, [names, names, names])

@@ -21,7 +21,7 @@ LOCK = "hashtext('sql_view')"
 
 
 class ViewsNotInstalled(Exception):
-    """Why the views were left as they were; the arguments are lines of text."""
+    """The views were not changed; the arguments are lines of text with the reasons."""
 
 
 def limit_waits(using: str) -> None:
@@ -70,7 +70,7 @@ class Changes:
         self.run(statement)
 
     def run(self, statement: str, parameters: Sequence[Any] | None = None) -> None:
-        """Run a statement that is not worth mentioning."""
+        """Run a statement that is not reported."""
         with connections[self.using].cursor() as cursor:
             cursor.execute(statement, parameters)
 

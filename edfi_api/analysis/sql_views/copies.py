@@ -161,7 +161,7 @@ def _remove(changes: Changes, copy: Copy, definition: Definition | None) -> None
 def _grant(
     changes: Changes, copies: Iterable[Copy], added: Sequence[Copy], readers: Mapping[str, Iterable[str]]
 ) -> None:
-    """Who reads a schema reads its live views. The tables are read through the views alone."""
+    """Readers of a schema may read its live views. The tables are read through the views alone."""
     by_schema = defaultdict(list)
     for copy in copies:
         by_schema[copy.schema].append(copy)

@@ -42,7 +42,7 @@ class Installation:
     row_filter: RowFilter | None = None
 
     def install(self, wanted: Sequence[Definition], fingerprint: str, *, is_dry_run: bool = False) -> Changes:
-        """Create, replace and drop until the database has what is wanted.
+        """Create, replace and drop until the database has these definitions.
 
         `fingerprint` identifies model and code, for the check whether the views are up to date. Raises
         ViewsNotInstalled if others have objects in the way or built on a view that has to go, or hold a lock.

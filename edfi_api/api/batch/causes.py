@@ -1,4 +1,4 @@
-"""Finds the earlier operation but for whose failure a later one might not have failed."""
+"""Finds the earlier failed operation that may have caused the failure of a later one."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

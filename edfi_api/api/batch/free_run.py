@@ -1,4 +1,4 @@
-"""Carries out a batch in free order: sorted, then in rounds as long as less is waiting, and circles at once."""
+"""Executes a batch in free order: sorted, in rounds while fewer operations remain, and circular references together."""
 
 from collections.abc import Callable, Iterable, Iterator
 

@@ -1,6 +1,6 @@
 """Carries out stretches of operations in sets, as far as their results are certain.
 
-A stretch are consecutive operations of one resource and one kind. It is cut into runs, whose operations do not depend
+A stretch is a sequence of operations of one resource and kind. It is cut into runs, whose operations do not depend
 on each other: none provides, removes or refers to what another one provides. A run is written or deleted by the same
 statements; what they leave is carried out one at a time, behind the set, which decides nothing for it.
 """

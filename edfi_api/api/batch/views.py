@@ -28,7 +28,7 @@ from edfi_api.security import rate_limits
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.exceptions import TooMuchContention
 
-# Of an atomic batch that others are in the way of, before its last one.
+# Of an atomic batch that conflicts with others, before its last one.
 _ATTEMPTS = 3
 
 

@@ -1,4 +1,4 @@
-"""Works off a batch: operations → results, in one transaction or independent of each other."""
+"""Executes a batch: operations → results, in one transaction or independent of each other."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -43,7 +43,7 @@ class Batch:
     sorting: Sorting
     # By the monotonic clock.
     end: float
-    # An atomic batch that meets others may be repeated, then without other atomic batches beside it.
+    # An atomic batch that conflicts with others may be repeated, then without concurrent atomic batches.
     is_repetition: bool = False
     may_be_repeated: bool = False
 
