@@ -1,6 +1,6 @@
 """Small districts of both bundled standards, and servers with them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from signal import SIGTERM
@@ -29,10 +29,17 @@ def district_of(standard: str, students: int = STUDENTS, seed: int = 1) -> Distr
 
 
 @pytest.fixture(scope="module", params=STANDARDS)
-def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path, Run]]:
+def demo(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    standard: str,
+    prepared_home: Callable[[Path], Path],
+) -> Iterator[tuple[str, Path, Run]]:
     """A standard, the home of its `make demo`, and the running server. It uses a separate database: the district would
-    leave megabytes of dead rows in that of the other tests."""
+    leave megabytes of dead rows in that of the other tests. That of the configured standard is prepared already."""
     home = tmp_path_factory.mktemp("demo") / "home"
+    if request.param == standard:
+        prepared_home(home)
     run = Run(home, free_port(), "--demo", str(STUDENTS), MEADOWLARK_DATA_STANDARD=request.param)
     try:
         run.wait_until_served()

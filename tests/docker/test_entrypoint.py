@@ -129,11 +129,11 @@ def test_a_restart_keeps_the_current_school_year(prepared_database: Database, ho
     assert _current_school_years(prepared_database) == [(2027,)]
 
 
-def test_a_container_waits_for_its_database(start: Start, missing_database: Database) -> None:
+def test_a_container_waits_for_its_database(start: Start, missing_database: Database, prepared_once: Database) -> None:
     container = start("early", missing_database.url)
     container.wait_until(lambda: "Waiting up to 60 seconds for the database" in container.output)
 
-    missing_database.create()
+    prepared_once.copy_to(missing_database)
 
     container.wait_until(container.is_serving)
 

@@ -34,7 +34,9 @@ with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
 """
 
 
-def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path) -> None:
+def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(
+    tmp_path: Path, prepared_home: Callable[[Path], Path]
+) -> None:
     home = tmp_path / "home"
 
     first = Run(home, free_port())
@@ -46,7 +48,7 @@ def test_a_fresh_home_serves_and_a_second_run_keeps_its_data(tmp_path: Path) -> 
     assert first.stop(signal.SIGTERM) == 0
 
     second = Run(home, free_port(), DATABASE_URL=" ")  # As Compose passes an unset variable in quotes.
-    beside = Run(tmp_path / "beside", free_port())
+    beside = Run(prepared_home(tmp_path / "beside"), free_port())
     second.wait_until_served()
     beside.wait_until_served()
     client = Client(second.address, key, secret)

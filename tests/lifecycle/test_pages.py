@@ -135,8 +135,8 @@ def test_the_readme_command_creates_an_administrator(served: Served) -> None:
     assert "Documents by resource" in page.text
 
 
-def test_the_page_about_extensions(tmp_path: Path) -> None:
-    folder, home = str(tmp_path / "lake-county"), tmp_path / "home"
+def test_the_page_about_extensions(tmp_path: Path, prepared_home: Callable[[Path], Path]) -> None:
+    folder, home = str(tmp_path / "lake-county"), prepared_home(tmp_path / "home")
     written = steps(EXTENSIONS.read_text().replace("../lake-county", folder))
     [serving] = [number for number, step in enumerate(written) if "make run" in step.commands]
     assert written[serving].commands == f"MEADOWLARK_EXTENSIONS={folder} make run\n"
