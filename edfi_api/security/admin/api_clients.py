@@ -93,7 +93,7 @@ class ApiClientAdmin(OneByOneAdmin):
         "is_active",
         "expires_at",
     ]
-    list_select_related = ["application__vendor"]
+    list_select_related = ["application__vendor", "external_identity"]
     list_filter = ["is_active", "application__claim_set", "application__vendor"]
     search_fields = [
         "name",
@@ -124,6 +124,9 @@ class ApiClientAdmin(OneByOneAdmin):
     actions = ["disable"]
     # The toolkit's pages about applications are not served.
     view_on_site = False
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return [*self.list_display, "external_client"] if issuers() else self.list_display
 
     def get_inlines(self, request: HttpRequest, obj: ApiClient | None) -> Any:
         has_identity = obj is not None and hasattr(obj, "external_identity")
@@ -192,6 +195,11 @@ class ApiClientAdmin(OneByOneAdmin):
             disable_client(client, by=None)
             self.log_change(request, client, "Disabled.")
         self.message_user(request, "They get no more tokens, and those they have are void.")
+
+    @admin.display(ordering="external_identity__value")
+    def external_client(self, client: ApiClient) -> str:
+        """Its name at an identity provider."""
+        return str(client.external_identity) if hasattr(client, "external_identity") else "-"
 
     @admin.display(ordering="application__vendor__name")
     def vendor(self, client: ApiClient) -> Vendor:

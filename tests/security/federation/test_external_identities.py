@@ -126,7 +126,9 @@ def test_an_identity_is_set_changed_and_removed_in_the_admin(accepted: IdentityP
     client = ApiClient.objects.get()
     assert operator.post(page, form(client, accepted.issuer, "renamed")).status_code == 302
     assert status(accepted.token(client_id="renamed")) == 200
-    assert "Lakeside SIS</a></th>" in operator.get(PAGES, {"q": "renamed"}).content.decode()
+    found = operator.get(PAGES, {"q": "renamed"}).content.decode()
+    assert "Lakeside SIS</a></th>" in found
+    assert f"renamed of {accepted.issuer}</td>" in found
 
     client = ApiClient.objects.get()
     assert operator.post(page, form(client, accepted.issuer, "renamed", DELETE="on")).status_code == 302
