@@ -7,7 +7,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles check bench bench-data bench-batches bench-data-stores bench-sql-views drill-backup drill-failover lock
+.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles test-refusals check bench bench-data bench-batches bench-data-stores bench-sql-views drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
+	@echo 'make test-refusals  refusals of every resource of both data standards'
 	@echo 'make stress-batches  batches at random beside single requests, and beside others, for an hour'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
@@ -54,6 +55,11 @@ test-profiles: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=logical --dist=worksteal \
 		tests/profiles/every_resource --profile-rules=$(RULES)
+
+test-refusals: $(VENV)/ready-for-tests
+	for standard in 5.2 3.3.1-b; do MEADOWLARK_DATA_STANDARD=$$standard \
+		$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
+		$(BIN)/python -m pytest -q --every-refusal tests/refusals/test_every_resource.py || exit 1; done
 
 # Batches at random beside the same single requests, and batches beside others, for longer than the tests do.
 stress-batches: $(VENV)/ready-for-tests

@@ -40,6 +40,9 @@ DATA = "/data/ed-fi"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--stress-seconds", type=float, default=4, help="how long writers fight in tests/robustness")
     parser.addoption("--profile-rules", type=int, default=0, help="all resources with so many rules in tests/profiles")
+    parser.addoption(
+        "--every-refusal", action="store_true", help="all resources in tests/refusals/test_every_resource.py"
+    )
     parser.addoption("--view-seeds", type=int, default=1, help="how many random databases tests of SQL views look at")
     parser.addoption("--view-documents", type=int, default=20_000, help="of how many documents views are planned")
 

@@ -7,7 +7,6 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet, Value
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase, StreamingHttpResponse
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -16,7 +15,8 @@ from edfi_api.logs import audit
 from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.read_only import ROWS_COUNTED, ReadOnlyAdmin
-from edfi_api.refusals import overview
+from edfi_api.operation.administration.tables import tables_page
+from edfi_api.refusals import admin_pages, overview
 from edfi_api.refusals.admin_filters import ClientFilter, ProblemFilter, ResourceFilter, StateFilter, VendorFilter
 from edfi_api.refusals.csv_text import csv_blocks
 from edfi_api.refusals.export import COLUMNS, exported_rows
@@ -117,24 +117,20 @@ class RefusalAdmin(ReadOnlyAdmin):
     def overview_view(self, request: HttpRequest) -> HttpResponse:
         """Tables of open entries; each number links to the list."""
         self._refuse_without_permission(request)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Open refusals",
-            "by_vendor": overview.table("vendor"),
-            "by_problem": overview.table("problem"),
-            "causes": overview.top_causes() if request.user.has_perm(_KEYS) else None,
-        }
-        return TemplateResponse(request, "edfi_api/refusal_overview.html", context)
+        tables = [
+            admin_pages.open_by("vendor", "By vendor and resource", overview.table("vendor")),
+            admin_pages.open_by("problem", "By problem and resource", overview.table("problem")),
+        ]
+        if request.user.has_perm(_KEYS):
+            self._audit(request, "causes of refusals shown")
+            tables.append(admin_pages.causes(overview.top_causes()))
+        return tables_page(request, self.admin_site, tables, title="Open refusals", above=admin_pages.above())
 
     def activity_view(self, request: HttpRequest) -> HttpResponse:
         """What each client has sent."""
         self._refuse_without_permission(request)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Activity of clients",
-            "clients": overview.activity(),
-        }
-        return TemplateResponse(request, "edfi_api/refusal_activity.html", context)
+        tables = [admin_pages.activity(overview.activity())]
+        return tables_page(request, self.admin_site, tables, title="Activity of clients", above=admin_pages.above())
 
     @admin.action(description="Export as CSV", permissions=["export"])
     def export_csv(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> HttpResponseBase:

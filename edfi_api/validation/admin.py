@@ -4,10 +4,10 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -18,6 +18,7 @@ from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.reference_filters import row_in
 
+from .admin_overview import overview_page
 from .models import ValidationResult, ValidationRule, ValidationRun, ValidationRunRule
 from .values import UnusableValue, parsed
 
@@ -168,10 +169,21 @@ class ValidationResultAdmin(ReadOnlyAdmin):
     search_fields = ["document_uuid"]
     search_help_text = "Id or whole natural key of a document, or the unique id of a student or staff member"
     ordering = ["-id"]
+    change_list_template = "edfi_api/validation_result_list.html"
     fields = readonly_fields = (
         "rule", "message", "description", "context", "document", "natural_key", "organization", "student", "staff",
         "contact", "namespace", "key", "appeared_at", "resolved_at", "resolution", "validation_version",
     )  # fmt: skip
+
+    def get_urls(self) -> list[URLPattern]:
+        own = path("overview/", self.admin_site.admin_view(self.overview_view), name="validation_overview")
+        return [own, *super().get_urls()]
+
+    def overview_view(self, request: HttpRequest) -> HttpResponse:
+        """Open results by rule and organization, and what came of them by week."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return overview_page(request, self.admin_site)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         self._audit(request, "validation results listed")

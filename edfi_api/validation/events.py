@@ -4,10 +4,10 @@ A consumer has a position of its own, in versions of results. Runs publish under
 their order, and none is missed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import orjson
@@ -84,30 +84,52 @@ class ResultEvent:
         return orjson.dumps(members, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
 
 
+class Position:
+    """How far a consumer has received events, held by one process at a time. Entering the context takes the lock."""
+
+    def __init__(self, consumer: str, using: str) -> None:
+        self._consumer = consumer
+        self._using = using
+
+    def __enter__(self) -> Self:
+        """Raises ConsumerIsBusy if another process holds it."""
+        if not self._execute(_LOCK, [self._consumer]).fetchone()[0]:
+            raise ConsumerIsBusy(self._consumer)
+        self._execute(_REGISTER, [self._consumer])
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.is_usable():
+            self._execute(_UNLOCK, [self._consumer])
+
+    def is_usable(self) -> bool:
+        """Whether the connection to the database is."""
+        return connections[self._using].is_usable()
+
+    def next_events(self) -> list[ResultEvent]:
+        """The events behind the position; none if there are no more."""
+        [position] = self._execute(_POSITION, [self._consumer]).fetchone()
+        return [ResultEvent(*row) for row in self._execute(_EVENTS, [position, _BATCH])]
+
+    def move_to(self, version: int) -> None:
+        """Record that all events up to this version were received."""
+        self._execute(_MOVE, [version, self._consumer])
+
+    def _execute(self, statement: str, parameters: Sequence[Any]) -> Any:
+        return connections[self._using].cursor().execute(statement, parameters)
+
+
 def stream_results(consumer: str, sink: Sink, using: str, start: int | None = None) -> int:
     """Send all current events after the consumer's position, or after version `start`. Returns their number.
 
     Raises ConsumerIsBusy, and SinkFailed; the position is then after the last batch that the sink has accepted.
     """
-    with connections[using].cursor() as cursor:
-        if not cursor.execute(_LOCK, [consumer]).fetchone()[0]:
-            raise ConsumerIsBusy(consumer)
-        try:
-            cursor.execute(_REGISTER, [consumer])
-            if start is not None:
-                cursor.execute(_MOVE, [start, consumer])
-            return sum(len(batch) for batch in _batches(cursor, consumer, sink))
-        finally:
-            cursor.execute(_UNLOCK, [consumer])
-
-
-def _batches(cursor: Any, consumer: str, sink: Sink) -> Iterator[Sequence[ResultEvent]]:
-    """Each batch, after it was sent and the position has moved."""
-    while True:
-        position = cursor.execute(_POSITION, [consumer]).fetchone()[0]
-        batch = [ResultEvent(*row) for row in cursor.execute(_EVENTS, [position, _BATCH])]
-        if not batch:
-            return
-        sink.send(batch)
-        cursor.execute(_MOVE, [batch[-1].version, consumer])
-        yield batch
+    sent = 0
+    with Position(consumer, using) as position:
+        if start is not None:
+            position.move_to(start)
+        while events := position.next_events():
+            sink.send(events)
+            position.move_to(events[-1].version)
+            sent += len(events)
+    return sent

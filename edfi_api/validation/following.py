@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from datetime import time as TimeOfDay
 
+from .request import Request
 from .requests import RunRequest, end_request, next_request
-from .running import AlreadyRunning, Request, WasStopped
+from .running import AlreadyRunning, WasStopped
 
 SECONDS_BETWEEN_LOOKS = 10.0
 

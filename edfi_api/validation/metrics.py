@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from django.db import connections
 
 _RESULTS = """
-SELECT v.identifier, v.severity, count(*) FROM validation_result r JOIN validation_rule v ON v.id = r.rule_id
- WHERE r.resolved_at IS NULL GROUP BY 1, 2
+SELECT v.identifier, v.severity, sum(o.entries)::bigint
+  FROM open_validation_results o JOIN validation_rule v ON v.id = o.rule_id
+ GROUP BY 1, 2 HAVING sum(o.entries) > 0
 """
 _RULES = """
 SELECT v.identifier, o.seconds, o.outcome FROM validation_rule v

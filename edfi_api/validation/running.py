@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
-from uuid import UUID
 
 import psycopg
 from psycopg import errors
@@ -24,8 +23,10 @@ from .faults import fault_of, resource_of
 from .finding import Finder, Found, Staged
 from .publishing import NOTHING, Compared, Evaluation, Outcome, Published, Publisher, retire
 from .registered import Registered, register
+from .request import Request
 from .rule import Rule, Scope
 from .scoping import RunFully, Watched, changed_values
+from .standby import caught_up_replica
 from .values import Given, given
 
 MOST_JOBS = 8
@@ -64,29 +65,6 @@ class WasStopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to run: rules by identifier, categories; of no organizations but these; with these values of parameters."""
-
-    rules: frozenset[str] = frozenset()
-    categories: frozenset[str] = frozenset()
-    organizations: tuple[int, ...] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
-    is_full: bool = False
-    is_rehearsal: bool = False
-    jobs: int = 2
-    by: str = "command"
-    # The id that the run is to have.
-    run: UUID | None = None
-    # Whether the rules are all there are: results of others are resolved then.
-    retires_others: bool = True
-
-    def includes(self, rule: Rule) -> bool:
-        return (not self.rules or rule.identifier in self.rules) and (
-            not self.categories or rule.category in self.categories
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class RuleReport:
     """What a run did with a rule; a rehearsal has some of its violations as examples."""
 
@@ -112,7 +90,7 @@ class Report:
 def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: str) -> Report:
     """Run the requested ones of these rules.
 
-    Raises AlreadyRunning, WasStopped, and UnusableValue for a value of a parameter.
+    Raises AlreadyRunning, WasStopped, UnusableValue for a value of a parameter, NoReplica and ReplicaLags.
     """
     known = [rule for rule in rules if rule.active]
     values = given(surface, using, datetime.now(UTC).date(), request.texts)
@@ -120,18 +98,21 @@ def run_rules(rules: Iterable[Rule], request: Request, surface: Surface, using: 
         values.of(rule, {})
     identifier = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}-{token_hex(2)}"
     with _locked(using), connected(using) as connection:
+        # Read before the snapshot, which therefore has all changes up to that version.
+        version = newest_change_version(using)
+        source = caught_up_replica(using) if request.on_replica else using
         if request.is_rehearsal:
             number, registered = 0, [Registered(rule) for rule in known]
         else:
             connection.execute(_STOP_KILLED)
             connection.execute(_CLEAR)
-            number = _begin(identifier, request, connection, using)
+            number = _begin(identifier, request, version, connection)
             registered = register(known, surface, connection)
             if request.retires_others:
                 retire(connection, number, [each.number for each in registered])
         chosen = [each for each in registered if request.includes(each.rule)]
-        with _snapshot(request.organizations, using) as (snapshot, organizations):
-            run = _Run(number, request, values, surface, using, snapshot, organizations)
+        with _snapshot(request.organizations, source) as (snapshot, organizations):
+            run = _Run(number, request, values, surface, using, source, snapshot, organizations)
             reports = run.all(chosen)
         is_complete = len(reports) == len(chosen)
         if not request.is_rehearsal:
@@ -151,10 +132,8 @@ def _locked(using: str) -> Iterator[None]:
         yield
 
 
-def _begin(identifier: str, request: Request, connection: Connection, using: str) -> int:
-    """The number of a new run. Its change version is read before its snapshot, which therefore has all changes up to
-    that version. Raises WasStopped."""
-    version = newest_change_version(using)
+def _begin(identifier: str, request: Request, version: int, connection: Connection) -> int:
+    """The number of a new run. Raises WasStopped."""
     new = {"run": request.run, "identifier": identifier, "by": request.by, "version": version}
     begun = connection.execute(_BEGIN, new | {"host": socket.gethostname()}).fetchone()
     if begun is None:
@@ -179,11 +158,14 @@ def _snapshot(above: tuple[int, ...], using: str) -> Iterator[tuple[str, list[in
 
 @dataclass(frozen=True)
 class _Run:
+    """`using` is the database with the results, `source` the one in which rules read: the same, or a replica."""
+
     number: int
     request: Request
     values: Given
     surface: Surface
     using: str
+    source: str
     snapshot: str
     organizations: list[int] | None
     started: float = field(default_factory=time.monotonic)
@@ -246,7 +228,7 @@ class _RuleRun:
     def _find(self, values: Mapping[str, Any]) -> None:
         numbers = resource_types.numbers(self.run.using)
         resource = resource_of(self.rule, self.run.surface)
-        with reading(self.run.using, self.rule, self.seconds, self.run.snapshot) as opened:
+        with reading(self.run.source, self.rule, self.seconds, self.run.snapshot) as opened:
             self.scope = self._changed(opened, values)
             finder = Finder(self.rule, resource, numbers[resource.name], self.run.surface, values, self.scope)
             opened.least_privilege()

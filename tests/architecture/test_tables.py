@@ -43,6 +43,7 @@ OWNERS = {
     "management_api_managementtoken": MANAGEMENT,
     "migration_digest": "edfi_api.operation.checks",
     "open_refusals": REFUSALS,
+    "open_validation_results": VALIDATION,
     "organization_closure": STORAGE,
     "profiles_profile": PROFILES,
     "profiles_profileassignment": PROFILES,

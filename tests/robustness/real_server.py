@@ -109,9 +109,10 @@ class RealServer:
         """Another token of the server's client."""
         return self._token(self.credentials)
 
-    def manage(self, *arguments: str) -> bytes:
+    def manage(self, *arguments: str, **environment: str) -> bytes:
         command = [sys.executable, "manage.py", *arguments]
-        return subprocess.run(command, cwd=TOP, env=self._environment(), check=True, stdout=subprocess.PIPE).stdout
+        environment = self._environment() | environment
+        return subprocess.run(command, cwd=TOP, env=environment, check=True, stdout=subprocess.PIPE).stdout
 
     @contextmanager
     def _running_gunicorn(self) -> Iterator[subprocess.Popen[bytes]]:

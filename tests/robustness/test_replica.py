@@ -4,6 +4,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
@@ -190,3 +191,36 @@ def test_a_promoted_replica_is_not_used(replica, writer, reader):
     assert is_found(reader, code)
     with psycopg.connect(replica.url) as connection:
         assert connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)
+
+
+def test_rules_read_the_replica_when_it_has_caught_up(server, writer, replica, tmp_path) -> None:
+    (tmp_path / "rule.sql").write_text(
+        """/*
+identifier = "T-1"
+source = "tests"
+version = "1"
+short = "The rule runs on the replica"
+severity = "minor"
+category = "Terms"
+resource = "ed-fi/termDescriptors"
+*/
+SELECT id AS document_id, 1 AS education_organization_id, body ->> 'codeValue' AS message
+  FROM documents('ed-fi/termDescriptors') WHERE pg_is_in_recovery()
+"""
+    )
+    replica.pause()
+    term = post_term(writer)
+    command = ["run_validation", "--replica", "--rule", "T-1"]
+    rules = {"MEADOWLARK_RULES": str(tmp_path), "MEADOWLARK_BUNDLED_RULES": "false"}
+
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(server.manage, *command, **rules)
+        with pytest.raises(TimeoutError):
+            run.result(1)
+        replica.catch_up()
+        printed = run.result(60)
+
+    assert b"tests/T-1  published" in printed
+    with psycopg.connect(server.database_url) as connection:
+        found = connection.execute("SELECT message FROM validation_result WHERE message = %s", [term]).fetchall()
+    assert found == [(term,)]

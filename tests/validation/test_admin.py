@@ -2,10 +2,12 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 
 from edfi_api.models import Document
 from tests.validation.conftest import STUDENTS, student
+from tests.validation.test_api import EACH, write
 
 ADMIN = "/admin/validation"
 # Whether the only result is found.
@@ -93,3 +95,62 @@ def test_a_rule_is_switched_off_and_its_parameters_set(admin_client, rules, comm
     last = "SELECT count(*) FROM validation_run_rule WHERE run_id = (SELECT max(id) FROM validation_run)"
     assert rows(last) == [(0,)]
     assert any(line["event"] == "rule changed" for line in log.of("meadowlark.audit"))
+
+
+@pytest.fixture
+def agency(committing_api, documents, resource_named) -> int:
+    """The id of a local education agency."""
+    documents.store(resource_named("LocalEducationAgency"))
+    return int(committing_api.get("/localEducationAgencies").json()[0]["localEducationAgencyId"])
+
+
+def test_the_overview_counts_by_rule_and_organization_and_links_to_the_results(
+    rules, committing_api, enroll, rows, agency
+) -> None:
+    for name, school in (("A", 77), ("B", 77), ("C", 78)):
+        enroll(name, school)
+    for id_ in (77, 78):
+        found = committing_api.get(f"/schools?schoolId={id_}").json()[0]
+        body = found | {"localEducationAgencyReference": {"localEducationAgencyId": agency}}
+        assert committing_api.put(f"/schools/{found['id']}", body).status_code == 204
+    write(rules, "R-1", EACH)
+    rules.run()
+    client = Client()
+    client.force_login(User.objects.create_superuser("administrator"))
+    [(rule,)] = rows("SELECT id FROM validation_rule")
+
+    by_school = client.get(f"{ADMIN}/validationresult/overview/").content.decode()
+    by_agency = client.get(f"{ADMIN}/validationresult/overview/?by=LocalEducationAgency").content.decode()
+
+    link = f'<a href="{ADMIN}/validationresult/?rule__id__exact={rule}&amp;organization='
+    assert f'{link}77">2</a>' in by_school and f'{link}78">1</a>' in by_school
+    assert f'{link}{agency}">3</a>' in by_agency and f"{link}77" not in by_agency
+    assert '<td class="number">1</td><td class="number">3</td><td class="number">0</td>' in by_school
+    listed = client.get(f"{ADMIN}/validationresult/?rule__id__exact={rule}&organization={agency}")
+    assert listed.context["cl"].result_count == 3
+
+
+def test_the_overview_needs_the_permission_for_results(admin_client) -> None:
+    stranger = Client()
+    stranger.force_login(User.objects.create_user("stranger", is_staff=True))
+
+    assert stranger.get(f"{ADMIN}/validationresult/overview/").status_code == 403
+    assert stranger.get(f"{ADMIN}/validationresult/").status_code == 403
+
+
+def test_open_results_are_counted_as_they_are(rules, committing_api, rows) -> None:
+    rules.write("s1.sql", STUDENTS)
+    paths = [student(committing_api, str(number)) for number in range(4)]
+    rules.run()
+    student(committing_api, "1", middleName="Ann")
+    rules.run()
+    committing_api.delete(paths[2])
+    rules.run()
+    student(committing_api, "1")
+    rules.run()
+
+    assert rows("SELECT organization, entries FROM open_validation_results") == [(1, 3)]
+    assert rows("SELECT count(*) FROM validation_result WHERE resolved_at IS NULL") == [(3,)]
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM validation_result WHERE natural_key = 'NK#studentUniqueId=3'")
+    assert rows("SELECT entries FROM open_validation_results") == [(2,)]

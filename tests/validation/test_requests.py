@@ -17,7 +17,7 @@ from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from edfi_api.validation.following import Follower
 from edfi_api.validation.management.commands.run_validation import Command
-from edfi_api.validation.running import Request
+from edfi_api.validation.request import Request
 from tests.conftest import ApiTestClient
 from tests.validation.conftest import STUDENTS, student
 from tests.validation.test_api import EACH, RULES, RUNS, client, found, write

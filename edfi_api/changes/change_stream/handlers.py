@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from edfi_api.changes.change_stream.changes import Change, Operation
 from edfi_api.changes.change_stream.resources import resource_at
@@ -55,12 +56,13 @@ class Handler:
 
 def handlers_in(modules: Iterable[str], surface: Surface) -> tuple[Handler, ...]:
     """The marked functions that these modules define. Raises UnknownResource for a path that is not a resource's."""
-    return tuple(_handler(function, surface) for name in modules for function in _marked(import_module(name)))
+    functions = [each for name in modules for each in marked_functions(import_module(name), _MARK)]
+    return tuple(_handler(function, surface) for function in functions)
 
 
-def _marked(module: ModuleType) -> list[Handle]:
-    """The marked functions that the module defines, without imported ones."""
-    return [each for each in vars(module).values() if hasattr(each, _MARK) and each.__module__ == module.__name__]
+def marked_functions(module: ModuleType, mark: str) -> list[Any]:
+    """The functions with this attribute that the module defines, without imported ones."""
+    return [each for each in vars(module).values() if hasattr(each, mark) and each.__module__ == module.__name__]
 
 
 def _handler(function: Handle, surface: Surface) -> Handler:

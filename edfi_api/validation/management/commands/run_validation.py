@@ -15,9 +15,11 @@ from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
 from edfi_api.validation.checking import served
 from edfi_api.validation.following import Follower
+from edfi_api.validation.request import Request
 from edfi_api.validation.rule import Rule
 from edfi_api.validation.rule_files import configured_rules
-from edfi_api.validation.running import MOST_JOBS, AlreadyRunning, Report, Request, run_rules
+from edfi_api.validation.running import MOST_JOBS, AlreadyRunning, Report, run_rules
+from edfi_api.validation.standby import NoReplica, ReplicaLags
 from edfi_api.validation.values import UnusableValue
 
 _TEMPORARY_FAILURE = 75  # EX_TEMPFAIL of sysexits.h
@@ -56,6 +58,7 @@ class Command(DataStoreCommand):
             "--set", type=assignment, action="append", default=[], metavar="NAME=VALUE", help="value of a parameter"
         )
         parser.add_argument("--dry-run", action="store_true", help="print what rules find; nothing is stored")
+        parser.add_argument("--replica", action="store_true", help="rules read from the streaming replica")
         parser.add_argument("--follow", action="store_true", help="wait for runs that clients request, and run them")
         parser.add_argument(
             "--at",
@@ -83,6 +86,7 @@ class Command(DataStoreCommand):
             is_full=options["full"] or options["follow"],
             is_rehearsal=options["dry_run"],
             jobs=options["jobs"],
+            on_replica=options["replica"],
         )
         _refuse_unknown(served(configured_rules().rules, current_surface()), request)
         if options["follow"]:
@@ -111,7 +115,7 @@ class Command(DataStoreCommand):
         retires_others = request.retires_others and not found.problems
         try:
             report = run_rules(rules, replace(request, retires_others=retires_others), current_surface(), database)
-        except UnusableValue as error:
+        except (UnusableValue, NoReplica, ReplicaLags) as error:
             raise CommandError(str(error)) from error
         self._print(report, is_rehearsal=request.is_rehearsal)
         return not report.has_failed and not found.problems

@@ -6,7 +6,8 @@ Each handler has its own position; a new handler starts with all existing docume
 from argparse import ArgumentParser
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -21,6 +22,12 @@ from edfi_api.data_stores.routing import Store
 from edfi_api.management.arguments import text
 from edfi_api.management.data_store_command import DataStoreCommand
 from edfi_api.startup import current_surface
+from edfi_api.validation.handling import (
+    ResultHandler,
+    deliver_results_for_ever,
+    deliver_results_once,
+    result_handlers_in,
+)
 
 
 class Command(DataStoreCommand):
@@ -38,30 +45,61 @@ class Command(DataStoreCommand):
     def handle_all(self, choose: Callable[[], list[Store]], **options: Any) -> None:
         """Every data store has a position of each handler."""
         try:
-            handlers = _handlers(options["handler"])
+            handlers = _Handlers.named(options["handler"])
             with suppress(KeyboardInterrupt):
                 if not options["once"]:
-                    for_ever(choose, partial(deliver_once, handlers), self.stderr.write)
-                elif failed := one_round(choose(), partial(deliver_once, handlers), self.stderr.write):
+                    for_ever(choose, handlers.deliver_once, self.stderr.write)
+                elif failed := one_round(choose(), handlers.deliver_once, self.stderr.write):
                     raise CommandError(f"failed for {len(failed)} data stores: {'; '.join(failed)}")
         except (UnknownHandler, UnknownResource, ModuleNotFoundError) as error:
             raise CommandError(str(error)) from error
 
     def handle(self, *, once: bool, handler: list[str] | None, database: str, **options: Any) -> None:
-        deliver = deliver_once if once else deliver_for_ever
         try:
+            handlers = _Handlers.named(handler)
             with suppress(KeyboardInterrupt):
-                deliver(_handlers(handler), database)
+                if not once:
+                    handlers.deliver_for_ever(database)
+                elif not handlers.deliver_once(database):
+                    raise CommandError("A handler of results failed; its position is before the result.")
         except (ConsumerIsBusy, UnknownHandler, UnknownResource, ModuleNotFoundError) as error:
             raise CommandError(str(error)) from error
 
 
-def _handlers(names: list[str] | None) -> list[Handler]:
-    """The handlers with these names, or all. Raises UnknownHandler."""
-    found = {handler.name: handler for handler in handlers_in(api_settings.CHANGE_HANDLERS, current_surface())}
-    for name in names or ():
-        if name not in found:
-            raise UnknownHandler(name)
-    if not found:
-        raise CommandError("MEADOWLARK_CHANGE_HANDLERS names no module with handlers.")
-    return [found[name] for name in names or found]
+@dataclass(frozen=True, slots=True)
+class _Handlers:
+    """Handlers of changes of documents, and of results of validation."""
+
+    of_changes: list[Handler]
+    of_results: list[ResultHandler]
+
+    @classmethod
+    def named(cls, names: list[str] | None) -> "_Handlers":
+        """The handlers with these names, or all. Raises UnknownHandler."""
+        modules = api_settings.CHANGE_HANDLERS
+        of_changes = {each.name: each for each in handlers_in(modules, current_surface())}
+        of_results = {each.name: each for each in result_handlers_in(modules)}
+        if not of_changes and not of_results:
+            raise CommandError("MEADOWLARK_CHANGE_HANDLERS names no module with handlers.")
+        for name in names or ():
+            if name not in of_changes and name not in of_results:
+                raise UnknownHandler(name)
+        chosen = names or [*of_changes, *of_results]
+        return cls(
+            [of_changes[name] for name in chosen if name in of_changes],
+            [of_results[name] for name in chosen if name in of_results],
+        )
+
+    def deliver_once(self, using: str) -> bool:
+        """Whether the handlers of results got all of them; a change that is refused too often is a dead letter."""
+        if self.of_changes:
+            deliver_once(self.of_changes, using)
+        return deliver_results_once(self.of_results, using)
+
+    def deliver_for_ever(self, using: str) -> None:
+        """Results wait for no change, nor changes for a result."""
+        if not self.of_changes:
+            deliver_results_for_ever(self.of_results, using)
+        if self.of_results:
+            Thread(target=deliver_results_for_ever, args=(self.of_results, using), daemon=True).start()
+        deliver_for_ever(self.of_changes, using)

@@ -1,0 +1,83 @@
+"""Figures of the overview in the admin: open results by rule and organization, and what came of them by week."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import connection
+
+_MOST_ROWS = 500
+_WEEKS = 12
+# Kinds of organizations that others lie below.
+_KINDS = """
+SELECT DISTINCT t.name FROM document d JOIN resource_type t ON t.id = d.resource_type_id
+ WHERE d.hierarchy IS NOT NULL
+   AND EXISTS (
+       SELECT FROM organization_closure c WHERE c.ancestor_id = d.hierarchy[1] AND c.descendant_id <> c.ancestor_id
+   )
+ ORDER BY 1
+"""
+_BY_ORGANIZATION = """
+SELECT v.id, v.source || '/' || v.identifier, v.severity, nullif(o.organization, 0), sum(o.entries)::bigint
+  FROM open_validation_results o JOIN validation_rule v ON v.id = o.rule_id
+ WHERE o.entries > 0 GROUP BY v.id, o.organization
+ ORDER BY 5 DESC, 2, 4 LIMIT %(most)s
+"""
+# An organization of this kind, or one below it.
+_BY_KIND = """
+WITH kind AS MATERIALIZED (
+    SELECT d.hierarchy[1] AS id FROM document d JOIN resource_type t ON t.id = d.resource_type_id
+     WHERE d.hierarchy IS NOT NULL AND t.name = %(kind)s
+)
+SELECT v.id, v.source || '/' || v.identifier, v.severity, kind.id, sum(o.entries)::bigint
+  FROM open_validation_results o
+  JOIN validation_rule v ON v.id = o.rule_id
+  JOIN organization_closure c ON c.descendant_id = o.organization
+  JOIN kind ON kind.id = c.ancestor_id
+ WHERE o.entries > 0 GROUP BY v.id, kind.id
+ ORDER BY 5 DESC, 2, 4 LIMIT %(most)s
+"""
+_BY_WEEK = """
+SELECT date_trunc('week', r.started_at AT TIME ZONE 'UTC'), count(DISTINCT r.id),
+       sum(o.appeared)::bigint, sum(o.resolved)::bigint
+  FROM validation_run r JOIN validation_run_rule o ON o.run_id = r.id
+ WHERE r.started_at > now() - make_interval(weeks => %(weeks)s)
+ GROUP BY 1 ORDER BY 1 DESC
+"""
+
+
+class Open(NamedTuple):
+    """Open results of a rule in an organization, and those below it if kinds are compared; None without any."""
+
+    rule: int
+    name: str
+    severity: str
+    organization: int | None
+    entries: int
+
+
+class Week(NamedTuple):
+    """What runs of a week found."""
+
+    monday: datetime
+    runs: int
+    appeared: int
+    resolved: int
+
+
+def kinds() -> list[str]:
+    """The resources of organizations that have others below them."""
+    with connection.cursor() as cursor:
+        return [name for (name,) in cursor.execute(_KINDS)]
+
+
+def open_results(kind: str | None) -> list[Open]:
+    """By rule and organization, the largest numbers first; with `kind`, by organizations of this resource."""
+    with connection.cursor() as cursor:
+        statement = _BY_ORGANIZATION if kind is None else _BY_KIND
+        return [Open(*row) for row in cursor.execute(statement, {"kind": kind, "most": _MOST_ROWS})]
+
+
+def weeks() -> list[Week]:
+    """The latest first. A violation that comes and goes counts each time."""
+    with connection.cursor() as cursor:
+        return [Week(*row) for row in cursor.execute(_BY_WEEK, {"weeks": _WEEKS})]

@@ -1,0 +1,69 @@
+"""Functions that are called for results."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from tests.validation import handlers
+from tests.validation.conftest import STUDENTS, student
+
+FIRST, SECOND = "NK#studentUniqueId=1", "NK#studentUniqueId=2"
+
+
+@pytest.fixture(autouse=True)
+def registered(settings, rules):
+    settings.EDFI_API = {**settings.EDFI_API, "CHANGE_HANDLERS": ("tests.validation.handlers",)}
+    handlers.SEEN.clear()
+    handlers.FAILING.clear()
+
+
+def delivered(*names: str) -> list[tuple[str, str, str | None]]:
+    """What handlers were called for."""
+    handlers.SEEN.clear()
+    call_command("run_handlers", once=True, handler=[f"tests.validation.handlers.{name}" for name in names] or None)
+    return sorted(handlers.SEEN)
+
+
+def test_a_handler_is_called_for_each_state_of_its_results(rules, committing_api) -> None:
+    rules.write("s1.sql", STUDENTS)
+    rules.write("s2.sql", STUDENTS.replace("S-1", "S-2").replace("minor", "major"))
+    student(committing_api, "1")
+    rules.run()
+    appeared = delivered()
+    student(committing_api, "1", middleName="Ann")
+    rules.run("--rule", "S-1")
+
+    assert appeared == [
+        ("every", "appeared", FIRST),
+        ("every", "appeared", FIRST),
+        ("major", "appeared", FIRST),
+        ("of_rule", "appeared", FIRST),
+    ]
+    assert delivered("every") == [("every", "resolved", FIRST)]
+    assert delivered() == []
+
+
+def test_a_result_whose_handler_fails_waits_and_the_others_do_not(rules, committing_api) -> None:
+    rules.write("s2.sql", STUDENTS.replace("S-1", "S-2"))
+    for number in ("1", "2"):
+        student(committing_api, number)
+        rules.run()
+    handlers.FAILING.add(SECOND)
+
+    with pytest.raises(CommandError, match="A handler of results failed"):
+        delivered()
+
+    assert sorted(handlers.SEEN) == [
+        ("every", "appeared", FIRST),
+        ("of_rule", "appeared", FIRST),
+        ("of_rule", "appeared", SECOND),
+    ]
+    handlers.FAILING.clear()
+    assert delivered() == [("every", "appeared", SECOND)]
+
+
+def test_an_unknown_handler_is_refused(db) -> None:
+    with pytest.raises(CommandError, match="nobody"):
+        call_command("run_handlers", once=True, handler=["nobody"], stderr=StringIO())
