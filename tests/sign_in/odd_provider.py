@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs
 
 import jwt
 
@@ -14,13 +15,15 @@ from tests.oidc.provider import rsa_key
 
 
 class OddProvider:
-    """Answers by path; `token` signs what is to be the ID token."""
+    """Answers by path; `send` sets the ID token."""
 
     def __init__(self, server: ThreadingHTTPServer) -> None:
         self.issuer = f"http://127.0.0.1:{server.server_address[1]}"
         self.key = rsa_key("one")
         public = {name: value for name, value in self.key.items() if name in ("kty", "n", "e", "kid", "use", "alg")}
         self.answers: dict[str, tuple[int, dict[str, str], bytes]] = {}
+        # Whether the ID token is the code itself.
+        self.sends_codes_back = False
         self.requests: list[tuple[str, str, str]] = []
         self.answer(
             "/.well-known/openid-configuration",
@@ -41,9 +44,11 @@ class OddProvider:
 
     def send(self, claims: dict[str, Any], key: Any = None, algorithm: str = "RS256", **header: Any) -> None:
         """The token endpoint answers with an ID token of these claims."""
+        self.answer("/token", id_token=self.token(claims, key, algorithm, **header), access_token="opaque")
+
+    def token(self, claims: dict[str, Any], key: Any = None, algorithm: str = "RS256", **header: Any) -> str:
         signing = key if key is not None else jwt.PyJWK(self.key).key
-        token = jwt.encode(claims, signing, algorithm, headers={"kid": "one"} | header)
-        self.answer("/token", id_token=token, access_token="opaque")
+        return jwt.encode(claims, signing, algorithm, headers={"kid": "one"} | header)
 
 
 @contextmanager
@@ -58,6 +63,9 @@ def odd_provider() -> Iterator[OddProvider]:
         def _answer(self, body: str) -> None:
             provider.requests.append((self.path, self.headers.get("Authorization", ""), body))
             status, headers, content = provider.answers.get(self.path, (404, {}, b""))
+            if provider.sends_codes_back and self.path == "/token":
+                tokens = {"id_token": parse_qs(body)["code"][0], "access_token": "opaque"}
+                status, content = 200, json.dumps(tokens).encode()
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)

@@ -7,6 +7,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,6 +15,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 from django.contrib.auth.models import User
+from django.db import connections
 from django.http import HttpResponse
 from django.test import Client
 from pytest_django import Settings
@@ -321,3 +323,22 @@ def test_who_is_logged_in_works_on_without_the_provider(client: Client, odd: Odd
 
     assert client.get("/admin/").status_code == 200
     assert odd.requests == []
+
+
+def test_concurrent_first_logins_make_one_user(transactional_db: None, odd: OddProvider) -> None:
+    clients = [(client, begin(client)) for client in (Client() for _ in range(4))]
+    # Each login has a nonce of its own, so that the provider has to know whose code it is.
+    tokens = iter([odd.token(odd.claims(begun["nonce"])) for _, begun in clients])
+    answers = {begun["state"]: token for (_, begun), token in zip(clients, tokens, strict=True)}
+
+    def attempt(each: tuple[Client, dict[str, str]]) -> int:
+        client, begun = each
+        try:
+            return client.get(CALLBACK, {"code": answers[begun["state"]], "state": begun["state"]}).status_code
+        finally:
+            connections.close_all()
+
+    odd.sends_codes_back = True
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(attempt, clients)) == [302] * 4
+    assert [user.username for user in User.objects.all()] == ["maria"]

@@ -362,3 +362,38 @@ def test_only_break_glass_users_log_in_by_password(client: Client, olga: User, c
     assert (reason, log.audit[-1]["reason"]) == ("no password login", "login failed")
     assert give_password(client, "olga")["Location"] == "/admin/"
     assert is_logged_in(client)
+
+
+def test_the_list_of_users_shows_who_has_an_authenticator(
+    client: Client, enrolled: tuple[bytes, list[str]], configure: Configure
+) -> None:
+    User.objects.create_user("paul")
+    give_password(client)
+    give(client, code_of(enrolled))
+
+    page = client.get("/admin/auth/user/?o=6").content.decode()
+    configure(SECOND_FACTOR="")
+    without = client.get("/admin/auth/user/").content.decode()
+
+    assert re.findall(r'/change/[^"]*">(\w+)</a>.*?field-second_factor"><img [^>]*alt="(\w+)"', page) == [
+        ("paul", "False"),
+        ("olga", "True"),
+    ]
+    assert "second_factor" not in without
+
+
+def test_logins_are_counted(client: Client, enrolled: tuple[bytes, list[str]]) -> None:
+    def count(way: str, outcome: str) -> float:
+        lines = client.get("/metrics").content.decode().splitlines()
+        label = f'meadowlark_admin_logins_total{{outcome="{outcome}",way="{way}"}} '
+        return next((float(line.removeprefix(label)) for line in lines if line.startswith(label)), 0)
+
+    ways = [("password", "accepted"), ("password", "refused"), ("second factor", "refused")]
+    before = [count(*each) for each in ways]
+    client.post(LOGIN, {"username": "olga", "password": "wrong"})
+    give_password(client)
+    give(client, "000000")
+    TOTPDevice.objects.update(throttling_failure_timestamp=None)
+    give(client, code_of(enrolled))
+
+    assert [count(*each) - earlier for each, earlier in zip(ways, before, strict=True)] == [1, 1, 1]

@@ -8,6 +8,7 @@ from edfi_api.logs import audit
 from edfi_api.logs.remote_address import remote_address
 
 from . import second_factor
+from .metrics import LOGINS
 
 # A recovery code with its hyphens, and some spaces.
 _LONGEST_CODE = 40
@@ -39,6 +40,7 @@ class CodeForm(forms.Form):
         try:
             self.check_code(code)
         except second_factor.WrongCode as error:
+            LOGINS.labels("second factor", "refused").inc()
             audit.denied(reason="second factor", user=self._user.get_username(), address=remote_address(self._request))
             later = f" Try again in {error.wait} seconds." if error.wait else ""
             raise forms.ValidationError(f"The code is wrong, or was used before.{later}") from error

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import jwt
 from django.contrib import admin, auth
 from django.contrib.auth import REDIRECT_FIELD_NAME
-from django.core.exceptions import ImproperlyConfigured, SuspiciousOperation
+from django.core.exceptions import ImproperlyConfigured
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -24,7 +24,8 @@ from edfi_api.security.rate_limits import seconds_to_wait
 
 from . import provider, sessions
 from .backend import CALLBACK
-from .users import NotAUser
+from .metrics import LOGINS
+from .users import NoGroup, NotAUser
 
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}", re.ASCII)
 
@@ -32,13 +33,12 @@ _UNUSABLE = "The identity provider cannot be reached, or its answer is not usabl
 _REFUSED = "The identity provider did not log you in."
 _EXPIRED = "This login was begun elsewhere or too long ago. Begin again."
 _INVALID = "The answer of the identity provider is not valid."
-_NO_RIGHTS = (
+_NO_GROUP = (
     "You are logged in at the identity provider, but none of your groups may use this site. Ask an administrator to "
     "add you to one."
 )
 _INACTIVE = "Your account on this site is deactivated."
 _TOO_MANY = "Too many attempts to log in. Try again in {wait} seconds."
-_REASONS = {"no group": _NO_RIGHTS}
 
 
 class _LibrarySettings:
@@ -69,6 +69,12 @@ class _Start(_LibrarySettings, OIDCAuthenticationRequestView):  # type: ignore[m
 class _Callback(_LibrarySettings, OIDCAuthenticationCallbackView):  # type: ignore[misc]  # As above.
     """Logs in who comes back with a code."""
 
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """Only for a login that was begun in this browser: others must not even end a session."""
+        if request.GET.get("state") not in request.session.get("oidc_states", {}):
+            return _refused(request, 400, _EXPIRED, "state")
+        return cast(HttpResponse, super().get(request))
+
     def login_success(self) -> HttpResponse:
         target = self.success_url
         self.request.session.flush()
@@ -76,12 +82,10 @@ class _Callback(_LibrarySettings, OIDCAuthenticationCallbackView):  # type: igno
         return HttpResponseRedirect(target)
 
     def login_failure(self) -> HttpResponse:
-        """Without a state in the session, with an error instead of a code, or with the code of a deactivated user."""
+        """With the code of a deactivated user, or with an error instead of a code."""
         if hasattr(self, "user"):
             return _refused(self.request, 403, _INACTIVE, "user is inactive")
-        if "error" not in self.request.GET:
-            return _refused(self.request, 400, _EXPIRED, "state")
-        error = self.request.GET["error"]
+        error = self.request.GET.get("error", "")
         return _refused(self.request, 403, _REFUSED, f"provider: {error if _ERROR_CODE.fullmatch(error) else 'error'}")
 
 
@@ -122,18 +126,19 @@ def _answered(request: HttpRequest, view: Any) -> HttpResponse:
         return _refused(request, 503, _UNUSABLE, f"provider: {error}")
     except jwt.PyJWTError as error:
         return _refused(request, 403, _INVALID, f"ID token: {error}")
+    except NoGroup:
+        return _refused(request, 403, _NO_GROUP, "no group")
     except NotAUser as error:
-        return _refused(request, 403, _REASONS.get(str(error), _INVALID), str(error))
-    except SuspiciousOperation:
-        return _refused(request, 400, _EXPIRED, "state")
+        return _refused(request, 403, _INVALID, str(error))
 
 
 def _refused(request: HttpRequest, status: int, message: str, reason: str) -> HttpResponse:
     """A page with a way back to the login."""
+    LOGINS.labels("provider", "refused").inc()
     audit.denied(reason=f"login by provider: {reason}", status=status, address=remote_address(request))
     context = {
         **admin.site.each_context(request),
-        "title": "You are not logged in",
+        "title": "Login refused",
         "message": message,
     }
     return TemplateResponse(request, "sign_in/refused.html", context, status=status)

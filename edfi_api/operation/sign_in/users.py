@@ -23,11 +23,15 @@ _HASH_LENGTH = 8
 
 
 class NotAUser(Exception):
-    """The claims of the person are not those of a user; the text says why."""
+    """There can be no user with the claims of the person; the text names what is wrong."""
+
+
+class NoGroup(NotAUser):
+    """The claims give no group, and do not make a superuser."""
 
 
 def user_of(claims: Mapping[str, Any], rights: Rights) -> User:
-    """The user with the rights of the claims, and no others. Raises NotAUser for a person without any.
+    """The user with the rights of the claims, and no others. Raises NoGroup for a person without any, and NotAUser.
 
     A user who has lost all rights loses them here too, and with them all sessions.
     """
@@ -41,7 +45,7 @@ def user_of(claims: Mapping[str, Any], rights: Rights) -> User:
     if user is not None:
         user = _updated(user, claims, rights)
     if user is None or not rights:
-        raise NotAUser("no group")
+        raise NoGroup
     return user
 
 
