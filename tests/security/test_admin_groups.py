@@ -175,16 +175,16 @@ def test_what_a_group_can_do(group, rows):
     }
 
 
-@pytest.mark.parametrize(
-    ("group", "sees"),
-    [("operator", set()), ("steward", {"change_stream/deadletter", "refusals/refusal"}), ("auditor", set())],
-)
-def test_natural_keys_of_refusals_and_dead_letters(group, sees, rows):
-    client = member(group)
+def test_natural_keys_of_refusals_and_dead_letters(rows):
     both = ("change_stream/deadletter", "refusals/refusal")
+    clients = {group: member(group) for group in GROUPS}
 
     for address in ("/", "/{}/change/"):
-        assert {page for page in both if "604822" in text(client, page, address.format(rows[page]))} == sees
+        seen = {
+            group: {page for page in both if "604822" in text(client, page, address.format(rows[page]))}
+            for group, client in clients.items()
+        }
+        assert seen == {"operator": set(), "steward": set(both), "auditor": set()}
 
 
 def text(client, page: str, rest: str) -> str:
@@ -193,22 +193,23 @@ def text(client, page: str, rest: str) -> str:
     return response.content.decode()
 
 
-@pytest.mark.parametrize(
-    ("page", "filtered"),
-    [
-        ("refusals/refusal", "natural_key__startswith=NK"),
-        ("refusals/refusal", "cause_text__startswith=NK"),
-        ("refusals/refusal", "paths__icontains=604822"),
-        ("change_stream/deadletter", "natural_key__startswith=NK"),
-        ("change_stream/deadletter", "error__contains=604822"),
-        ("data_stores/datastore", "connection__startswith=env"),
-        ("security/apiclient", "client_secret__startswith=pbkdf2"),
-        ("auth/user", "password__startswith=sha"),
-    ],
-)
-def test_addresses_do_not_filter_by_what_is_hidden(page, filtered, rows):
+def test_addresses_do_not_filter_by_what_is_hidden(rows):
     """A filter that was allowed would reveal a value character by character."""
-    assert member("auditor").get(f"/admin/{page}/?{filtered}").status_code == 400
+    auditor = member("auditor")
+    filters = (
+        "refusals/refusal/?natural_key__startswith=NK",
+        "refusals/refusal/?cause_text__startswith=NK",
+        "refusals/refusal/?paths__icontains=604822",
+        "change_stream/deadletter/?natural_key__startswith=NK",
+        "change_stream/deadletter/?error__contains=604822",
+        "data_stores/datastore/?connection__startswith=env",
+        "security/apiclient/?client_secret__startswith=pbkdf2",
+        "auth/user/?password__startswith=sha",
+    )
+
+    statuses = {address: auditor.get(f"/admin/{address}").status_code for address in filters}
+
+    assert statuses == dict.fromkeys(filters, 400)
 
 
 @pytest.mark.parametrize("group", ["operator", "auditor"])
