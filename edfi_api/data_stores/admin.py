@@ -13,6 +13,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from edfi_api.conf import api_settings
+from edfi_api.operation.administration.recorded import RecordedAdmin
 
 from .connection_strings import LONGEST, MAIN, destination
 from .databases import alias_of
@@ -24,8 +25,7 @@ from .routing import Database
 from .stores import check_qualifiers, check_segment
 
 
-# Django's classes take no type arguments at run time.
-class TenantOwnedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class TenantOwnedAdmin(RecordedAdmin):
     """Shows the tenant of a row, which is chosen when it is made; on a server without tenants nothing about them."""
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
@@ -46,7 +46,7 @@ class TenantOwnedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Tenant)
-class TenantAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class TenantAdmin(RecordedAdmin):
     """A tenant is deleted only while nothing belongs to it."""
 
     list_display = ["name"]

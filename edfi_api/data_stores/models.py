@@ -24,7 +24,28 @@ class State(models.TextChoices):
     OFFLINE = "offline"
 
 
-class Tenant(models.Model):
+class Writers(models.Model):
+    """Who wrote a row first and last: the id of a management client, `admin:` and a user, or `command`. A trigger fills
+    the columns (edfi_api/logs/attribution.py)."""
+
+    created_by = models.TextField(db_default="", editable=False)
+    modified_by = models.TextField(db_default="", editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class Recorded(Writers):
+    """The same with the times; empty for rows of versions that did not record it."""
+
+    created_at = models.DateTimeField(null=True, editable=False)
+    modified_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class Tenant(Recorded):
     """A customer of the operator, with data stores of its own: the first segment of its addresses."""
 
     name = models.CharField(max_length=LONGEST_NAME, validators=[_tenant_name])
@@ -38,7 +59,7 @@ class Tenant(models.Model):
         return self.name
 
 
-class DataStore(models.Model):
+class DataStore(Recorded):
     """A database with documents. Names are not unique, as in Ed-Fi's servers."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="data_stores")
@@ -59,7 +80,7 @@ class DataStore(models.Model):
         return self.name
 
 
-class DataStoreContext(models.Model):
+class DataStoreContext(Recorded):
     """The value of one qualifier, as `schoolYear`, of a data store."""
 
     data_store = models.ForeignKey(DataStore, on_delete=models.CASCADE, related_name="contexts")
@@ -82,7 +103,7 @@ class DerivativeType(models.TextChoices):
     SNAPSHOT = "Snapshot"
 
 
-class DataStoreDerivative(models.Model):
+class DataStoreDerivative(Recorded):
     """Another database with the data of a data store."""
 
     data_store = models.ForeignKey(DataStore, on_delete=models.CASCADE, related_name="derivatives")

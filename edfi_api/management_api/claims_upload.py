@@ -26,7 +26,6 @@ from edfi_api.startup import current_surface
 
 from . import problems
 from .bodies import read_object
-from .constraints import written
 from .views import ManagementView
 
 
@@ -86,7 +85,7 @@ class ClaimsView(ManagementView):
 
     def replaced(self, claims: Claims, reserved: Iterable[str], event: str) -> Response:
         """Store these claims in the place of all others."""
-        with written():
+        with self.written():
             try:
                 replace_all(claims, self.by)
             except NotOfTheTenant as error:

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from . import problems
 from .bodies import integer, read_values
-from .constraints import written
 from .listing import Listing, Page, page
 from .members import Kind, Member, Rule, Shape, says
 from .views import ManagementViewSet, base_address
@@ -97,13 +96,13 @@ class Collection(ManagementViewSet):
 
     def create(self, request: Request) -> Response:
         values = read_values(request._request, self.shape)
-        with written(self.refusals):
+        with self.written(self.refusals):
             return self.add(values)
 
     def update(self, request: Request, id: str) -> Response:
         number = integer(id)
         values = self.values_of_put(request, number)
-        with written(self.refusals):
+        with self.written(self.refusals):
             row = self.found(number, for_update=True)
             self.change(row, values)
             self.audit(f"{self.noun} changed", id=number, members=",".join(_sent(values)))
@@ -111,7 +110,7 @@ class Collection(ManagementViewSet):
 
     def destroy(self, request: Request, id: str) -> Response:
         number = integer(id)
-        with written(self.refusals):
+        with self.written(self.refusals):
             row = self.found(number, for_update=True)
             self.remove(row)
             self.audit(f"{self.noun} removed", id=number)

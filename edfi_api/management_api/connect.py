@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.conf import api_settings
+from edfi_api.logs.attribution import attribute_to
 from edfi_api.logs.remote_address import remote_address, subscriber
 from edfi_api.security.clients import Credentials
 from edfi_api.security.models import ApiClient
@@ -73,6 +74,7 @@ class RegisterView(ConnectView):
         key = (values["clientId"] or "").strip()
         taken = problems.invalid_data({"ClientId": [_TAKEN]})
         with written({"management_client_once_in_any_case": taken}):
+            attribute_to(key)
             clients.create(key, values["displayName"] or "", [Scope.FULL_ACCESS], secret=values["clientSecret"], by=key)
         return Response({"title": f"Registered client {key} successfully.", "status": 200})
 

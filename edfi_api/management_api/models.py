@@ -7,12 +7,14 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
 
+from edfi_api.data_stores.models import Writers
+
 from .scopes import Scope
 
 LONGEST_NAME = 256
 
 
-class ManagementClient(models.Model):
+class ManagementClient(Writers):
     """A program or person that may manage this server. Only the hash of the secret is stored."""
 
     key = models.CharField(max_length=LONGEST_NAME)
@@ -21,6 +23,7 @@ class ManagementClient(models.Model):
     scopes = ArrayField(models.CharField(max_length=64, choices=[(scope, scope) for scope in Scope]))
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    modified_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["key"]

@@ -1,6 +1,8 @@
 """What all views of the management API have in common: access, errors, headers."""
 
 import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from django.http import HttpRequest
@@ -14,12 +16,14 @@ from edfi_api.api.viewsets.renderers import EdFiJsonRenderer, NoNegotiation
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.models import Tenant
 from edfi_api.logs import audit
+from edfi_api.logs.attribution import attribute_to
 from edfi_api.logs.remote_address import remote_address
 from edfi_api.problem_details.handler import correlation_id
 
 from . import access, problems
 from .answers import FORMS, answer, problem_for
 from .callers import Caller
+from .constraints import written
 
 _log = logging.getLogger(__name__)
 
@@ -110,6 +114,13 @@ class ManagementView(OpenView):
     def by(self) -> str:
         """Who is responsible, in the audit log."""
         return self.caller.name
+
+    @contextmanager
+    def written(self, refusals: Mapping[str, problems.Refusal] | None = None) -> Iterator[None]:
+        """`constraints.written`, with the client in the columns of what is written."""
+        with written(refusals):
+            attribute_to(self.by)
+            yield
 
     def audit(self, event: str, **facts: object) -> None:
         """Log a change. Facts are ids and names of members, never values."""

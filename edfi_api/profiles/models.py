@@ -8,7 +8,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Lower
 
-from edfi_api.data_stores.models import Tenant
+from edfi_api.data_stores.models import Tenant, Writers
 from edfi_api.model.profiles.names import LONGEST_NAME
 
 _name_of_a_profile = RegexValidator(
@@ -16,7 +16,7 @@ _name_of_a_profile = RegexValidator(
 )
 
 
-class Profile(models.Model):
+class Profile(Writers):
     """A stored profile, of a tenant or of all; `definition` is its canonical JSON."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="profiles")

@@ -20,7 +20,7 @@ from django.utils import timezone
 from oauth2_provider.generators import generate_client_id
 from oauth2_provider.models import AbstractApplication
 
-from edfi_api.data_stores.models import DataStore, Tenant
+from edfi_api.data_stores.models import DataStore, Recorded, Tenant, Writers
 from edfi_api.data_stores.tenants import refuse_taken_name, visible_to
 
 from .actions import Action
@@ -35,7 +35,7 @@ _safe_in_basic_header = RegexValidator(
 )
 
 
-class Vendor(models.Model):
+class Vendor(Recorded):
     """A maker of applications, with the namespace prefixes of its clients.
 
     Its tenant is that of its applications and clients, and never changes; None on servers without tenants.
@@ -69,7 +69,7 @@ class Vendor(models.Model):
         refuse_taken_name(self, models.Q(tenant=self.tenant_id))
 
 
-class Application(models.Model):  # type: ignore[django-manager-missing]  # that of an untyped class
+class Application(Recorded):
     """An application of a vendor, with the claim set and education organizations of its clients."""
 
     vendor = models.ForeignKey(Vendor, on_delete=models.PROTECT, related_name="applications")
@@ -125,7 +125,7 @@ class Application(models.Model):  # type: ignore[django-manager-missing]  # that
             raise ValidationError({"claim_set": f"There is no claim set {self.claim_set} for the vendor's tenant."})
 
 
-class ApiClient(AbstractApplication):  # type: ignore[misc]  # the toolkit is untyped
+class ApiClient(Writers, AbstractApplication):  # type: ignore[misc]  # the toolkit is untyped
     """A system with a key and a secret: an installation of an application. Only the hash of the secret is stored."""
 
     name = models.CharField(max_length=255, validators=[validate_name])
@@ -203,7 +203,7 @@ def _strategies(**options: Any) -> Any:
     return ArrayField(models.CharField(max_length=255), **options)
 
 
-class ResourceClaim(models.Model):
+class ResourceClaim(Recorded):
     """A resource, a service, or a domain that contains some: a node on which claim sets can grant actions."""
 
     name = models.CharField(
@@ -254,7 +254,7 @@ class DefaultStrategies(models.Model):
         return f"{self.action}: {', '.join(self.strategies)}"
 
 
-class ClaimSet(models.Model):
+class ClaimSet(Recorded):
     """A named set of grants, for the applications of a tenant; without a tenant for those of all."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True, related_name="claim_sets")

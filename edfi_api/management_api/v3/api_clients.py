@@ -133,7 +133,7 @@ class ApiClients(Collection):
 
     def reset_credential(self, request: Request, id: str) -> Response:
         """`PUT apiClients/{id}/reset-credential`"""
-        with written():
+        with self.written():
             row = self.found(integer(id), for_update=True)
             credentials = rotate_secret(row, by=self.by)
         return Response(

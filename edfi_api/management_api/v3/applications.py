@@ -140,7 +140,7 @@ class Applications(Collection):
 
     def reset_credential(self, request: Request, id: str) -> Response:
         """`PUT applications/{id}/reset-credential`: a new secret for the first client."""
-        with written():
+        with self.written():
             row = self.found(id, for_update=True)
             client = row.api_clients.order_by("pk").first()
             if client is None:

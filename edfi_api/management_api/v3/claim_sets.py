@@ -3,13 +3,14 @@
 from typing import Any, ClassVar
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.db import transaction
 from django.db.models import OuterRef, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from edfi_api.data_stores.tenants import visible_to
 from edfi_api.security.claim_set_exchange import imported
-from edfi_api.security.claim_sets import copy_claim_set, export_claim_set, replace_grants
+from edfi_api.security.claim_set_operations import copy_claim_set, export_claim_set, replace_grants
 from edfi_api.security.claims_file import Claims
 from edfi_api.security.claims_store import hold_claims, lock_claims, stored_claims
 from edfi_api.security.models import Application, ClaimSet
@@ -18,7 +19,6 @@ from edfi_api.startup import current_surface
 from .. import problems
 from ..bodies import integer, read_values
 from ..collections import ID, Collection
-from ..constraints import written
 from ..listing import Listing, exactly, number
 from ..members import NOT_EMPTY, ONE_LINE, POSITIVE, Kind, Member, Shape, at_most, is_empty, name, says
 from ..resource_claims import refused_if_invalid
@@ -82,7 +82,7 @@ class ClaimSets(Collection):
         return self.represent(row) | export_claim_set(row)
 
     def retrieve(self, request: Request, id: str) -> Response:
-        with written():
+        with transaction.atomic():
             hold_claims()
             return super().retrieve(request, id)
 
@@ -108,7 +108,7 @@ class ClaimSets(Collection):
     def copy(self, request: Request) -> Response:
         """`POST claimSets/copy`"""
         values = self.values_of_copy()
-        with written(self.refusals):
+        with self.written(self.refusals):
             lock_claims()
             original = self.rows().filter(pk=values["originalId"]).first()
             if original is None:
@@ -120,7 +120,7 @@ class ClaimSets(Collection):
 
     def import_(self, request: Request) -> Response:
         """`POST claimSets/import`: a new claim set, or new grants for the one of the name."""
-        with written(self.refusals):
+        with self.written(self.refusals):
             # Before anything is read: no concurrent change of claims gets lost.
             lock_claims()
             claims = stored_claims(self.tenant)

@@ -17,7 +17,6 @@ from edfi_api.data_stores.stores import create_data_store, remove_data_store, se
 from .. import problems
 from ..bodies import integer, read_values
 from ..collections import ID, Collection
-from ..constraints import written
 from ..listing import Listing, exactly, number
 from ..masking import LONGEST, UNCHANGED, changed_connection, masked
 from ..members import Kind, Member, Shape, at_most, name, says
@@ -138,6 +137,6 @@ class DataStores(Collection):
         """`PUT dataStores/{id}/state`"""
         number_ = integer(id)
         values = read_values(request._request, self.shape_of_state)
-        with written():
+        with self.written():
             set_state(self.found(number_, for_update=True), State(values["state"]), by=self.by)
         return self.changed()

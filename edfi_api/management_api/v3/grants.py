@@ -13,7 +13,6 @@ from edfi_api.startup import current_surface
 
 from .. import problems
 from ..bodies import integer, read_values
-from ..constraints import written
 from ..members import NOT_EMPTY, POSITIVE, Kind, Member, Shape
 from .claim_sets import ClaimSets
 
@@ -38,7 +37,7 @@ class Grants(ClaimSets):
         number = integer(id)
         values = read_values(request._request, self.shape_of_grant)
         actions = _actions(values["resourceClaimActions"])
-        with written():
+        with self.written():
             row = self.locked(number)
             claim = ResourceClaim.objects.filter(pk=values["resourceClaimId"]).first()
             if claim is None:
@@ -50,7 +49,7 @@ class Grants(ClaimSets):
         """`PUT …/resourceClaimActions/{claim}`"""
         number, of_claim = integer(id), integer(claim_id)
         actions = _actions(read_values(request._request, self.shape_of_actions)["resourceClaimActions"])
-        with written():
+        with self.written():
             row = self.locked(number)
             self._grant_on(row, of_claim)
             self._grant(row, of_claim, actions)
@@ -59,7 +58,7 @@ class Grants(ClaimSets):
     def remove_grant(self, request: Request, id: str, claim_id: str) -> Response:
         """`DELETE …/resourceClaimActions/{claim}`"""
         number, of_claim = integer(id), integer(claim_id)
-        with written():
+        with self.written():
             row = self.locked(number)
             self._grant_on(row, of_claim).delete()
         return self.granted(row.pk)
@@ -74,7 +73,7 @@ class Grants(ClaimSets):
             raise problems.invalid_data({"ActionName": ["ActionName doesn't exist."]})
         if unknown := unknown_for(action, names, current_surface()):
             raise problems.invalid_data({"AuthorizationStrategies": [f"{each} doesn't exist." for each in unknown]})
-        with written():
+        with self.written():
             row = self.locked(number)
             grant = self._grant_on(row, of_claim)
             if action not in grant.actions:
@@ -87,7 +86,7 @@ class Grants(ClaimSets):
     def reset(self, request: Request, id: str, claim_id: str) -> Response:
         """`POST …/resourceClaimActions/{claim}/resetAuthorizationStrategies`"""
         number, of_claim = integer(id), integer(claim_id)
-        with written():
+        with self.written():
             row = self.locked(number)
             self._grant_on(row, of_claim).overrides.all().delete()
         return self.granted(row.pk)

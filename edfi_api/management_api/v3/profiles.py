@@ -88,7 +88,7 @@ class Profiles(Collection):
         """With `?verbose=true` what was found about the definition is answered too."""
         values = _named_alike(read_values(request._request, self.shape))
         row = Profile(tenant=self.tenant)
-        with written():
+        with self.written():
             self.store(row, values, f"Profile '{values['name']}' already exists.")
             notices = _notices(row.name, definition_of(values["definition"]))
             is_verbose = request.query_params.get("verbose", "").lower() == "true"

@@ -19,7 +19,6 @@ from edfi_api.startup import current_surface
 
 from .. import problems
 from ..bodies import integer, read_values
-from ..constraints import written
 from ..members import Kind, Member, name
 from ..views import ManagementView, base_address
 from .hierarchy import ResourceClaimsView
@@ -39,7 +38,7 @@ class ResourceClaimsList(ResourceClaimsView):
 
     def post(self, request: Request) -> Response:
         values = read_values(request._request, _SHAPE)
-        with written(_REFUSALS):
+        with self.written(_REFUSALS):
             row = _stored(ResourceClaim(), values)
             self.audit("resource claim created", id=row.pk)
         location = f"{base_address(request._request)}/v3/resourceClaims/{row.pk}"
@@ -54,14 +53,14 @@ class ResourceClaimItem(ResourceClaimsView):
     def put(self, request: Request, id: str) -> Response:
         number = integer(id)
         values = read_values(request._request, self.shape_of_put, number)
-        with written(_REFUSALS):
+        with self.written(_REFUSALS):
             _stored(self._locked(number), values)
             self.audit("resource claim changed", id=number)
         return Response(status=204)
 
     def delete(self, request: Request, id: str) -> Response:
         number = integer(id)
-        with written():
+        with self.written():
             row = self._locked(number)
             if row.name in claims_of_resources(current_surface()):
                 raise problems.dependent_item(_SERVED)
@@ -119,7 +118,7 @@ class ClaimsImportView(ManagementView):
         claims = _read(request)
         is_rehearsal = request.query_params.get("dryRun", "").lower() == "true"
         try:
-            with written():
+            with self.written():
                 change = load(claims, self.by, tenant=self.tenant, is_rehearsal=is_rehearsal)
         except (UnknownClaims, NotOfTheTenant) as error:
             raise problems.invalid_data({"$": [str(error)]}) from None

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -22,6 +23,8 @@ from oauth2_provider.models import get_access_token_model
 
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.models import DataStore
+from edfi_api.logs.attribution import attribute_to
+from edfi_api.operation.administration.recorded import admin_user
 from edfi_api.refusals.models import SubmissionHour
 
 from ..clients import Credentials, disable_client, new_secret, rotate_secret
@@ -118,8 +121,6 @@ class ApiClientAdmin(OneByOneAdmin):
         "named_organizations",
         "prefixes",
         "last_use",
-        "created",
-        "updated",
     ]
     actions = ["disable"]
     # The toolkit's pages about applications are not served.
@@ -185,15 +186,19 @@ class ApiClientAdmin(OneByOneAdmin):
         if request.method != "POST":
             context = {"client": client, "cache_seconds": api_settings.TOKEN_CACHE_SECONDS}
             return self._page(request, "rotate_secret", f"Rotate the secret of {client}", context)
-        credentials = rotate_secret(client, by=None)
+        with transaction.atomic():
+            attribute_to(admin_user(request))
+            credentials = rotate_secret(client, by=None)
         self.log_change(request, client, "Rotated the secret.")
         return self._shown_once(request, client, credentials)
 
     @admin.action(description="Disable selected API clients", permissions=["change"])
     def disable(self, request: HttpRequest, queryset: QuerySet[ApiClient]) -> None:
-        for client in queryset:
-            disable_client(client, by=None)
-            self.log_change(request, client, "Disabled.")
+        with transaction.atomic():
+            attribute_to(admin_user(request))
+            for client in queryset:
+                disable_client(client, by=None)
+                self.log_change(request, client, "Disabled.")
         self.message_user(request, "They get no more tokens, and those they have are void.")
 
     @admin.display(ordering="external_identity__value")

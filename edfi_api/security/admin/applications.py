@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from edfi_api.model.profiles.checking import ProfileChecker
+from edfi_api.operation.administration.recorded import admin_user
 from edfi_api.profiles.assignment_form import ApplicationForm
 from edfi_api.profiles.loading import assign_profiles, notices
 from edfi_api.profiles.models import Profile
@@ -17,7 +18,7 @@ from ..models import ApiClient, Application
 from ..organization_names import data_stores_of
 from ..remarks import remarks
 from .organizations import named_organizations, unknown_organizations
-from .pages import OneByOneAdmin, admin_user
+from .pages import OneByOneAdmin
 
 
 class ApiClientInline(admin.TabularInline):  # type: ignore[type-arg]

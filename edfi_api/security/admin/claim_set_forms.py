@@ -11,7 +11,7 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.startup import current_surface
 
 from ..claim_set_exchange import InvalidResourceClaims, MalformedResourceClaims, imported, objects
-from ..claim_sets import copy_claim_set, replace_grants
+from ..claim_set_operations import copy_claim_set, replace_grants
 from ..claims_store import stored_claims
 from ..models import ClaimSet
 

@@ -15,13 +15,15 @@ from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 
 from edfi_api.data_stores.admin import TenantOwnedAdmin
+from edfi_api.logs.attribution import attribute_to
+from edfi_api.operation.administration.recorded import admin_user
 
 from ..actions import Action
-from ..claim_sets import export_claim_set
+from ..claim_set_operations import export_claim_set
 from ..claims_store import hold_claims, lock_claims
 from ..models import ClaimSet, Grant
 from .claim_set_forms import CopyForm, ImportForm
-from .pages import OneByOneAdmin, admin_user, links
+from .pages import OneByOneAdmin, links
 from .strategies import OverridingStrategiesInline
 
 
@@ -101,6 +103,7 @@ class ClaimSetAdmin(TenantOwnedAdmin, OneByOneAdmin):
         if not self.has_make_permission(request):
             raise PermissionDenied
         if request.method == "POST":
+            attribute_to(admin_user(request))
             lock_claims()
         original = get_object_or_404(ClaimSet, pk=pk)
         form = CopyForm(request.POST or None, initial={"tenant": original.tenant_id})
@@ -117,6 +120,7 @@ class ClaimSetAdmin(TenantOwnedAdmin, OneByOneAdmin):
         if not self.has_make_permission(request):
             raise PermissionDenied
         if request.method == "POST":
+            attribute_to(admin_user(request))
             lock_claims()
         may_replace = request.user.has_perms(["security.change_claimset", "security.change_grant"])
         form = ImportForm(request.POST or None, request.FILES or None, may_replace=may_replace)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import admin
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db.models import Field
@@ -10,6 +9,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+
+from edfi_api.operation.administration.recorded import RecordedAdmin
 
 
 class CheckedItems:
@@ -24,17 +25,11 @@ class CheckedItems:
         return field
 
 
-# Django's classes take no type arguments at run time.
-class OneByOneAdmin(CheckedItems, admin.ModelAdmin):  # type: ignore[type-arg]
+class OneByOneAdmin(CheckedItems, RecordedAdmin):
     """No bulk deletion: each row is deleted on a page that lists its dependent rows, and each deletion is logged."""
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
-
-
-def admin_user(request: HttpRequest) -> str:
-    """How the audit log names the user of a request."""
-    return f"admin:{request.user.get_username()}"
 
 
 def links(rows: Any, model: str) -> SafeString:

@@ -1,0 +1,12 @@
+"""Who is responsible for what a transaction writes: the columns `created_by` and `modified_by` of the control database.
+
+A trigger (edfi_api/data_stores/sql/0003_writers.sql) fills them with what is named here, or `command`.
+"""
+
+from django.db import connection
+
+
+def attribute_to(by: str) -> None:
+    """Name the user or client for the rest of this transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('meadowlark.writer', %s, true)", [by])

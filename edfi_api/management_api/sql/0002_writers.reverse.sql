@@ -1,0 +1,1 @@
+DROP TRIGGER writer_is_noted ON management_api_managementclient;
