@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
 from django.contrib.auth.models import User
-from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.api.test_links_of_the_admin import kind_of, row_in_every_table  # noqa: F401  A fixture.
@@ -47,6 +46,6 @@ def _crawl(window: WebDriver, server: str) -> tuple[set[str], list[str]]:
         status = window.execute_script("return performance.getEntriesByType('navigation')[0].responseStatus")
         wrong += [f"{address}: {status}"] if status != 200 else []
         wrong += [f"{address}: {each}" for each in complaints(window)]
-        links = (link.get_attribute("href") or "" for link in window.find_elements(By.CSS_SELECTOR, "a[href]"))
+        links = window.execute_script("return Array.from(document.querySelectorAll('a[href]'), link => link.href)")
         waiting.extend(urldefrag(link).url for link in links if link.startswith(f"{server}/"))
     return visited, wrong
