@@ -9,7 +9,7 @@ from django.db.models.expressions import Func, Value
 from django.db.models.fields.json import KT
 from django.http import HttpRequest
 
-from descriptors.models import Descriptor
+from descriptors.models import Descriptor, of_descriptors, stored_descriptors
 from edfi_api.model.metaed.model import DESCRIPTOR_SUFFIX
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
@@ -25,11 +25,8 @@ class AuthorityFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
         authority = Func(KT("body__namespace"), Value(r"^\w+://[^/]+"), function="substring", output_field=TextField())
-        found = (
-            Descriptor.objects.using(shown_in(request).using)
-            .annotate(authority=authority)
-            .values_list("authority", flat=True)
-        )
+        shown = stored_descriptors(shown_in(request).using)
+        found = shown.annotate(authority=authority).values_list("authority", flat=True)
         return [(name, name) for name in found.distinct().order_by("authority")[:_AUTHORITIES_SHOWN] if name]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Descriptor]) -> QuerySet[Descriptor]:
@@ -45,7 +42,8 @@ class TypeFilter(admin.SimpleListFilter):
     parameter_name = "type"
 
     def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        types = Descriptor.objects.using(shown_in(request).using).values_list("resource_type_id", "resource_type__name")
+        shown = stored_descriptors(shown_in(request).using)
+        types = shown.values_list("resource_type_id", "resource_type__name")
         return [
             (str(number), name.removesuffix(DESCRIPTOR_SUFFIX)) for number, name in types.distinct().order_by(*_BY_TYPE)
         ]
@@ -70,6 +68,9 @@ class DescriptorAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     ordering = ["resource_type__name", "natural_key"]
     fields = ["descriptor", "namespace", "code_value", "short_description", "description", "last_modified_at"]
     readonly_fields = ["descriptor", "namespace", "code_value", "short_description", "description"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Descriptor]:
+        return of_descriptors(super().get_queryset(request))
 
     @admin.display
     def descriptor(self, descriptor: Descriptor) -> str:

@@ -28,6 +28,7 @@ from edfi_api.startup import current_surface
 from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
 from meadowlark import garbage_collection
+from tests.databases import ALL, DOCUMENTS
 from tests.factories import DocumentFactory
 from tests.homes import copy_home, make_prepared_home
 from tests.logs import Log
@@ -185,7 +186,7 @@ def api_without_check(db, insert_client: Callable[[], str]) -> ApiTestClient:
 def api(api_without_check: ApiTestClient, preparers: Preparers) -> Iterator[ApiTestClient]:
     """The same; whatever the test wrote, bodies and rows must agree at its end."""
     yield api_without_check
-    assert list(disagreements(preparers, "default")) == []
+    assert list(disagreements(preparers, DOCUMENTS)) == []
 
 
 @pytest.fixture
@@ -230,10 +231,11 @@ def served_in_module(django_db_setup, django_db_blocker):
 
     @contextmanager
     def serve(served: Served) -> Iterator[Served]:
-        with django_db_blocker.unblock(), transaction.atomic():
+        with django_db_blocker.unblock(), transaction.atomic(), transaction.atomic(using=DOCUMENTS):
             with served.instead():
                 yield served
-            transaction.set_rollback(True)
+            for alias in ALL:
+                transaction.set_rollback(True, using=alias)
 
     return serve
 

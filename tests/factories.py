@@ -13,6 +13,7 @@ from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName, Su
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.requests import WriteRequest
+from tests.databases import DOCUMENTS
 
 DATE = "2025-08-20"
 SCHOOL_YEAR = 2026
@@ -23,14 +24,14 @@ STUDENT = {
     "birthDate": "2010-02-03",
 }
 
-# The URIs of descriptors in the default database.
-STORED_URIS = partial(stored_uris, using="default")
+# The URIs of descriptors in the database of the tests' documents.
+STORED_URIS = partial(stored_uris, using=DOCUMENTS)
 
 
 class DocumentFactory:
     """Bodies of one surface, and the documents they refer to, which are stored in the database `using`."""
 
-    def __init__(self, surface: Surface, using: str = "default") -> None:
+    def __init__(self, surface: Surface, using: str = DOCUMENTS) -> None:
         self._using = using
         self.surface = surface
         self._preparers = Preparers(surface)

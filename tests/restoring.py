@@ -5,7 +5,9 @@ again. This empties only the tables that a test changed, and copies back what `m
 """
 
 from django.contrib.contenttypes.models import ContentType
-from django.db import connection
+from django.db import connections
+
+from tests.databases import ALL
 
 _REMEMBER = """
 CREATE SCHEMA restoring;
@@ -81,12 +83,14 @@ END $$;
 
 def remember_what_migrate_left() -> None:
     """To be called once, before a test commits."""
-    with connection.cursor() as cursor:
-        cursor.execute(_REMEMBER)
+    for alias in ALL:
+        with connections[alias].cursor() as cursor:
+            cursor.execute(_REMEMBER)
 
 
 def restore_what_migrate_left() -> None:
     """Waits for transactions that are still open; sequences go on."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT restoring.restore()")
+    for alias in ALL:
+        with connections[alias].cursor() as cursor:
+            cursor.execute("SELECT restoring.restore()")
     ContentType.objects.clear_cache()

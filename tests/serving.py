@@ -23,6 +23,7 @@ from edfi_api.model.surface.resource import Surface
 from edfi_api.security.bundled_claims import fill_claims
 from edfi_api.startup import Compilation, compilation_of
 from edfi_api.storage import resource_types
+from tests.databases import DOCUMENTS
 from tests.factories import DocumentFactory
 
 STANDARDS = ("3.3.1-b", "5.2")
@@ -75,15 +76,15 @@ class Served:
     @contextmanager
     def instead(self) -> Iterator[None]:
         """Serve this surface within the context, in the transaction of the test."""
-        is_numbered = self.surface.by_name.keys() <= resource_types.numbers("default").keys()
+        is_numbered = self.surface.by_name.keys() <= resource_types.numbers(DOCUMENTS).keys()
         if not is_numbered:
-            resource_types.synchronise(self.surface.resources, "default")
-            key_fields.synchronise(self.surface.resources, "default")
+            resource_types.synchronise(self.surface.resources, DOCUMENTS)
+            key_fields.synchronise(self.surface.resources, DOCUMENTS)
             fill_claims(self.surface)
         with override_settings(ROOT_URLCONF=self.urls):
             yield
         if not is_numbered:
-            resource_types.synchronise((), "default")  # Clears the cache: the numbers are rolled back.
+            resource_types.synchronise((), DOCUMENTS)  # Clears the cache: the numbers are rolled back.
 
 
 @cache

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from descriptors.loading.bundled import bundled_descriptors
-from descriptors.models import Descriptor
+from descriptors.models import stored_descriptors
 from edfi_api.loading.bulk import Candidate
 from edfi_api.loading.interchange.loading import load_candidates, load_interchange
 from edfi_api.loading.interchange.results import LoadResult, RefusalHandler
@@ -25,8 +25,8 @@ def load_bundled(surface: Surface, folder: Path, on_refusal: RefusalHandler, usi
 
 
 def _missing(candidates: Iterable[Candidate[str]], result: LoadResult, using: str) -> Iterator[Candidate[str]]:
-    stored = Descriptor.objects.using(using)
-    known = {(name, key.lower()) for name, key in stored.values_list("resource_type__name", "natural_key")}
+    stored = stored_descriptors(using).values_list("resource_type__name", "natural_key")
+    known = {(name, key.lower()) for name, key in stored}
     for candidate in candidates:
         name = candidate.resource.name
         uri = f"{candidate.body['namespace']}#{candidate.body['codeValue']}"

@@ -5,7 +5,6 @@ from datetime import date
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -14,6 +13,7 @@ from edfi_api.models import Document, ResourceType
 from edfi_api.operation.administration import overview, read_only, related_links
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
+from tests.databases import connection
 
 LIST = "/admin/edfi_api/document/"
 

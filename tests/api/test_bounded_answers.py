@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.documents.limits import MOST_REFERENCES, MOST_VALUES
+from tests.databases import connection
 
 STUDENT = {"studentUniqueId": "1", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 THERE_ARE_MORE = ["Only the first 100 are listed; there are more."]

@@ -4,9 +4,9 @@ import io
 import logging
 
 import pytest
-from django.db import connection
 
 from meadowlark.correlation import CorrelationIdFilter
+from tests.databases import connection
 
 
 @pytest.fixture

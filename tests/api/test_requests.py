@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from tests.conftest import item_path
+from tests.databases import connection
 from tests.factories import STUDENT
 
 SOME_ID = "01a1fddd-f0aa-7623-8e9f-0e09a8ec83a9"

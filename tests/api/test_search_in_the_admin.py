@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.utils import timezone
 
 from edfi_api.models import Document, ResourceType
 from edfi_api.operation.administration.document_filters import first_version_since
 from edfi_api.operation.administration.name_search import name_members
 from tests.api.test_admin import LIST, client_of
+from tests.databases import DOCUMENTS, connection
 from tests.factories import STUDENT
 from tests.refusals.conftest import client_id
 from tests.refusals.test_recording import PERIOD, store_school
@@ -87,7 +87,7 @@ def test_the_first_version_since_a_time_is_found_by_halving(api):
     versions = list(Document.objects.order_by("change_version").values_list("change_version", "last_modified_at"))
     student = number_of("Student")
 
-    found = [first_version_since(student, moment, "default") for _, moment in versions[-5:]]
+    found = [first_version_since(student, moment, DOCUMENTS) for _, moment in versions[-5:]]
 
     own = [version for version, _ in versions[-5:]]
     assert all(low < at_most for low, at_most in zip([-1, *own], found, strict=False))

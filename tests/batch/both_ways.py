@@ -4,13 +4,12 @@ import json
 from typing import Any
 from uuid import uuid4
 
-from django.db import connection
-
 from edfi_api.models import Document
 from edfi_api.storage.integrity import disagreements
 from tests.batch.conftest import BatchClient, parts
 from tests.bulk.both_ways import rolled_back, stored
 from tests.conftest import ApiTestClient
+from tests.databases import DOCUMENTS, connection
 
 _MISSING = str(uuid4())
 _LINKS = """
@@ -91,7 +90,7 @@ def _comparable(problem: dict[str, Any] | None) -> Any:
 
 
 def tables(preparers) -> Any:
-    assert list(disagreements(preparers, "default")) == []
+    assert list(disagreements(preparers, DOCUMENTS)) == []
     with connection.cursor() as cursor:
         cursor.execute(_LINKS)
         return stored(), cursor.fetchall()

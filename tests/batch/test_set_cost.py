@@ -1,12 +1,12 @@
 """What batches cost: a set with its rows, not with their square, and a batch of one what the single request costs."""
 
 import pytest
-from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.storage.driver import execution
 from tests.batch.conftest import enrolment, student
 from tests.batch.generated import start
+from tests.databases import connection
 
 ROWS = 400
 # Earlier tests leave statistics and files of other sizes, from which PostgreSQL estimates the number of rows.

@@ -4,7 +4,6 @@ import re
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -13,6 +12,7 @@ from edfi_api.models import Document
 from edfi_api.operation.administration import read_only
 from edfi_api.security.models import ApiClient
 from tests.conftest import ApiTestClient, item_path, new_token
+from tests.databases import connection
 from tests.factories import STUDENT
 
 LIST = "/admin/change_queries/deleteddocument/"

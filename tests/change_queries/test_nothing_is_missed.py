@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from edfi_api.changes.change_queries.versions import newest_change_version
 from edfi_api.loading.bulk import Candidate, write_documents
@@ -23,6 +23,7 @@ from edfi_api.storage import store
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
 from tests.change_queries.conftest import ChangeQueries
 from tests.concurrency.concurrently import at_once, in_background
+from tests.databases import DOCUMENTS, connection
 from tests.factories import STORED_URIS
 
 SCHOOL = 1008
@@ -55,7 +56,7 @@ class Writer:
                 self.act_in_one_transaction()
 
     def act_in_one_transaction(self):
-        with suppress(RolledBack), transaction.atomic():
+        with suppress(RolledBack), transaction.atomic(using=DOCUMENTS):
             for _ in range(self.random.randint(1, 5)):
                 self.act()
                 time.sleep(self.random.random() ** 4 * 0.1)
@@ -67,14 +68,14 @@ class Writer:
 
     def post(self):
         store.upsert(
-            WriteRequest(self.preparers[self.resource.name].prepare_new(self.body(), STORED_URIS), using="default")
+            WriteRequest(self.preparers[self.resource.name].prepare_new(self.body(), STORED_URIS), using=DOCUMENTS)
         )
 
     def load(self):
         list(write_documents(Candidate.of(self.resource, self.body(), "") for _ in range(3)))
 
     def roll_back(self):
-        with suppress(RolledBack), transaction.atomic():
+        with suppress(RolledBack), transaction.atomic(using=DOCUMENTS):
             self.post()
             raise RolledBack
 
@@ -85,11 +86,11 @@ class Writer:
                 incoming = self.preparers[self.resource.name].prepare_replacement(
                     body | {"id": str(found)}, found, STORED_URIS
                 )
-                store.update(WriteRequest(incoming, using="default"), found, self.preparers)
+                store.update(WriteRequest(incoming, using=DOCUMENTS), found, self.preparers)
 
     def delete(self):
         if found := self.any_document():
-            store.delete(DeleteRequest(self.resource, found, using="default"))
+            store.delete(DeleteRequest(self.resource, found, using=DOCUMENTS))
 
     def body(self) -> dict[str, Any]:
         return {
@@ -193,7 +194,7 @@ _VERSIONS = "SELECT change_version FROM document_change WHERE change_version BET
 def test_every_version_is_visible_when_its_window_is_read(transactional_db):
     """Hundreds of windows a second, with more writers than processors."""
     transactions = int(40 * SECONDS)
-    read, rounds, next_version = [], 0, newest_change_version("default") + 1
+    read, rounds, next_version = [], 0, newest_change_version(DOCUMENTS) + 1
 
     with ExitStack() as sessions:
         writers = [
@@ -233,14 +234,14 @@ TAKE = "SELECT next_change_version()"
 
 
 def test_the_newest_version_stays_below_those_of_a_running_transaction(another):
-    before = newest_change_version("default")
+    before = newest_change_version(DOCUMENTS)
     with another.transaction():
         (slow,) = another.execute(TAKE).fetchone()
         connection.cursor().execute(TAKE)
 
-        assert before <= newest_change_version("default") < slow
+        assert before <= newest_change_version(DOCUMENTS) < slow
 
-    assert newest_change_version("default") > slow
+    assert newest_change_version(DOCUMENTS) > slow
 
 
 def test_the_newest_version_stays_below_the_oldest_of_many_transactions(another):
@@ -248,7 +249,7 @@ def test_the_newest_version_stays_below_the_oldest_of_many_transactions(another)
         (first,) = another.execute(TAKE).fetchone()
         another.execute("SELECT next_change_version() FROM generate_series(1, 20000)")
 
-        assert newest_change_version("default") < first
+        assert newest_change_version(DOCUMENTS) < first
         locks = another.execute(
             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
         ).fetchone()
@@ -260,10 +261,10 @@ def test_a_rolled_back_savepoint_does_not_hold_the_newest_version(another):
         with suppress(RolledBack), another.transaction():
             (rolled_back,) = another.execute(TAKE).fetchone()
             raise RolledBack
-        assert newest_change_version("default") >= rolled_back
+        assert newest_change_version(DOCUMENTS) >= rolled_back
 
         (slow,) = another.execute(TAKE).fetchone()
-        assert newest_change_version("default") < slow
+        assert newest_change_version(DOCUMENTS) < slow
 
 
 def test_versions_from_before_a_savepoint_hold_the_newest_version(another):
@@ -273,7 +274,7 @@ def test_versions_from_before_a_savepoint_hold_the_newest_version(another):
             another.execute(TAKE)
             raise RolledBack
 
-        assert newest_change_version("default") < slow
+        assert newest_change_version(DOCUMENTS) < slow
 
 
 def test_a_killed_session_does_not_hold_the_newest_version(another):
@@ -282,17 +283,17 @@ def test_a_killed_session_does_not_hold_the_newest_version(another):
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [another.info.backend_pid])
 
-    assert newest_change_version("default") >= slow
+    assert newest_change_version(DOCUMENTS) >= slow
 
 
 def test_unrelated_locks_do_not_hold_the_newest_version(another):
     """Advisory locks of other programs, with keys of one number and of two."""
     connection.cursor().execute(TAKE)
-    newest = newest_change_version("default")
+    newest = newest_change_version(DOCUMENTS)
     with another.transaction():
         another.execute("SELECT pg_advisory_xact_lock_shared(1), pg_advisory_xact_lock(17773, 1)")
 
-        assert newest_change_version("default") == newest
+        assert newest_change_version(DOCUMENTS) == newest
 
 
 def test_a_read_only_transaction_does_not_hold_the_newest_version(another):
@@ -300,7 +301,7 @@ def test_a_read_only_transaction_does_not_hold_the_newest_version(another):
         another.execute("SELECT * FROM document")
         (version,) = connection.cursor().execute(TAKE).fetchone()
 
-        assert newest_change_version("default") >= version
+        assert newest_change_version(DOCUMENTS) >= version
 
 
 def test_reported_versions_are_on_disk(another):

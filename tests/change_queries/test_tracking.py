@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.changes.change_queries.key_fields import synchronise
@@ -13,6 +12,7 @@ from edfi_api.models import Document, ResourceType
 from edfi_api.security.models import ApiClient
 from edfi_api.storage.stored import Outcome
 from tests.conftest import item_path
+from tests.databases import DOCUMENTS, connection
 from tests.factories import STUDENT
 
 
@@ -201,9 +201,9 @@ def test_key_fields_follow_the_surface(surface, db):
     KeyField.objects.filter(resource_type=school).update(path=["formerlySchoolId"])
     KeyField.objects.create(resource_type_id=school, name="outdated", path=["outdated"], ignores_case=False)
 
-    synchronise(surface.resources, "default")
+    synchronise(surface.resources, DOCUMENTS)
 
     assert key_fields() == right
     with CaptureQueriesContext(connection) as queries:
-        synchronise(surface.resources, "default")
+        synchronise(surface.resources, DOCUMENTS)
     assert not [query for query in queries if query["sql"].startswith(("INSERT", "DELETE"))]

@@ -16,12 +16,14 @@ from django.core.management import call_command
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from edfi_api.changes.change_queries import key_fields
 from edfi_api.data_stores import databases
 from edfi_api.data_stores.connection_strings import destination
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import create_data_store
 from edfi_api.model.surface.resource import Surface
 from edfi_api.security.models import ApiClient
+from edfi_api.storage import data_store
 from meadowlark.embedded_postgres import VOLATILE, EmbeddedPostgres
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
@@ -191,3 +193,13 @@ def client_of(db: None) -> Callable[..., StoreClient]:
 def documents_of(surface: Surface) -> Callable[[str], DocumentFactory]:
     """The factory of documents of a database, by its alias."""
     return lambda alias: DocumentFactory(surface, alias)
+
+
+def renumber(alias: str, surface: Surface) -> None:
+    """Give the resources of a database other numbers; it must not have documents."""
+    with connections[alias].cursor() as cursor:
+        cursor.execute("DELETE FROM key_field")
+        cursor.execute("UPDATE resource_type SET id = -id")
+        cursor.execute("UPDATE resource_type SET id = 5000 + id")
+    data_store.discard(alias)
+    key_fields.synchronise(surface.resources, alias)

@@ -7,12 +7,15 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from edfi_api.changes.change_queries.models import ChangeConsumer
+from edfi_api.changes.change_stream.models import DeadLetter
 from edfi_api.data_stores.encryption import decrypt
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import create_data_store, set_connection
 from edfi_api.data_stores.tenants import create_tenant
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
+from tests.data_stores.conftest import renumber
 from tests.ports import free_port
 
 DOCUMENTS, DELETED = "/admin/edfi_api/document/", "/admin/change_queries/deleteddocument/"
@@ -96,6 +99,35 @@ def test_search_filters_and_pages_are_of_the_chosen_data_store(two, admin):
     assert "Student | " in page
     index = _text(admin.get("/admin/"))
     assert "Berta" in index and "Anna" not in index
+
+
+def test_descriptors_are_found_where_resources_have_other_numbers(configured, make_store, client_of, admin, surface):
+    configured("schoolYear")
+    store = make_store("2027", schoolYear="2027")
+    api = client_of(store).at("/2027")
+    assert api.get("/students").json() == []
+    renumber(f"store_{store.pk}_1", surface)
+    descriptor = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "Z", "shortDescription": "Zeta"}
+    assert api.post("/sexDescriptors", descriptor).status_code == 201
+
+    page = _text(admin.get("/admin/descriptors/descriptor/", {"store": store.pk}))
+
+    assert "Zeta" in page
+
+
+def test_the_front_page_shows_the_state_of_the_chosen_data_store(two, admin):
+    (first, second), _ = two
+    DeadLetter.objects.using(f"store_{second.pk}_1").create(
+        handler="h", change_version=1, resource="r", natural_key="k", change="{}", error="e", attempts=1
+    )
+    ChangeConsumer.objects.using(f"store_{second.pk}_1").create(name="lake", change_version=2**40)
+
+    of_first = _text(admin.get("/admin/", {"store": first.pk}))
+    of_second = _text(admin.get("/admin/", {"store": second.pk}))
+
+    assert ("Consumer lake" in of_first, "Consumer lake" in of_second) == (False, True)
+    dead_letters = re.compile(r"Dead letters(?:</a>)?</th>\s*<td>(\d+)</td>")
+    assert [dead_letters.search(page)[1] for page in (of_first, of_second)] == ["0", "1"]
 
 
 def test_deletions_and_restorations_are_in_the_chosen_data_store(two, admin, log, django_capture_on_commit_callbacks):

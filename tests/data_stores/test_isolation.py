@@ -3,9 +3,9 @@
 import pytest
 from django.db import connections
 
-from edfi_api.changes.change_queries import key_fields
 from edfi_api.model.surface.resource import ResourceName
-from edfi_api.storage import data_store, resource_types
+from edfi_api.storage import resource_types
+from tests.data_stores.conftest import renumber
 
 STUDENTS = "/students"
 ASSOCIATIONS = "/studentSchoolAssociations"
@@ -141,7 +141,7 @@ def test_related_documents_lie_in_the_same_store(years, association):
 
 
 def test_resources_have_numbers_of_their_own_in_each(surface, years, aliases, request):
-    _renumber(aliases[1], surface)
+    renumber(aliases[1], surface)
     association = request.getfixturevalue("association")
     name = ResourceName("Ed-Fi", "StudentSchoolAssociation")
 
@@ -157,15 +157,6 @@ def test_resources_have_numbers_of_their_own_in_each(surface, years, aliases, re
 
 def test_databases_with_the_same_numbers_share_their_memory(years, aliases):
     assert resource_types.numbers(aliases[0]) is resource_types.numbers(aliases[1])
-
-
-def _renumber(alias, surface):
-    with connections[alias].cursor() as cursor:
-        cursor.execute("DELETE FROM key_field")
-        cursor.execute("UPDATE resource_type SET id = -id")
-        cursor.execute("UPDATE resource_type SET id = 5000 + id")
-    data_store.discard(alias)
-    key_fields.synchronise(surface.resources, alias)
 
 
 def test_descriptors_are_spelt_as_in_their_own_store(years, association):

@@ -2,7 +2,6 @@
 
 import orjson
 import pytest
-from django.db import connection
 from openapi_schema_validator import OAS30ReadValidator
 
 from edfi_api.profiles.loading import assign_profiles, read_definitions, store_profiles
@@ -10,6 +9,7 @@ from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from edfi_api.security.models import Application
 from tests.conftest import ApiTestClient, http, item_path, new_token
+from tests.databases import connection
 from tests.factories import STUDENT
 from tests.profiles.definitions import profile_xml
 from tests.refusals.test_recording import PERIOD, store_school

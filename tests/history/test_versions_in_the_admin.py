@@ -2,12 +2,12 @@
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.models import Document
 from tests.api.test_admin import client_of
 from tests.conftest import item_path
+from tests.databases import connection
 from tests.factories import STUDENT
 from tests.history.test_history import changed, history
 from tests.refusals.test_recording import PERIOD, store_school

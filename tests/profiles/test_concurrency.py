@@ -9,6 +9,7 @@ from edfi_api.models import Document
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
 from tests.concurrency.test_round_trips import statements_sent
 from tests.conftest import item_path
+from tests.databases import DOCUMENTS
 from tests.profiles.conftest import ClientOf, Store
 
 STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
@@ -50,7 +51,7 @@ def test_a_merge_starts_over_behind_a_concurrent_writer(committing_api, client, 
         return client.post("/students", sent) if by_key else client.put(path, sent)
 
     try:
-        with transaction.atomic():
+        with transaction.atomic(using=DOCUMENTS):
             committing_api.put(path, with_id(path, middleName="Eve", lastSurname="Ruiz"))
             running = in_background(merge)
             wait_until_one_waits_for_us(running)
@@ -66,7 +67,7 @@ def test_a_merge_starts_over_behind_a_concurrent_writer(committing_api, client, 
 def test_if_match_keeps_its_promise_behind_a_concurrent_writer(committing_api, client, path) -> None:
     """Even if the other writer has changed nothing but what the profile hides."""
     tag = client.get(path)["ETag"]
-    with transaction.atomic():
+    with transaction.atomic(using=DOCUMENTS):
         committing_api.put(path, with_id(path, middleName="Eve"))
         running = in_background(lambda: client.put(path, with_id(path, firstName="May"), HTTP_IF_MATCH=tag))
         wait_until_one_waits_for_us(running)
@@ -77,7 +78,7 @@ def test_if_match_keeps_its_promise_behind_a_concurrent_writer(committing_api, c
 
 def test_a_merge_behind_a_delete_creates_or_finds_nothing(committing_api, client, path) -> None:
     new = {name: value for name, value in with_id(path).items() if name != "id"}
-    with transaction.atomic():
+    with transaction.atomic(using=DOCUMENTS):
         committing_api.delete(path)
         put = in_background(lambda: client.put(path, with_id(path, firstName="May")))
         wait_until_one_waits_for_us(put)
@@ -129,7 +130,7 @@ def test_a_merge_and_a_key_change_of_a_hidden_target(
     client = client_of("Part")
     sent = schedule | {"totalInstructionalTime": 5, "id": path.rsplit("/", 1)[1]}
 
-    with transaction.atomic():
+    with transaction.atomic(using=DOCUMENTS):
         renamed = school | {"classPeriodName": "P9", "id": period.rsplit("/", 1)[1]}
         assert committing_api.put(period, renamed).status_code == 204
         running = in_background(lambda: client.put(path, sent))

@@ -26,6 +26,7 @@ from edfi_api.storage.requests import WriteRequest
 from references.exceptions import UnresolvedReference
 from tests.bulk.both_ways import rolled_back
 from tests.conftest import ApiTestClient
+from tests.databases import DOCUMENTS
 from tests.factories import STORED_URIS
 from tests.profiles.random_rules import random_rule, with_filters
 from tests.profiles.test_every_resource import schema_leaves
@@ -221,7 +222,7 @@ def store_all(school_data: Served) -> list[Resource]:
 
 
 def write(school_data: Served, resource: Resource, body: dict[str, Any]) -> None:
-    store.upsert(WriteRequest(school_data.preparers[resource.name].prepare(body, STORED_URIS), using="default"))
+    store.upsert(WriteRequest(school_data.preparers[resource.name].prepare(body, STORED_URIS), using=DOCUMENTS))
 
 
 def described_schema(document: dict[str, Any], resource: Resource, usage: Usage) -> Schema:

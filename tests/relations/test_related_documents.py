@@ -1,10 +1,10 @@
 """The referrers and the references of a document, in one request each."""
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from edfi_api.models import Document
+from tests.databases import connection
 from tests.factories import STUDENT
 from tests.relations.conftest import RELATIONS, endpoints, related, request, stored
 

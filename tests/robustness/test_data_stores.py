@@ -1,7 +1,9 @@
 """Data stores behind gunicorn with several workers, on two real PostgreSQL servers."""
 
+import json
 import os
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,11 +16,15 @@ from django.test import override_settings
 
 from edfi_api.data_stores.encryption import encrypt
 from meadowlark.embedded_postgres import EmbeddedPostgres
+from tests.robustness import streaming_replica
+from tests.robustness.accounts import let_in
 from tests.robustness.real_server import RealClient, RealServer
+from tests.robustness.streaming_replica import StreamingReplica
 from tests.robustness.waiting import wait_until
 
 WORKERS = 3
 STORE_CONNECTIONS = 2
+REPLICA_SECONDS = 3
 KEY = "a key of tests"
 STUDENT = {"studentUniqueId": "1", "firstName": "Ada", "lastSurname": "Diaz", "birthDate": "2010-01-01"}
 
@@ -64,10 +70,32 @@ class Stores:
                 [store],
             )
 
+    def add_replica(self, year: str, url: str) -> None:
+        """A replica of the second server as a derivative of the data store of a year."""
+        with override_settings(EDFI_API={"STORE_KEYS": (KEY,)}):
+            connection = encrypt(url.replace("/meadowlark?", f"/store_{year}?"))
+        with psycopg.connect(self.server.database_url, autocommit=True) as control:
+            control.execute(
+                "INSERT INTO data_store_derivative (data_store_id, type, connection, revision)"
+                " SELECT id, 'ReadReplica', %s, 1 FROM data_store WHERE name = %s",
+                [connection, f"store_{year}"],
+            )
+
     def send(self, year: str, method: str = "GET", body: object = None) -> int:
         """On a connection of its own, so that any worker may answer."""
         with closing(RealClient(self.server.port, self.server.token)) as client:
             return client.send(method, f"/{year}/data/ed-fi/students", body).status
+
+    def found(self, year: str, token: str) -> set[str]:
+        """The ids of the students that a client finds; of several answers, which have to agree."""
+        answers = []
+        for _ in range(2 * WORKERS):
+            with closing(RealClient(self.server.port, token)) as client:
+                answer = client.send("GET", f"/{year}/data/ed-fi/students")
+            assert answer.status == 200, answer.body
+            answers.append({student["studentUniqueId"] for student in json.loads(answer.body)})
+        assert all(each == answers[0] for each in answers)
+        return answers[0]
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +106,15 @@ def stores(tmp_path_factory: pytest.TempPathFactory, prepared_home: Callable[[Pa
         "MEADOWLARK_WORKERS": str(WORKERS),
         "MEADOWLARK_STORE_CONNECTIONS": str(STORE_CONNECTIONS),
         "MEADOWLARK_STORE_SECONDS": "1",
+        "MEADOWLARK_REPLICA_SECONDS": str(REPLICA_SECONDS),
     }
-    with RealServer(prepared_home(tmp_path_factory.mktemp("server") / "home"), **settings) as server:
-        stores = Stores(server, prepared_home(tmp_path_factory.mktemp("stores") / "home"))
+    # Outside pytest's folder, which PostgreSQL's account may not enter.
+    with (
+        tempfile.TemporaryDirectory(prefix="meadowlark-") as folder,
+        RealServer(prepared_home(tmp_path_factory.mktemp("server") / "home"), **settings) as server,
+    ):
+        Path(folder).chmod(0o755)
+        stores = Stores(server, prepared_home(Path(folder) / "stores"))
         stores.add("2026", stores.postgres.url)
         yield stores
         stores.kill()
@@ -157,3 +191,33 @@ def test_known_tokens_reach_stores_while_the_control_database_is_away(stores: St
     assert set(answers) == {200}
     assert unknown == 503
     wait_until(lambda: {stores.send("2050") for _ in range(6)} == {200}, 30)
+
+
+@pytest.mark.skipif(not streaming_replica.is_possible(), reason="pg_basebackup is not installed here")
+def test_reads_of_a_store_go_to_its_streaming_replica_while_it_is_fresh(stores: Stores) -> None:
+    """Writes never; and not those of the client that wrote, nor while the replica lags, is down or is promoted."""
+    reader = stores.server.new_token("reader")
+    stores.add("2060", stores.postgres.url)
+    let_in(stores.home / "postgres", stores.postgres.url)
+    with StreamingReplica(stores.home.parent / "replica", stores.postgres.url) as replica:
+        stores.add_replica("2060", replica.url)
+        time.sleep(1.1)
+        wait_until(lambda: stores.found("2060", reader) == set(), 30)
+        replica.catch_up()
+        replica.pause()
+
+        assert stores.send("2060", "POST", STUDENT) == 201
+        assert stores.found("2060", reader) == set()
+        assert stores.found("2060", stores.server.token) == {"1"}
+        time.sleep(REPLICA_SECONDS + 1.2)  # Measured by the clock of the server.
+        assert stores.found("2060", reader) == {"1"}
+
+        replica.catch_up()
+        replica.stop()
+        assert stores.found("2060", reader) == {"1"}
+        replica.start()
+        replica.execute("SELECT pg_promote()")
+        assert stores.send("2060", "POST", STUDENT | {"studentUniqueId": "2"}) == 201
+        assert stores.found("2060", reader) == {"1", "2"}
+        with psycopg.connect(replica.url.replace("/meadowlark?", "/store_2060?")) as promoted:
+            assert promoted.execute("SELECT count(*) FROM document").fetchone() == (1,)

@@ -89,8 +89,8 @@ class AdministrationSite(SignInSite):
         return sorted(super().get_app_list(request, app_label), key=lambda app: app["app_label"] != "edfi_api")
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        context = _overview(request) if request.user.has_perm("edfi_api.view_document") else {}
-        context["status"] = status.lines(request.user)
+        context = _of_data_store(request)
+        context["status"] = [*status.lines(request.user), *context.get("status", ())]
         if request.user.has_perm("refusals.view_refusal"):
             context["writes"] = status.writes_chart()
         return super().index(request, context | (extra_context or {}))
@@ -100,22 +100,28 @@ class AdministrationSite(SignInSite):
         return [path("choose-data-store/", choose, name="choose_data_store"), *super().get_urls()]
 
 
-def _overview(request: HttpRequest) -> dict[str, Any]:
-    """Of the chosen data store; without documents if none is chosen, or it does not answer."""
-    named = {"choice_url": choice_url(request)}
+def _of_data_store(request: HttpRequest) -> dict[str, Any]:
+    """What the user may see of the chosen data store; nothing if none is chosen, or it does not answer."""
+    if not status.may_see_a_database(request.user):
+        return {}
+    named: dict[str, Any] = {"choice_url": choice_url(request)}
     try:
         shown = chosen(request)
         if shown is None:
             return named | {"data_store": "none"}
-        counts, latest = overview.counts(shown.using), overview.latest_changes(shown.using)
+        state = {"data_store": shown.text, "status": status.lines_of(shown.using, request.user)}
+        return named | state | (_overview(shown.using) if request.user.has_perm("edfi_api.view_document") else {})
     except ConnectionUnusable:
         return named | {"data_store": "none"}
     except (DatabaseError, InterfaceError):
         if PARAMETER not in request.session:
             raise
         return named | {"data_store": "one that cannot be reached"}
-    return named | {
-        "data_store": shown.text,
+
+
+def _overview(using: str) -> dict[str, Any]:
+    counts, latest = overview.counts(using), overview.latest_changes(using)
+    return {
         "counts": [count for count in counts if not count.is_descriptor],
         "descriptors": f"{sum(count.counted for count in counts if count.is_descriptor):,}",
         "latest_changes": latest,

@@ -10,7 +10,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db import DEFAULT_DB_ALIAS
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
@@ -43,8 +42,23 @@ class Line:
 
 
 def lines(user: AbstractBaseUser | AnonymousUser) -> list[Line]:
-    """What the user may see."""
+    """What the user may see of the server."""
     return [line for permission, of in _LINES if user.has_perm(permission) for line in of()]  # type: ignore[union-attr]
+
+
+def may_see_a_database(user: AbstractBaseUser | AnonymousUser) -> bool:
+    """Whether the user may see any line of `lines_of`."""
+    return any(user.has_perm(permission) for permission, _ in _LINES_OF_DATABASE)  # type: ignore[union-attr]
+
+
+def lines_of(using: str, user: AbstractBaseUser | AnonymousUser) -> list[Line]:
+    """What the user may see of the changes in a database, and of its housekeeping."""
+    return [
+        line
+        for permission, of in _LINES_OF_DATABASE
+        if user.has_perm(permission)  # type: ignore[union-attr]
+        for line in of(using)
+    ]
 
 
 def _refusals() -> Iterator[Line]:
@@ -52,9 +66,9 @@ def _refusals() -> Iterator[Line]:
     yield Line("Open refusals", f"{entries:,}", address=reverse("admin:refusals_overview"))
 
 
-def _consumers() -> Iterator[Line]:
+def _consumers(using: str) -> Iterator[Line]:
     page = reverse("admin:change_queries_changeconsumer_changelist")
-    found = lags()
+    found = lags(using)
     for lag in found:
         behind = timedelta(seconds=lag.seconds)
         text = f"{_span(behind)} behind" if lag.seconds else "up to date"
@@ -63,8 +77,8 @@ def _consumers() -> Iterator[Line]:
         yield Line("Consumers of changes", "none", address=page)
 
 
-def _dead_letters() -> Iterator[Line]:
-    number = DeadLetter.objects.all()[: _MOST_LETTERS + 1].count()
+def _dead_letters(using: str) -> Iterator[Line]:
+    number = DeadLetter.objects.using(using)[: _MOST_LETTERS + 1].count()
     text = f"{number:,}" if number <= _MOST_LETTERS else f"more than {_MOST_LETTERS:,}"
     yield Line("Dead letters", text, number > 0, reverse("admin:change_stream_deadletter_changelist"))
 
@@ -76,8 +90,8 @@ def _data_stores() -> Iterator[Line]:
         yield Line("Data stores", text, any(state != State.ONLINE for state in found))
 
 
-def _purge() -> Iterator[Line]:
-    last = PurgeRun.objects.order_by("-finished_at").first()
+def _purge(using: str) -> Iterator[Line]:
+    last = PurgeRun.objects.using(using).order_by("-finished_at").first()
     if last is None:
         yield Line("Last purge", "never: run housekeeping once a day", needs_attention=True)
         return
@@ -85,8 +99,8 @@ def _purge() -> Iterator[Line]:
     yield Line("Last purge", f"{_span(age)} ago", age > _LONGEST_WITHOUT_PURGE)
 
 
-def _validation() -> Iterator[Line]:
-    last = last_run(DEFAULT_DB_ALIAS)
+def _validation(using: str) -> Iterator[Line]:
+    last = last_run(using)
     if last is None:
         yield Line("Last validation", "never")
         return
@@ -104,9 +118,11 @@ def _span(length: timedelta) -> str:
 # The permission that a line needs, and the function that makes it.
 _LINES: list[tuple[str, Callable[[], Iterator[Line]]]] = [
     ("refusals.view_refusal", _refusals),
+    ("data_stores.view_datastore", _data_stores),
+]
+_LINES_OF_DATABASE: list[tuple[str, Callable[[str], Iterator[Line]]]] = [
     ("change_queries.view_changeconsumer", _consumers),
     ("change_stream.view_deadletter", _dead_letters),
-    ("data_stores.view_datastore", _data_stores),
     ("edfi_api.view_document", _purge),
     ("validation.view_validationrun", _validation),
 ]

@@ -17,6 +17,7 @@ from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.requests import WriteRequest
 from tests.conftest import ApiTestClient, item_path
 from tests.contract.conftest import Case, cases
+from tests.databases import DOCUMENTS
 from tests.factories import DocumentFactory
 from tests.profiles.distinct import Body, DistinctBody
 from tests.profiles.every_resource.filters import with_filters_for
@@ -135,5 +136,5 @@ def _store_targets(case: Case, made: DistinctBody) -> None:
     for name, uri in made.descriptors:
         namespace, code = uri.split("#")
         body = {"namespace": namespace, "codeValue": code, "shortDescription": code}
-        incoming = preparers[surface.by_name[name].name].prepare(body, lambda ids: stored_uris(ids, "default"))
-        store.upsert(WriteRequest(incoming, using="default"))
+        incoming = preparers[surface.by_name[name].name].prepare(body, lambda ids: stored_uris(ids, DOCUMENTS))
+        store.upsert(WriteRequest(incoming, using=DOCUMENTS))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +26,7 @@ from edfi_api.security.row_policies import row_policy
 from edfi_api.security.tokens import client_of_token
 from edfi_api.storage import data_store
 from edfi_api.storage.driver.prepared import forget
+from tests.databases import DOCUMENTS, connection
 from tests.documents.organizations import closure_of
 from tests.security.strategies.scenario import EO, EOP, Scenario
 
@@ -136,7 +137,7 @@ def position(request, monkeypatch):
 def test_a_collection_contains_exactly_the_readable_documents(populated, parents, claims, associations):
     enrollments, relations, employments = (associations[name] for name in PAIRS)
     model = Model({**dict.fromkeys(DISTRICTS, ()), **parents}, enrollments, relations, employments)
-    with transaction.atomic():
+    with transaction.atomic(using=DOCUMENTS):
         for school, above in parents.items():
             populated.school(school, *above)
         for student, school in enrollments:
@@ -210,7 +211,7 @@ def test_a_collection_contains_exactly_the_readable_documents_for_any_strategy_f
         f"Student{contact}Association",
         "StaffEducationOrganizationEmploymentAssociation",
     ]
-    with transaction.atomic():
+    with transaction.atomic(using=DOCUMENTS):
         for school, above in zip(SCHOOLS, (1, 1, 2), strict=True):
             populated.school(school, above)
         for student, school in enrollments:
@@ -287,8 +288,8 @@ def test_later_batches_of_a_page_contain_only_readable_documents(scenario, monke
         paths[student] = scenario.enroll(student, 11)
     sis = client_of_token(scenario.client("SISVendor", 1).token)
     students = scenario.resource("Student")
-    policy = row_policy(sis, students, Action.READ, scenario.documents.surface, "default")
-    visible = all_documents(students, "default").restricted_by(policy)
+    policy = row_policy(sis, students, Action.READ, scenario.documents.surface, DOCUMENTS)
+    visible = all_documents(students, DOCUMENTS).restricted_by(policy)
 
     page = collection.page(visible, 25, 0)
     shown = [next(page)]
@@ -358,18 +359,18 @@ def test_all_organizations_of_a_document_must_be_accessible(scenario):
 
     def policies(is_for_changes):
         combined = CombinedStrategies((EO,), Subject(two, scenario.documents.surface, is_for_changes))
-        return (ClientPolicy(combined, each, "default") for each in (client, other))
+        return (ClientPolicy(combined, each, DOCUMENTS) for each in (client, other))
 
     strategy, stranger = policies(is_for_changes=False)
 
     def shown(policy):
-        return len(list(collection.page(all_documents(two, "default").restricted_by(policy), 25, 0)))
+        return len(list(collection.page(all_documents(two, DOCUMENTS).restricted_by(policy), 25, 0)))
 
     assert (shown(strategy), shown(stranger)) == (1, 0)
     assert scenario.api.delete(offered).status_code == 204
     DeletedDocument.objects.update(body=None)
     strategy, stranger = policies(is_for_changes=True)
-    tracked = [Tracked(two, Window(), policy, using="default") for policy in (strategy, stranger)]
+    tracked = [Tracked(two, Window(), policy, using=DOCUMENTS) for policy in (strategy, stranger)]
     assert tuple(each.count_deletes() for each in tracked) == (
         1,
         0,

@@ -11,7 +11,6 @@ import orjson
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.test import Client
 
 from edfi_api.security.checks import resources_have_claims
@@ -19,6 +18,7 @@ from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from edfi_api.security.models import ClaimSet, Grant, ResourceClaim
 from tests.conftest import ApiTestClient
+from tests.databases import DOCUMENTS, connection
 from tests.security.strategies.scenario import EO, EOP, Scenario
 
 pytestmark = pytest.mark.django_db
@@ -512,7 +512,7 @@ def test_checks_report_missing_views_and_resources_without_a_path(scenario, tmp_
 
 
 def warnings() -> str:
-    return "\n".join(map(str, resources_have_claims(["default"])))
+    return "\n".join(map(str, resources_have_claims([DOCUMENTS])))
 
 
 @pytest.mark.urls("tests.security.urls")

@@ -1,0 +1,15 @@
+"""Where the documents of tests lie: in the control database, or in that of a data store (`tests/in_a_store.py`)."""
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.utils.connection import ConnectionProxy
+
+# Set before any test is imported.
+DOCUMENTS = DEFAULT_DB_ALIAS
+ALL = (DEFAULT_DB_ALIAS,)
+connection = ConnectionProxy(connections, DOCUMENTS)
+
+
+def lie_in(alias: str) -> None:
+    """Let the documents of this run lie in another database than clients and tokens."""
+    global DOCUMENTS, ALL, connection
+    DOCUMENTS, ALL, connection = alias, (DEFAULT_DB_ALIAS, alias), ConnectionProxy(connections, alias)
