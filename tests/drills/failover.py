@@ -154,6 +154,7 @@ def _summary(rounds: list[Round], load: Load) -> str:
             *lines,
             f"{len(observed.writes)} acknowledged writes, {wrong} lost or wrongly answered; {observed.stale_reads}"
             f" reads were older than a write acknowledged before; the slowest request took {observed.slowest:.1f} s",
+            f"{len(observed.gone)} deletes got 404, of documents that had been deleted unless a round says otherwise",
             f"answers: {answers}",
         ]
     )

@@ -1,5 +1,10 @@
 """Clients that insert, replace and delete documents that refer to each other, and what the database may hold by what
-they were answered."""
+they were answered.
+
+DELETE is idempotent (RFC 9110, 9.2.2), and the server repeats a statement whose answer it has lost. So 404 may answer a
+delete that was carried out, and the clients take it as acknowledged; but it is what a lost insert would be answered,
+too. Hence the document has to be among the deleted ones of the history.
+"""
 
 import http.client
 import json
@@ -8,7 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +35,7 @@ FROM document WHERE body ? 'contactPriority'
 UNION ALL
 SELECT body ->> 'studentUniqueId', (body ->> 'birthCity')::int FROM document WHERE body ? 'birthCity'
 """
+_DELETED = "SELECT document_uuid::text FROM deleted_document WHERE document_uuid = ANY (%s::uuid[])"
 
 
 @dataclass
@@ -45,11 +51,13 @@ class Item:
 
 @dataclass
 class Observed:
-    """What the clients saw. `writes` are the times of acknowledged writes."""
+    """What the clients saw. `writes` are the times of acknowledged writes; `gone` are the ids and names of documents
+    whose deletes were answered with 404."""
 
     writes: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
+    gone: dict[str, str] = field(default_factory=dict)
     stale_reads: int = 0
     slowest: float = 0.0
 
@@ -60,11 +68,11 @@ class Load:
     def __init__(self, port: int, token: str, clients: int) -> None:
         self.observed = Observed()
         self._is_stopping = threading.Event()
-        self._writers = [_Writer(number, port, token, self.observed, self._is_stopping) for number in range(clients)]
+        self.writers = [Writer(number, port, token, self.observed, self._is_stopping) for number in range(clients)]
 
     def start(self) -> None:
         self._is_stopping.clear()
-        self._threads = [threading.Thread(target=writer.run) for writer in self._writers]
+        self._threads = [threading.Thread(target=writer.run) for writer in self.writers]
         for thread in self._threads:
             thread.start()
 
@@ -78,17 +86,25 @@ class Load:
 
     def all_have_written_since(self, moment: float) -> bool:
         """Whether each client was acknowledged a write."""
-        return all(writer.last_write > moment for writer in self._writers)
+        return all(writer.last_write > moment for writer in self.writers)
 
     def differences(self, database_url: str) -> list[str]:
         """Between what the database holds and what was acknowledged. For a load that is stopped."""
         stored = self.stored(database_url)
-        return [
+        different = [
             f"{item.name}: {stored.get(item.name)} is stored, acknowledged: {item.possible}"
-            for writer in self._writers
+            for writer in self.writers
             for item in writer.items
             if stored.get(item.name) not in item.possible
         ]
+        return different + self._lost_before_their_delete(database_url)
+
+    def _lost_before_their_delete(self, database_url: str) -> list[str]:
+        gone = self.observed.gone
+        with psycopg.connect(database_url) as connection:
+            deleted = {id_ for (id_,) in connection.execute(_DELETED, [list(gone)])}
+        lost = (gone[id_] for id_ in gone if id_ not in deleted)
+        return [f"{name}: its delete found no document, and none was deleted" for name in lost]
 
     def stored(self, database_url: str) -> dict[str, int]:
         """The versions of the documents in a database, by their names."""
@@ -97,10 +113,13 @@ class Load:
 
     def forget(self) -> None:
         """What was acknowledged: the database was restored to an earlier moment. Clients send everything again."""
-        self._writers = [writer.again() for writer in self._writers]
+        self.writers = [writer.again() for writer in self.writers]
+        self.observed.gone.clear()
 
 
-class _Writer:
+class Writer:
+    """One client."""
+
     def __init__(self, number: int, port: int, token: str, observed: Observed, is_stopping: threading.Event) -> None:
         self.last_write = 0.0
         self._arguments = number, port, token, observed, is_stopping
@@ -113,18 +132,25 @@ class _Writer:
         self.items = [item for slot in slots for item in slot]
         self._steps = [self._written(*slot) for slot in slots]
 
-    def again(self) -> "_Writer":
+    def again(self) -> "Writer":
         """A client with the same documents, of which nothing is known."""
-        other = _Writer(*self._arguments)
+        other = Writer(*self._arguments)
         other._version = self._version
         for item in other.items:
             item.possible = {None, *range(10, self._version + 1)}
         return other
 
-    def run(self) -> None:
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Sends the requests within the context on one connection."""
         with closing(RealClient(self._port, self._token, _REQUEST_SECONDS)) as self._connection:
+            yield
+
+    def run(self) -> None:
+        """Write until the load is stopped."""
+        with self.connected():
             if not self._contact.id:
-                self._insert(self._contact)
+                self.insert(self._contact)
             while not self._is_stopping.is_set():
                 next(random.choice(self._steps))  # noqa: S311  not a secret
 
@@ -132,31 +158,33 @@ class _Writer:
         """Writes the two again and again; a step is a write, which is sent until it is acknowledged."""
         while True:
             for step, item in (
-                (self._insert, student),
-                (self._insert, association),
-                (self._replace, student),
-                (self._replace, association),
-                (self._delete, association),
-                (self._delete, student),
+                (self.insert, student),
+                (self.insert, association),
+                (self.replace, student),
+                (self.replace, association),
+                (self.delete, association),
+                (self.delete, student),
             ):
                 while not step(item):
                     yield
                 self._read(item)
                 yield
 
-    def _insert(self, item: Item) -> bool:
+    def insert(self, item: Item) -> bool:
+        """Whether it was acknowledged, as of the methods below."""
         answer = self._send("POST", item, item.path, {200, 201})
         if answer is not None:
             item.id = answer.headers["Location"].rpartition("/")[2]
         return answer is not None
 
-    def _replace(self, item: Item) -> bool:
+    def replace(self, item: Item) -> bool:
         return self._send("PUT", item, f"{item.path}/{item.id}", {204}) is not None
 
-    def _delete(self, item: Item) -> bool:
-        # That of an attempt without an answer has been carried out.
-        statuses = {204, 404} if None in item.possible else {204}
-        return self._send("DELETE", item, f"{item.path}/{item.id}", statuses) is not None
+    def delete(self, item: Item) -> bool:
+        answer = self._send("DELETE", item, f"{item.path}/{item.id}", {204, 404})
+        if answer is not None and answer.status == 404:
+            self._observed.gone[item.id] = item.name
+        return answer is not None
 
     def _send(self, method: str, item: Item, path: str, expected: set[int]) -> Answer | None:
         """None if the write was not acknowledged."""

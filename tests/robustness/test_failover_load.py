@@ -2,7 +2,7 @@
 
 import psycopg
 
-from tests.drills.load import Load
+from tests.drills.load import STUDENTS, Load
 from tests.robustness.real_server import RealServer
 from tests.robustness.waiting import wait_until
 
@@ -27,3 +27,24 @@ def test_a_lost_write_is_found(real_server: RealServer) -> None:
     assert sorted(text.partition(",")[0] for text in lost) == sorted(f"{name}: 9 is stored" for name in students)
     assert load.observed.wrong == []
     assert set(load.observed.statuses) <= {200, 201, 204, 404}
+
+
+def test_a_delete_that_finds_nothing_has_to_have_been_carried_out(real_server: RealServer) -> None:
+    """404 is also what a delete gets if the insert before it was lost."""
+    load = Load(real_server.port, real_server.token, clients=2)
+    writer, url = load.writers[1], real_server.database_url
+    with writer.connected(), psycopg.connect(url, autocommit=True) as database:
+        carried_out, lost = (item for item in writer.items if item.path == STUDENTS and item.name in ("1-0", "1-1"))
+        for item in (carried_out, lost):
+            assert writer.insert(item)
+        with real_server.client() as other:
+            assert other.send("DELETE", f"{STUDENTS}/{carried_out.id}").status == 204
+        database.execute("DELETE FROM document WHERE document_uuid = %s", [lost.id])
+        database.execute("DELETE FROM deleted_document WHERE document_uuid = %s", [lost.id])
+
+        assert writer.delete(carried_out)
+        assert load.differences(url) == []
+        assert writer.delete(lost)
+
+    assert load.differences(url) == ["1-1: its delete found no document, and none was deleted"]
+    assert load.observed.wrong == []
