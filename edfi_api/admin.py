@@ -158,7 +158,7 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, VersionPages, ReadOn
 
     @admin.display(description="open results")
     def open_results(self, document: Document) -> SafeString:
-        return related_links.as_list(open_results_of(document.document_uuid))
+        return related_links.as_list(open_results_of(document))
 
     @admin.display(description="created by")
     def creator(self, document: Any) -> str:

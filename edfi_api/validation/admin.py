@@ -1,7 +1,6 @@
 """Rules, runs and results in the admin."""
 
 from typing import Any
-from uuid import UUID
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -17,6 +16,7 @@ from edfi_api.operation.administration import key_search
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.reference_filters import row_in
+from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
 
 from .admin_overview import overview_page
 from .models import ValidationResult, ValidationRule, ValidationRun, ValidationRunRule
@@ -28,7 +28,7 @@ _RESULT = "admin:validation_validationresult_change"
 
 
 @admin.register(ValidationRule)
-class ValidationRuleAdmin(ReadOnlyAdmin):
+class ValidationRuleAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     """A rule: what its file says, how it ran, and what can be set here: whether it is run, and parameters."""
 
     list_display = [
@@ -74,7 +74,8 @@ class ValidationRuleAdmin(ReadOnlyAdmin):
 
     @admin.display(description="open results")
     def open(self, rule: ValidationRule) -> SafeString:
-        number = ValidationResult.objects.filter(rule=rule, resolved_at=None)[:10_001].count()
+        results = ValidationResult.objects.using(rule._state.db)
+        number = results.filter(rule=rule, resolved_at=None)[:10_001].count()
         address = reverse("admin:validation_validationresult_changelist")
         return format_html('<a href="{}?rule__id__exact={}">{}</a>', address, rule.pk, f"{number:,}")
 
@@ -90,7 +91,7 @@ class ValidationRuleAdmin(ReadOnlyAdmin):
 
 
 @admin.register(ValidationRun)
-class ValidationRunAdmin(ReadOnlyAdmin):
+class ValidationRunAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     """A run, and what it did with each rule."""
 
     list_display = ["run_identifier", "status", "started_at", "finished_at", "rules_run", "rules_failed"]
@@ -158,12 +159,34 @@ class OrganizationFilter(admin.SimpleListFilter):
         return queryset.filter(Q(organization__in=below) | Q(organization=chosen))
 
 
+class RuleFilter(admin.RelatedFieldListFilter):
+    """The rules of the chosen data store; Django's filter offers those of the control database."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        rules = ValidationRule.objects.using(shown_in(request).using).order_by("source", "identifier")
+        return [(rule.pk, str(rule)) for rule in rules]
+
+
+class ValuesOfRulesFilter(admin.AllValuesFieldListFilter):
+    """Likewise."""
+
+    def __init__(self, field: Any, request: HttpRequest, *others: Any, **options: Any) -> None:
+        super().__init__(field, request, *others, **options)
+        self.lookup_choices = self.lookup_choices.using(shown_in(request).using)
+
+
 @admin.register(ValidationResult)
-class ValidationResultAdmin(ReadOnlyAdmin):
+class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
     """A violation, with a link to its document."""
 
     list_display = ["rule", "severity", "what", "where", "message", "appeared_at", "resolved_at"]
-    list_filter = [StateFilter, "rule__severity", "rule__category", "rule", OrganizationFilter]
+    list_filter = [
+        StateFilter,
+        ("rule__severity", ValuesOfRulesFilter),
+        ("rule__category", ValuesOfRulesFilter),
+        ("rule", RuleFilter),
+        OrganizationFilter,
+    ]
     list_select_related = ["rule"]
     # Enables the search box; `get_search_results` does the search.
     search_fields = ["document_uuid"]
@@ -220,7 +243,8 @@ class ValidationResultAdmin(ReadOnlyAdmin):
     def document(self, result: ValidationResult) -> str | SafeString:
         if result.document_uuid is None:
             return "-"
-        row = Document.objects.filter(document_uuid=result.document_uuid).values_list("pk", flat=True).first()
+        documents = Document.objects.using(result._state.db)
+        row = documents.filter(document_uuid=result.document_uuid).values_list("pk", flat=True).first()
         if row is None:
             return "no longer there"
         address = reverse("admin:edfi_api_document_change", args=[row])
@@ -240,9 +264,10 @@ class ValidationResultAdmin(ReadOnlyAdmin):
         return queryset.filter(found), False
 
 
-def open_results_of(document_uuid: UUID) -> list[SafeString]:
+def open_results_of(document: Document) -> list[SafeString]:
     """Links to the open results about a document, at most `_RESULTS_SHOWN`."""
-    results = ValidationResult.objects.filter(document_uuid=document_uuid, resolved_at=None).select_related("rule")
+    results = ValidationResult.objects.using(document._state.db).select_related("rule")
+    results = results.filter(document_uuid=document.document_uuid, resolved_at=None)
     return [
         format_html('<a href="{}">{}</a>: {}', reverse(_RESULT, args=[each.pk]), each.rule, each.message)
         for each in results.order_by("id")[:_RESULTS_SHOWN]

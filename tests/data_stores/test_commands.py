@@ -4,9 +4,13 @@ import json
 from io import StringIO
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import connections
+from django.test import Client
 
+from edfi_api.analysis.sql_views.models import SqlReader
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import set_state
 from tests.validation.conftest import STUDENTS as WITHOUT_MIDDLE_NAME
@@ -267,6 +271,31 @@ def test_each_data_store_has_results_of_its_own(year, make_store, client_of, bod
     assert result["resourceLink"] == f"/2026/data/{path}"
     assert client.at("/2026").get("/validation/v1/validationRuns").json()[0]["host"] == "http://testserver/2026"
     assert client.at("/2027").get("/validation/v1/validationResults").json() == []
+    _assert_pages_are_of(stores[0], bodies, finds=True)
+    _assert_pages_are_of(stores[1], bodies, finds=False)
+
+
+def _assert_pages_are_of(store, student, *, finds):
+    """The admin's pages of validation."""
+    admin = Client()
+    admin.force_login(User.objects.get_or_create(username="admin", is_staff=True, is_superuser=True)[0])
+
+    def page(address):
+        return admin.get(f"/admin/{address}", {"store": store.pk}, follow=True).content.decode()
+
+    results = page("validation/validationresult/")
+    assert (f"studentUniqueId={student['studentUniqueId']}<" in results) == finds
+    assert "S-1" in page("validation/validationrule/")
+    assert "Completed" in page("validation/validationrun/")
+    with connections[f"store_{store.pk}_1"].cursor() as cursor:
+        cursor.execute("SELECT id FROM document")
+        for (row,) in cursor.fetchall():
+            assert "validation/validationresult/" in page(f"edfi_api/document/{row}/change/")
+    added = admin.post(f"/admin/sql_views/sqlreader/add/?store={store.pk}", {"role": "analyst", "organization": ""})
+    assert added.status_code == 302
+    assert [reader.role for reader in SqlReader.objects.using(f"store_{store.pk}_1").all()] == ["analyst"]
+    assert not SqlReader.objects.using("default").exists()
+    assert "analyst" in page("sql_views/sqlreader/")
 
 
 def test_one_failure_of_several_is_named_after_all_were_tried(year, make_store, store_databases):

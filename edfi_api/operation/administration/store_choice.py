@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.models import CHANGE, DELETION, LogEntry
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
@@ -102,6 +102,12 @@ class OfDataStoreAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # Django's 
         if not shown.text:
             return super().log_deletions(request, queryset)
         return [_log(request, row, DELETION, "", shown) for row in queryset]
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        shown = shown_in(request)
+        if not shown.text:
+            return super().log_addition(request, obj, message)
+        return _log(request, obj, ADDITION, message, shown)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         shown = shown_in(request)
