@@ -7,13 +7,14 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test stress-batches test-sql-views pictures test-clients test-profiles test-refusals check bench bench-data bench-batches bench-data-stores bench-sql-views drill-backup drill-failover lock
+.PHONY: help run demo test test-api-in-a-store stress-batches test-sql-views pictures test-clients test-profiles test-refusals check bench bench-data bench-batches bench-data-stores bench-sql-views drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo)'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
+	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
@@ -41,6 +42,13 @@ demo: $(VENV)/ready
 test: check
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
+
+# The control database has no tables of documents, so code that does not name the database of a document fails.
+IN_A_STORE ?= api batch change_queries history relations profiles security/strategies
+test-api-in-a-store: $(VENV)/ready-for-tests
+	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
+		$(BIN)/python -m pytest -q -p tests.in_a_store --numprocesses=auto --dist=worksteal \
+		--ignore=tests/profiles/every_resource $(addprefix tests/,$(IN_A_STORE))
 
 # The tests of SQL views with more random databases, and plans of more documents, than `make test` has time for.
 test-sql-views: $(VENV)/ready-for-tests

@@ -51,7 +51,10 @@ for database in connections.databases.values():
 
 # PostgreSQL ends a statement at its limit; a server that has not done so some seconds later hangs.
 _most_seconds_silent = settings.STATEMENT_SECONDS and settings.STATEMENT_SECONDS + 5
-_lent = LentConnections(connections, api_settings.STORE_CONNECTIONS, _most_seconds_silent)
+_metrics = import_module("edfi_api.operation.observability.metrics")
+_lent = LentConnections(
+    connections, api_settings.STORE_CONNECTIONS, _most_seconds_silent, count=_metrics.count_connections
+)
 _lent.install()
 
 

@@ -28,7 +28,7 @@ from edfi_api.startup import current_surface
 from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
 from meadowlark import garbage_collection
-from tests.databases import ALL, DOCUMENTS
+from tests.databases import DOCUMENTS, rolled_back
 from tests.factories import DocumentFactory
 from tests.homes import copy_home, make_prepared_home
 from tests.logs import Log
@@ -231,11 +231,8 @@ def served_in_module(django_db_setup, django_db_blocker):
 
     @contextmanager
     def serve(served: Served) -> Iterator[Served]:
-        with django_db_blocker.unblock(), transaction.atomic(), transaction.atomic(using=DOCUMENTS):
-            with served.instead():
-                yield served
-            for alias in ALL:
-                transaction.set_rollback(True, using=alias)
+        with django_db_blocker.unblock(), rolled_back(), served.instead():
+            yield served
 
     return serve
 

@@ -1,6 +1,9 @@
 """Where the documents of tests lie: in the control database, or in that of a data store (`tests/in_a_store.py`)."""
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.utils.connection import ConnectionProxy
 
 # Set before any test is imported.
@@ -13,3 +16,14 @@ def lie_in(alias: str) -> None:
     """Let the documents of this run lie in another database than clients and tokens."""
     global DOCUMENTS, ALL, connection
     DOCUMENTS, ALL, connection = alias, (DEFAULT_DB_ALIAS, alias), ConnectionProxy(connections, alias)
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """Rolls back what is written within the context, wherever it lies."""
+    with ExitStack() as stack:
+        for alias in ALL:
+            stack.enter_context(transaction.atomic(using=alias))
+        yield
+        for alias in ALL:
+            transaction.set_rollback(True, using=alias)

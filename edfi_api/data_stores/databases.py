@@ -63,6 +63,11 @@ def add_beside(using: str, name: str) -> str:
     return alias
 
 
+def data_store_of(alias: str) -> str:
+    """The id of the data store that an alias of a database, its replica or its snapshot belongs to."""
+    return alias.split("_")[1]
+
+
 def is_connected(alias: str) -> bool:
     """Whether this thread has an open connection to it. Creates none, as `connections[alias]` would."""
     wrapper = getattr(connections._connections, alias, None)  # type: ignore[attr-defined]

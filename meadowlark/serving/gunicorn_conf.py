@@ -106,7 +106,8 @@ def nworkers_changed(server: Arbiter, count: int, before: int | None) -> None:
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:
-    """Called after every exit of a worker, including a crash."""
+    """Called after every exit of a worker, including a crash. Its connections are no longer counted."""
+    import_module("prometheus_client.multiprocess").mark_process_dead(worker.pid)
     if _IS_OWN_WORKER:
         listeners.release(server, worker)
 

@@ -15,7 +15,7 @@ that have been idle for longest are closed, and so is each that has been idle fo
 import threading
 import time
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -30,15 +30,22 @@ _MOST_SECONDS_IDLE = 60.0
 class LentConnections:
     """Those of a process to all its databases, by alias. `most_to_others` limits those to databases that are not in the
     settings; as many more are open as are in use. `most_seconds_silent` limits how long a request waits for a database
-    that does not answer; 0 is for ever."""
+    that does not answer; 0 is for ever. `count` is called with the alias of such another database and 1 or -1 for a
+    connection that was opened or closed."""
 
-    def __init__(self, handler: ConnectionHandler, most_to_others: int, most_seconds_silent: float) -> None:
+    def __init__(
+        self,
+        handler: ConnectionHandler,
+        most_to_others: int,
+        most_seconds_silent: float,
+        count: Callable[[str, int], None],
+    ) -> None:
         self._handler = handler
         self._create = handler.create_connection
         self._idle: defaultdict[str, deque[BaseDatabaseWrapper]] = defaultdict(deque)
         self._lent = threading.local()
         self._of_settings = frozenset(handler.settings)
-        self._others = _Others(most_to_others)
+        self._others = _Others(most_to_others, count)
         self._silent = SilentDatabases(most_seconds_silent) if most_seconds_silent else None
 
     def install(self) -> None:
@@ -96,8 +103,10 @@ class LentConnections:
 class _Others:
     """Connections to data stores. A lock guards the order in which they became idle, across all of them."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, count: Callable[[str, int], None]) -> None:
         self._most = most
+        self._count = count
+        self._counted: set[BaseDatabaseWrapper] = set()
         self._lock = threading.Lock()
         self._busy = 0
         # Those that are idle with the time since when, the one that has been for longest first.
@@ -112,7 +121,7 @@ class _Others:
             if found is not None:
                 self._remove(found)
             closed = list(self._beyond())
-        _close(closed)
+        self._close(closed)
         return found
 
     def take_back(self, alias: str, connection: BaseDatabaseWrapper) -> None:
@@ -122,8 +131,11 @@ class _Others:
             if connection.connection is not None and not connection.in_atomic_block:
                 self._idle[connection] = time.monotonic()
                 self._by_alias.setdefault(alias, []).append(connection)
+                self._is_open(connection)
+            else:
+                self._is_closed(connection)
             closed = list(self._beyond())
-        _close(closed)
+        self._close(closed)
 
     def close_idle(self, alias: str) -> None:
         """Those to this database."""
@@ -131,7 +143,23 @@ class _Others:
             idle = list(self._by_alias.get(alias, ()))
             for connection in idle:
                 self._remove(connection)
-        _close(idle)
+        self._close(idle)
+
+    def _close(self, connections: list[BaseDatabaseWrapper]) -> None:
+        _close(connections)
+        with self._lock:
+            for connection in connections:
+                self._is_closed(connection)
+
+    def _is_open(self, connection: BaseDatabaseWrapper) -> None:
+        if connection not in self._counted:
+            self._counted.add(connection)
+            self._count(connection.alias, 1)
+
+    def _is_closed(self, connection: BaseDatabaseWrapper) -> None:
+        if connection in self._counted:
+            self._counted.remove(connection)
+            self._count(connection.alias, -1)
 
     def _beyond(self) -> Iterator[BaseDatabaseWrapper]:
         """Those to close, after they were removed."""

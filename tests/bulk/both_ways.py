@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from django.db import connection, transaction
-
 from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.bulk.candidates import REFUSALS
 from edfi_api.storage import data_store, store
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.requests import WriteRequest
+from tests import databases
+from tests.databases import DOCUMENTS, connection
 from tests.factories import STORED_URIS
 
 Result = TypeVar("Result")
@@ -37,7 +37,7 @@ def one_after_the_other(candidates: Iterable[Candidate], preparers: Preparers) -
 
 
 def in_bulk(candidates: Iterable[Candidate]) -> list[Any]:
-    return [_comparable(written.result) for written in write_documents(candidates)]
+    return [_comparable(written.result) for written in write_documents(candidates, DOCUMENTS)]
 
 
 def both_ways(
@@ -51,22 +51,21 @@ def both_ways(
 
 def rolled_back(action: Callable[[], Result]) -> Result:
     data_store.forget()
-    with transaction.atomic():
+    with databases.rolled_back():
         result = action()
-        transaction.set_rollback(True)
     data_store.forget()
     return result
 
 
 def _stored_in_agreement(preparers: Preparers) -> list[tuple[Any, ...]]:
-    assert list(disagreements(preparers, "default")) == []
+    assert list(disagreements(preparers, DOCUMENTS)) == []
     return stored()
 
 
 def _write(candidate: Candidate, preparers: Preparers) -> Any:
     try:
         incoming = preparers[candidate.resource.name].prepare_new(candidate.body, STORED_URIS)
-        return store.upsert(WriteRequest(incoming, using="default")).outcome
+        return store.upsert(WriteRequest(incoming, using=DOCUMENTS)).outcome
     except REFUSALS as refusal:
         return _comparable(refusal)
 

@@ -72,7 +72,7 @@ class Writer:
         )
 
     def load(self):
-        list(write_documents(Candidate.of(self.resource, self.body(), "") for _ in range(3)))
+        list(write_documents((Candidate.of(self.resource, self.body(), "") for _ in range(3)), DOCUMENTS))
 
     def roll_back(self):
         with suppress(RolledBack), transaction.atomic(using=DOCUMENTS):

@@ -143,7 +143,7 @@ def test_bulk_loads_are_tracked_like_single_writes(api, student, resource_named)
     students = resource_named("Student")
     bodies = [STUDENT | {"firstName": "May"}, STUDENT | {"studentUniqueId": "2"}, STUDENT | {"firstName": "Maya"}]
 
-    written = write_documents(Candidate.of(students, body, "students") for body in bodies)
+    written = write_documents((Candidate.of(students, body, "students") for body in bodies), DOCUMENTS)
 
     assert [each.result for each in written] == [Outcome.UPDATED, Outcome.INSERTED, Outcome.UPDATED]
     kept = SupersededDocument.objects.order_by("change_version")

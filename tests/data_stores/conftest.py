@@ -56,12 +56,9 @@ class Databases:
         """The URL of a database for tests that only read."""
         return self.url_of(_SHARED)
 
-    def drop(self, name: str) -> None:
-        self.run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-
     def drop_all(self) -> None:
         while self.made:
-            self.drop(self.made.pop())
+            self.run(f"DROP DATABASE IF EXISTS {self.made.pop()} WITH (FORCE)")
 
     def run(self, statement: str) -> None:
         with psycopg.connect(self.url, autocommit=True) as connection:

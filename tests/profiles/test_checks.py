@@ -4,10 +4,10 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from edfi_api.profiles.checks import profiles_fit
 from edfi_api.profiles.models import Profile
-from tests.databases import connection
 from tests.profiles.conftest import Store, make_misfit
 
 pytestmark = pytest.mark.django_db

@@ -8,6 +8,7 @@ from random import Random
 from weakref import ref
 
 import pytest
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
@@ -20,7 +21,6 @@ from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.profiles.catalog import ProfileCatalogs, ProfilePart, StoredProfile
 from edfi_api.profiles.models import Profile
 from tests.conftest import ApiTestClient
-from tests.databases import connection
 from tests.profiles.conftest import ClientOf, Store
 from tests.profiles.random_rules import random_rule, with_filters
 

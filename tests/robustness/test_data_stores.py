@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import tempfile
 import threading
@@ -16,6 +17,7 @@ from django.test import override_settings
 
 from edfi_api.data_stores.encryption import encrypt
 from meadowlark.embedded_postgres import EmbeddedPostgres
+from tests.ports import is_answering
 from tests.robustness import streaming_replica
 from tests.robustness.accounts import let_in
 from tests.robustness.real_server import RealClient, RealServer
@@ -86,6 +88,15 @@ class Stores:
         with closing(RealClient(self.server.port, self.server.token)) as client:
             return client.send(method, f"/{year}/data/ed-fi/students", body).status
 
+    def counted_connections(self) -> dict[str, int]:
+        """The metric, by year, of data stores that have any connection."""
+        with self.server.client() as client:
+            text = client.send("GET", "/metrics").body.decode()
+        with psycopg.connect(self.server.database_url) as control:
+            names = dict(control.execute("SELECT id::text, name FROM data_store").fetchall())
+        found = re.findall(r'^meadowlark_store_connections\{data_store="(\d+)"\} (\d+)', text, re.MULTILINE)
+        return {names[id_].removeprefix("store_"): int(number) for id_, number in found if int(number)}
+
     def found(self, year: str, token: str) -> set[str]:
         """The ids of the students that a client finds; of several answers, which have to agree."""
         answers = []
@@ -133,16 +144,24 @@ def test_a_store_made_while_workers_run_is_answered_by_all_of_them(stores: Store
 
 
 def test_connections_to_stores_are_limited(stores: Stores) -> None:
-    for year in ("2031", "2032", "2033"):
+    for year in ("2031", "2032", "2033", "2034"):
         stores.add(year, stores.postgres.url)
     time.sleep(1.1)
-    years = ("2026", "2027", "2031", "2032", "2033")
+    years = ("2026", "2031", "2032", "2033", "2034")
 
     assert {stores.send(year) for year in years * 4} == {200}
 
-    with psycopg.connect(stores.postgres.url) as database:
+    with psycopg.connect(stores.postgres.url, autocommit=True) as database:
         count = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'meadowlark/%'"
-        assert database.execute(count).fetchone()[0] <= WORKERS * STORE_CONNECTIONS
+        [sessions] = database.execute(count).fetchone()
+        assert 0 < sessions <= WORKERS * STORE_CONNECTIONS
+        assert sum(stores.counted_connections().values()) == sessions
+        for worker in stores.server.workers():
+            worker.kill()
+        wait_until(lambda: database.execute(count).fetchone() == (0,), 30)
+        wait_until(lambda: is_answering(stores.server.port), 30)
+        assert stores.send("2026") == 200
+        assert stores.counted_connections() == {"2026": 1}
 
 
 def test_a_killed_server_hurts_no_store_on_another(stores: Stores) -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 from oauth2_provider.models import get_access_token_model
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest, values
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
@@ -20,6 +20,7 @@ from edfi_api.analysis.sql_views.copies import age
 from edfi_api.changes.change_stream.lag import dead_letters, lags
 from edfi_api.conf import api_settings
 from edfi_api.data_stores.breaker import Breaker
+from edfi_api.data_stores.databases import data_store_of
 from edfi_api.data_stores.provisioning_state import Pending
 from edfi_api.data_stores.routes import routes
 from edfi_api.refusals.overview import open_by_vendor
@@ -62,6 +63,12 @@ STORE_REFUSED = Counter(
     "Requests refused because a data store is offline, does not answer (open) or is too slow (busy).",
     ["data_store", "reason"],
 )
+STORE_CONNECTIONS = Gauge(
+    "meadowlark_store_connections",
+    "Connections of the server to the databases of each data store.",
+    ["data_store"],
+    multiprocess_mode="livesum",
+)
 BATCH_OPERATIONS = Counter(
     "meadowlark_batch_operations",
     "Operations of batches, by what they would have been answered.",
@@ -83,6 +90,12 @@ _CONNECTIONS = """
     WHERE datname = current_database() AND application_name = current_setting('application_name')
     GROUP BY 1
 """
+
+
+def count_connections(alias: str, number: int) -> None:
+    """So many more connections to this database of a data store are open; or fewer, if negative."""
+    if api_settings.STORE_METRICS:
+        STORE_CONNECTIONS.labels(data_store_of(alias)).inc(number)
 
 
 class DatabaseCollector(Collector):

@@ -11,14 +11,13 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from django.db import transaction
 
 from edfi_api.documents.incoming import Preparers
 from edfi_api.documents.paths import values_at
 from edfi_api.model.profiles.definition import MemberSelection, Rule, RuleElement
 from edfi_api.models import Document
 from tests.conftest import item_path
-from tests.databases import DOCUMENTS
+from tests.databases import rolled_back
 from tests.profiles.conftest import ClientOf
 from tests.profiles.every_resource.conftest import Scene, plain, store_part
 
@@ -63,10 +62,9 @@ def test_hidden_values_make_no_difference(scene: Scene) -> None:
     first, other = scene.bodies[0].body, scene.oracle.combined(scene.bodies[2].body, scene.bodies[0].body)
 
     def recorded(body: Body) -> list[str]:
-        with transaction.atomic(using=DOCUMENTS):
+        with rolled_back():
             path = scene.stored(body)
             told = [text_of(response) for response in answers(scene, path)]
-            transaction.set_rollback(True)
         return normalised(told)
 
     for one, two in zip(recorded(first), recorded(other), strict=True):

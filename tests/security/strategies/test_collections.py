@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from django.db import transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +25,7 @@ from edfi_api.security.row_policies import row_policy
 from edfi_api.security.tokens import client_of_token
 from edfi_api.storage import data_store
 from edfi_api.storage.driver.prepared import forget
-from tests.databases import DOCUMENTS, connection
+from tests.databases import DOCUMENTS, connection, rolled_back
 from tests.documents.organizations import closure_of
 from tests.security.strategies.scenario import EO, EOP, Scenario
 
@@ -137,7 +136,7 @@ def position(request, monkeypatch):
 def test_a_collection_contains_exactly_the_readable_documents(populated, parents, claims, associations):
     enrollments, relations, employments = (associations[name] for name in PAIRS)
     model = Model({**dict.fromkeys(DISTRICTS, ()), **parents}, enrollments, relations, employments)
-    with transaction.atomic(using=DOCUMENTS):
+    with rolled_back():
         for school, above in parents.items():
             populated.school(school, *above)
         for student, school in enrollments:
@@ -173,7 +172,6 @@ def test_a_collection_contains_exactly_the_readable_documents(populated, parents
             "studentReference",
             "studentUniqueId",
         )
-        transaction.set_rollback(True)
 
 
 SOME_STRATEGIES = st.lists(
@@ -211,7 +209,7 @@ def test_a_collection_contains_exactly_the_readable_documents_for_any_strategy_f
         f"Student{contact}Association",
         "StaffEducationOrganizationEmploymentAssociation",
     ]
-    with transaction.atomic(using=DOCUMENTS):
+    with rolled_back():
         for school, above in zip(SCHOOLS, (1, 1, 2), strict=True):
             populated.school(school, above)
         for student, school in enrollments:
@@ -239,7 +237,6 @@ def test_a_collection_contains_exactly_the_readable_documents_for_any_strategy_f
                 assert [each["id"] for each in shown.json()] == allowed
                 assert shown["Total-Count"] == str(len(allowed))
                 assert [each["id"] for each in client.get(f"{path}?limit=2&offset=1{query}").json()] == allowed[1:3]
-        transaction.set_rollback(True)
 
 
 def test_a_filtered_collection_contains_only_readable_documents(scenario):
