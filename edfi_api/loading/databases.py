@@ -3,17 +3,26 @@
 The functions raise Django's DatabaseError.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
 from edfi_api.conf import api_settings
-from edfi_api.data_stores.databases import add_beside, remove
+from edfi_api.data_stores.databases import add_beside, alias_of, remove
+from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.preparing import PREPARING
 from edfi_api.data_stores.provisioning_state import needed_migrations
+from edfi_api.data_stores.routing import RoutingTable
+
+# Names of hosts differ for one server; its identifier and the number of the database do not.
+_IDENTITY = """
+SELECT system_identifier::text || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
+  FROM pg_control_system()
+"""
 
 
 def create_database(using: str) -> bool:
@@ -36,11 +45,23 @@ def create_from_template(using: str, fill: Callable[[str], None]) -> bool:
     return _create(using, template)
 
 
-def copy_database(source: str, using: str) -> bool:
-    """Create the database that the alias leads to as a copy of that of `source`, on the same server, which must have no
-    connections; False if it exists."""
+def copy_database(source: str, using: str, mark: str, finish: Callable[[str], None]) -> bool:
+    """Create the database that the alias leads to as a copy of that of `source`, on the same server, which must
+    have no connections. It gets its name, and `mark` as a comment, when `finish` has been called with its alias.
+
+    False if it exists already without this mark.
+    """
     connections[source].close()
-    return _create(using, connections.settings[source]["NAME"])
+    connection = connections[using]
+    name = connection.settings_dict["NAME"]
+    with connection._nodb_cursor() as cursor:
+        if _exists(cursor, name):
+            cursor.execute(_COMMENT, [name])
+            return bool(cursor.fetchone() == (mark,))
+        with _building(using, cursor, name, connections.settings[source]["NAME"]) as alias:
+            finish(alias)
+            cursor.execute(f"COMMENT ON DATABASE {_quoted(alias)} IS %s", [mark])
+    return True
 
 
 def drop_database(using: str) -> None:
@@ -58,27 +79,59 @@ def is_on_the_same_server(one: str, other: str) -> bool:
 
 
 def is_the_same(one: str, other: str) -> bool:
-    """Whether both lead to a database of one name on one server, as far as their connection strings tell."""
-    return (
-        is_on_the_same_server(one, other) and connections.settings[one]["NAME"] == connections.settings[other]["NAME"]
-    )
+    """Whether both lead to one database. A server may be reached at several hosts, so databases of one name are
+    compared; one that does not answer counts as another."""
+    if connections.settings[one]["NAME"] != connections.settings[other]["NAME"]:
+        return False
+    if is_on_the_same_server(one, other):
+        return True
+    try:
+        return identity(one) == identity(other)
+    except (DatabaseError, InterfaceError):
+        return False
+
+
+def identity(using: str) -> str:
+    """The same for all connection strings that lead to one database."""
+    with connections[using].cursor() as cursor:
+        return str(cursor.execute(_IDENTITY).fetchone()[0])
+
+
+def other_user(using: str, table: RoutingTable) -> str:
+    """What else the database is: "the control database", "also that of data store 7"; "" if nothing."""
+    if is_the_same(DEFAULT_DB_ALIAS, using):
+        return "the control database"
+    for other in table.databases:
+        try:
+            if other.alias != using and is_the_same(alias_of(other), using):
+                return f"also that of data store {other.data_store}"
+        except ConnectionUnusable:
+            continue
+    return ""
 
 
 def _make_template(using: str, cursor: Any, template: str, fill: Callable[[str], None]) -> None:
-    """It gets its name when it is complete."""
+    with _building(using, cursor, template, "template0") as alias:
+        fill(alias)
+        connections[alias].close()
+        cursor.execute(f"ALTER DATABASE {_quoted(alias)} WITH ALLOW_CONNECTIONS false")
+
+
+@contextmanager
+def _building(using: str, cursor: Any, name: str, template: str) -> Iterator[str]:
+    """The alias of a copy of `template`, which gets its name at the end: so it is complete if it exists."""
     quote = connections[using].ops.quote_name
-    building = f"{template}_unfinished"
+    building = f"{name[:50]}_unfinished"  # PostgreSQL cuts names at 63 bytes.
     cursor.execute(f"DROP DATABASE IF EXISTS {quote(building)} WITH (FORCE)")
-    cursor.execute(f"CREATE DATABASE {quote(building)} ENCODING 'UTF8' TEMPLATE template0")
+    cursor.execute(f"CREATE DATABASE {quote(building)} ENCODING 'UTF8' TEMPLATE {quote(template)}")
     alias = add_beside(using, building)
     try:
-        fill(alias)
+        yield alias
     finally:
         connections[alias].close()
         del connections[alias]
         remove(alias)
-    cursor.execute(f"ALTER DATABASE {quote(building)} WITH ALLOW_CONNECTIONS false")
-    cursor.execute(f"ALTER DATABASE {quote(building)} RENAME TO {quote(template)}")
+    cursor.execute(f"ALTER DATABASE {quote(building)} RENAME TO {quote(name)}")
 
 
 def _create(using: str, template: str) -> bool:
@@ -94,6 +147,9 @@ def _create(using: str, template: str) -> bool:
 def _quoted(using: str) -> str:
     connection = connections[using]
     return connection.ops.quote_name(connection.settings_dict["NAME"])
+
+
+_COMMENT = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"
 
 
 def _exists(cursor: Any, name: str) -> bool:

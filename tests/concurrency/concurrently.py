@@ -7,7 +7,9 @@ from threading import Barrier
 from typing import TypeVar
 
 import psycopg
-from django.db import connection, connections
+from django.db import connections
+
+from tests.databases import connection
 
 Result = TypeVar("Result")
 

@@ -6,6 +6,8 @@ import psycopg
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import connections
+from psycopg.conninfo import make_conninfo
 
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import set_state
@@ -156,16 +158,27 @@ def test_a_whole_database_is_copied_and_continues_its_change_versions(filled, ur
         (["2027", "--all", "--via", "template", "--url", "host=127.0.0.1 port=1 dbname=x"], "on its own server only"),
         (["2027", "--url", "host=127.0.0.1 port=1 dbname=x"], "is not complete yet"),
         (["2027", "--context", "year=1"], "MEADOWLARK_ROUTE_QUALIFIERS does not name: year."),
+        (["2027", "--url", "OTHER"], "The database of its connection string is also that of data store"),
+        (["2027", "--url", "CONTROL"], "The database of its connection string is the control database."),
+        (["2027", "--all", "--via", "template", "--url", "FOREIGN"], "exists already, and is no copy for this data"),
     ],
 )
 def test_what_cannot_be_cloned_is_refused_with_the_reason(year, make_store, store_databases, arguments, reason):
     make_store("2027", connection=store_databases.shared(), schoolYear="2027")
-    given = [store_databases.shared() if each == "SAME" else each for each in arguments]
+    urls = {"SAME": store_databases.shared(), "FOREIGN": store_databases.create(template=None)}
+    urls |= {"OTHER": store_databases.create(template=None), "CONTROL": _url_of_the_control_database()}
+    make_store("2026", connection=urls["OTHER"], schoolYear="2026")
+    given = [urls.get(each, each) for each in arguments]
 
     with pytest.raises(CommandError) as error:
         run("clone_data_store", given[0], "new", *given[1:])
 
     assert reason in str(error.value)
+
+
+def _url_of_the_control_database():
+    info = connections["default"].connection.info
+    return make_conninfo(host=info.host, port=info.port, user=info.user, dbname=info.dbname)
 
 
 def test_a_database_is_dropped_after_a_last_export(year, make_store, client_of, second_server, tmp_path):
@@ -187,8 +200,10 @@ def test_a_database_is_dropped_after_a_last_export(year, make_store, client_of, 
     assert not DataStore.objects.exists()
 
 
-def test_a_database_of_two_data_stores_is_not_dropped(year, make_store, store_databases):
-    first, second = (make_store(name, connection=store_databases.shared(), schoolYear=name) for name in ("1", "2"))
+@pytest.mark.parametrize("spelling", ["", "/."], ids=["same host", "another name of the host"])
+def test_a_database_of_two_data_stores_is_not_dropped(year, make_store, store_databases, spelling):
+    first = make_store("1", connection=store_databases.shared(), schoolYear="1")
+    second = make_store("2", connection=store_databases.shared() + spelling, schoolYear="2")
 
     with pytest.raises(CommandError, match=f"Its database is also that of data store {second.pk}"):
         run("drop_data_store", str(first.pk), "--yes", "1", "--with-database", "--no-export")
@@ -198,9 +213,11 @@ def test_a_database_of_two_data_stores_is_not_dropped(year, make_store, store_da
 
 def test_the_control_database_is_not_dropped(year, make_store):
     make_store("main", connection="main", schoolYear="1")
+    make_store("url", connection=_url_of_the_control_database(), schoolYear="2")
 
-    with pytest.raises(CommandError, match="Its database is the control database"):
-        run("drop_data_store", "main", "--yes", "main", "--with-database", "--no-export")
+    for name in ("main", "url"):
+        with pytest.raises(CommandError, match="Its database is the control database"):
+            run("drop_data_store", name, "--yes", name, "--with-database", "--no-export")
 
 
 def test_migrate_says_how_many_data_stores_are_behind(year, make_store, store_databases):

@@ -41,9 +41,9 @@ CLONE = [
 ]
 COPY = [
     (f"{_COMMANDS}.clone_data_store.stored", "after", 1),
-    (f"{_COMMANDS}.clone_data_store.copy_database", "after", 1),
     (f"{_COMMANDS}.clone_data_store.begin_anew", "before", 1),
     (f"{_COMMANDS}.clone_data_store.begin_anew", "after", 1),
+    (f"{_COMMANDS}.clone_data_store.copy_database", "after", 1),
 ]
 STUDENT = {"studentUniqueId": "1", "firstName": "A", "lastSurname": "B", "birthDate": "2010-01-01"}
 

@@ -14,14 +14,9 @@ from edfi_api.data_stores.named import described
 from edfi_api.data_stores.provisioning_state import pending_migrations
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import RoutingTable, Store
+from edfi_api.loading.databases import identity
 from edfi_api.operation.checks import applied_migrations
 from edfi_api.security.models import ApiClient
-
-# Names of hosts differ for one server; its identifier and the number of the database do not.
-_IDENTITY = """
-SELECT system_identifier::text || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
-  FROM pg_control_system()
-"""
 
 
 class Command(BaseCommand):
@@ -85,9 +80,7 @@ def _databases(table: RoutingTable) -> Iterator[str]:
     for store in table.stores.values():
         try:
             using = alias_of(store.primary)
-            with connections[using].cursor() as cursor:
-                cursor.execute(_IDENTITY)
-                (identity,) = cursor.fetchone()
+            own = identity(using)
             if pending := pending_migrations(using):
                 yield f"{described(store)}: {len(pending)} pending migrations: migrate_data_stores"
             if unknown := applied_migrations.unknown(using):
@@ -98,6 +91,6 @@ def _databases(table: RoutingTable) -> Iterator[str]:
         except (DatabaseError, InterfaceError) as error:
             yield f"{described(store)}: does not answer: {' '.join(str(error).split())}"
             continue
-        if identity in seen:
-            yield f"{described(store)}: its database is that of {described(seen[identity])} too"
-        seen.setdefault(identity, store)
+        if own in seen:
+            yield f"{described(store)}: its database is that of {described(seen[own])} too"
+        seen.setdefault(own, store)

@@ -28,7 +28,7 @@ from edfi_api.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
 from edfi_api.loading.cloning import begin_anew, copy_documents
-from edfi_api.loading.databases import copy_database, is_on_the_same_server, is_the_same
+from edfi_api.loading.databases import copy_database, is_on_the_same_server, is_the_same, other_user
 from edfi_api.loading.interchange.report import RefusalLog, counts
 from edfi_api.loading.json_lines.command_errors import as_command_errors
 from edfi_api.loading.json_lines.sources import resource_called
@@ -88,8 +88,10 @@ class Command(BaseCommand):
         using = alias(store)
         if is_the_same(source, using):
             raise CommandError("Its connection string leads to the database of the data store that is to be copied.")
+        if user := other_user(using, read_table()):
+            raise CommandError(f"The database of its connection string is {user}.")
         if options["via"] == "template":
-            _copy_files(source, using)
+            _copy_files(source, using, f"Copy for data store {store.pk} of Meadowlark")
         else:
             if created(options, using):
                 self.stdout.write("database created")
@@ -127,9 +129,13 @@ def _refuse_finished(store: DataStore) -> None:
         raise CommandError(f"Data store {store.pk} {store.name} exists already, and is {store.state}.")
 
 
-def _copy_files(source: str, using: str) -> None:
+def _copy_files(source: str, using: str, mark: str) -> None:
     if not is_on_the_same_server(source, using):
         raise CommandError("A database is copied as it is on its own server only: leave out --via template.")
-    copy_database(source, using)
+    if not copy_database(source, using, mark, _finish_copy):
+        raise CommandError("The database exists already, and is no copy for this data store.")
+
+
+def _finish_copy(using: str) -> None:
     migrate(using)
     begin_anew(using)

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DEFAULT_DB_ALIAS, DatabaseError
+from django.db import DatabaseError
 
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
@@ -18,7 +18,7 @@ from edfi_api.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import RoutingTable, Store
 from edfi_api.data_stores.stores import remove_data_store
-from edfi_api.loading.databases import drop_database, is_the_same
+from edfi_api.loading.databases import drop_database, other_user
 from edfi_api.loading.provisioning import reason
 from edfi_api.management.arguments import name, path
 
@@ -80,12 +80,6 @@ def _droppable(store: Store, table: RoutingTable) -> str:
         using = alias_of(store.primary)
     except ConnectionUnusable as error:
         raise CommandError(f"Its connection string cannot be used: {error.reason}.") from error
-    if using == DEFAULT_DB_ALIAS:
-        raise CommandError("Its database is the control database.")
-    for other in table.databases:
-        try:
-            if other.alias != using and is_the_same(alias_of(other), using):
-                raise CommandError(f"Its database is also that of data store {other.data_store}.")
-        except ConnectionUnusable:
-            continue
+    if user := other_user(using, table):
+        raise CommandError(f"Its database is {user}.")
     return using
