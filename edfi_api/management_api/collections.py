@@ -74,6 +74,10 @@ class Collection(ManagementViewSet):
         """The item by itself."""
         return self.represent(row)
 
+    def compared(self, row: Any) -> dict[str, Any]:
+        """What tells which members a PUT has changed: the item, with what it does not show."""
+        return self.item(row)
+
     def add(self, values: dict[str, Any]) -> Response:
         """Store a new item."""
         raise NotImplementedError
@@ -104,8 +108,11 @@ class Collection(ManagementViewSet):
         values = self.values_of_put(request, number)
         with self.written(self.refusals):
             row = self.found(number, for_update=True)
+            before = self.compared(row)
             self.change(row, values)
-            self.audit(f"{self.noun} changed", id=number, members=",".join(_sent(values)))
+            after = self.compared(self.found(number))
+            changed = [name for name in after if after[name] != before[name]]
+            self.audit(f"{self.noun} changed", id=number, members=",".join(changed) or None)
         return self.changed()
 
     def destroy(self, request: Request, id: str) -> Response:
@@ -154,7 +161,3 @@ class Collection(ManagementViewSet):
 
     def removed(self) -> Response:
         return Response(status=204)
-
-
-def _sent(values: Mapping[str, Any]) -> list[str]:
-    return [name for name in values if name != "id"]

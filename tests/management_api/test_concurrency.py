@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from edfi_api.management_api import clients
+from edfi_api.management_api.models import ManagementClient, ManagementToken
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, Vendor
-from tests.concurrency.concurrently import at_once, in_background
-from tests.management_api.conftest import APPLICATION, VENDOR, Managing, created_id, token_of
+from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
+from tests.management_api.conftest import APPLICATION, SECRET, VENDOR, Managing, created_id, token_of
 
 CLAIM = {"claimName": "http://ed-fi.org/identity/claims/domains/people"}
 CREATED, GONE, CONFLICT = (200, 201, 204), 404, 409
@@ -184,3 +186,20 @@ def test_a_request_that_waits_too_long_for_another_is_answered_with_a_conflict(c
         },
     )
     assert change().status_code == 204
+
+
+def test_no_management_token_is_issued_while_its_secret_is_replaced(committing: Managing) -> None:
+    """The secret was right when it was checked; the token would outlast it."""
+    form = {"client_id": "operator", "client_secret": SECRET, "grant_type": "client_credentials"}
+
+    with transaction.atomic():
+        clients.rotate_secret(ManagementClient.objects.get(key="operator"), by="tests")
+        request = in_background(partial(Managing().form, "/connect/token", **form))
+        wait_until_one_waits_for_us(request)
+
+    answer = request.result(30)
+    assert (answer.status_code, answer.json()["errors"]) == (
+        401,
+        ["invalid_client. Invalid client or Invalid client credentials"],
+    )
+    assert not ManagementToken.objects.exists()

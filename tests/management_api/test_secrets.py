@@ -63,3 +63,35 @@ def test_changes_and_denials_are_audited(management: Managing, log: Log) -> None
     assert _audited(log) == [("vendor created", "operator"), ("claim set created", "operator"), ("denied", None)]
     assert log.audit[0]["members"] == "company,contactName,contactEmailAddress,namespacePrefixes"
     assert "Lakeside" not in log.text
+
+
+def test_a_change_is_audited_with_the_members_that_are_another(management: Managing, vendor: int, log: Log) -> None:
+    made = management.post("/v3/applications", APPLICATION | {"vendorId": vendor}).json()
+    store = management.post(
+        "/v3/dataStores", {"dataStoreType": "x", "name": "x", "connectionString": CONNECTION}
+    ).json()
+    [client] = management.get("/v3/apiClients").json()
+    application = APPLICATION | {"id": made["id"], "vendorId": vendor}
+    derivative = {"dataStoreId": store["id"], "derivativeType": "Snapshot"}
+    part = management.post("/v3/dataStoreDerivatives", derivative | {"connectionString": CONNECTION}).json()["id"]
+    before = len(log.audit)
+
+    management.put(f"/v3/vendors/{vendor}", VENDOR | {"id": vendor, "company": "Lake", "contactName": "Other"})
+    management.put(f"/v3/vendors/{vendor}", VENDOR | {"id": vendor, "company": "Lake", "contactName": "Other"})
+    management.put(f"/v3/applications/{made['id']}", application | {"educationOrganizationIds": []})
+    management.put(f"/v3/apiClients/{client['id']}", client | {"name": "Another", "dataStoreIds": [store["id"]]})
+    other_password = CONNECTION.replace(PASSWORD, "another")
+    management.put(f"/v3/dataStores/{store['id']}", {"id": store["id"], "dataStoreType": "y", "name": "x"})
+    changed = derivative | {"id": part, "connectionString": other_password}
+    management.put(f"/v3/dataStoreDerivatives/{part}", changed)
+    management.put(f"/v2/vendors/{vendor}", VENDOR)
+
+    assert [(line["event"], line.get("members")) for line in log.audit[before:]] == [
+        ("vendor changed", "company,contactName"),
+        ("vendor changed", None),
+        ("application changed", "educationOrganizationIds"),
+        ("API client changed", "name,dataStoreIds"),
+        ("data store changed", "dataStoreType"),
+        ("data store derivative changed", "connectionString"),
+        ("vendor changed", "company,contactName"),
+    ]

@@ -110,6 +110,9 @@ class DataStoreDerivatives(Collection):
             "connectionString": masked(row.connection),
         }
 
+    def compared(self, row: DataStoreDerivative) -> dict[str, Any]:
+        return self.item(row) | {"connectionString": row.connection}
+
     def add(self, values: dict[str, Any]) -> Response:
         row = DataStoreDerivative()
         self.change(row, values)

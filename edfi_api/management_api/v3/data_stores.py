@@ -87,6 +87,9 @@ class DataStores(Collection):
             **({"tenantId": row.tenant_id} if self.tenant else {}),
         }
 
+    def compared(self, row: Any) -> dict[str, Any]:
+        return self.item(row) | {"connectionString": row.connection}
+
     def add(self, values: dict[str, Any]) -> Response:
         try:
             row = create_data_store(
