@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
-from threading import Lock, Thread
+from threading import RLock, Thread
 from time import monotonic
 
 from ..exceptions import IdentityProviderAway
@@ -24,7 +24,7 @@ _FRESH_SECONDS = 600
 _GOOD_SECONDS = 24 * 3600
 _SECONDS_BETWEEN_UNKNOWN = 10
 # After a failure, doubled with each one.
-_FIRST_PAUSE, _LONGEST_PAUSE = 10, 60
+_FIRST_PAUSE, _LONGEST_PAUSE, _MOST_DOUBLINGS = 10, 60, 3
 # After the start of a fetch requests no longer wait for it: a slow provider must not occupy all threads.
 _SECONDS_OF_WAITING = 1
 # Of keys without an id, so many are tried.
@@ -50,7 +50,7 @@ class Keys:
 
     def __init__(self, issuer: Issuer) -> None:
         self._issuer = issuer
-        self._lock = Lock()
+        self._lock = RLock()
         self._known: _KeySet | None = None
         self._running: Future[_KeySet] | None = None
         self._waiting_ends = 0.0
@@ -89,8 +89,14 @@ class Keys:
         """The running fetch, or a new one; None shortly after a failure."""
         with self._lock:
             if self._running is None and monotonic() >= self._next_attempt:
-                self._running, self._waiting_ends = Future(), monotonic() + _SECONDS_OF_WAITING
-                Thread(target=self._fetch, args=[self._running], name="keys of an issuer", daemon=True).start()
+                fetch: Future[_KeySet] = Future()
+                thread = Thread(target=self._fetch, args=[fetch], name="keys of an issuer", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError as error:  # The system lets the process have no more threads.
+                    self._failed(error)
+                    return None
+                self._running, self._waiting_ends = fetch, monotonic() + _SECONDS_OF_WAITING
             return self._running
 
     def _awaited(self, fetch: "Future[_KeySet] | None") -> _KeySet:
@@ -115,7 +121,7 @@ class Keys:
 
     def _failed(self, error: Exception) -> None:
         with self._lock:
-            pause = min(_FIRST_PAUSE * 2**self._failures, _LONGEST_PAUSE)
+            pause = min(_FIRST_PAUSE * 2 ** min(self._failures, _MOST_DOUBLINGS), _LONGEST_PAUSE)
             self._failures += 1
             self._running, self._next_attempt = None, monotonic() + pause
         # A bug here must not keep tokens from being answered, but has to be seen.

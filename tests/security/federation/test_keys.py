@@ -140,6 +140,24 @@ def test_a_server_starts_without_the_provider(
     assert (status(provider.token()), provider.fetches) == (200, 1)
 
 
+def test_without_threads_the_keys_are_fetched_later(
+    provider: IdentityProvider, known: ApiClient, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cannot_start(thread: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    assert status(provider.token()) == 200
+    with monkeypatch.context() as without:
+        without.setattr(keys.Thread, "start", cannot_start)
+        clock.now += 601
+        assert status(provider.token(n=1)) == 200
+        assert status(provider.token(ec_key("new"))) == 503
+
+    provider.published = [ec_key("new").public()]
+    clock.now += 10
+    assert status(provider.token(ec_key("new"), n=1)) == 200
+
+
 def test_pauses_between_attempts_become_longer(provider: IdentityProvider, known: ApiClient, clock: Clock) -> None:
     provider.answers[METADATA] = lambda handler: send(handler, b"", 500)
 
