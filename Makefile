@@ -72,7 +72,7 @@ test-refusals: $(VENV)/ready-for-tests
 # Batches at random beside the same single requests, and batches beside others, for longer than the tests do.
 stress-batches: $(VENV)/ready-for-tests
 	EXAMPLES=2000 $(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --stress-seconds 600 tests/batch/test_same_as_singles.py tests/concurrency/test_batches.py
+		$(BIN)/python -m pytest -q --stress-seconds 600 tests/batch/test_same_as_singles.py tests/batch/test_malformed.py tests/concurrency/test_batches.py
 
 pictures: $(VENV)/ready-for-tests
 	$(BIN)/python -m tests.browser.pictures

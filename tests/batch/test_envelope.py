@@ -1,7 +1,11 @@
 """The form of batches: addresses, bodies, operations, results, and what is answered to malformed ones."""
 
+from dataclasses import replace
+
 import pytest
 
+from edfi_api.api.batch.envelope import Envelopes
+from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.models import Document
 from tests.batch.conftest import DESCRIPTORS, ED_FI, enrolment, parts, period, school, student
 from tests.conftest import http
@@ -218,6 +222,18 @@ def test_a_resource_is_named_by_path_or_name(batch, resource):
     assert (result["status"], result["resource"]) == (201, "/ed-fi/students")
 
 
+def test_a_name_that_two_projects_have_is_ambiguous(surface):
+    of_edfi = next(each for each in surface.resources if each.name.resource == "Student")
+    of_another = replace(of_edfi, name=replace(of_edfi.name, project="Sample"), project_endpoint="sample")
+    envelopes = Envelopes(replace(surface, resources=(of_edfi, of_another)), NaturalKeys())
+
+    refusal = envelopes.read(0, b'{"resource": "student", "document": {}}').refusal
+
+    (violation,) = refusal.violations
+    assert violation.path == "$.resource"
+    assert "/ed-fi/students, /sample/students" in violation.message
+
+
 @pytest.mark.parametrize(
     "key",
     [
@@ -320,6 +336,20 @@ def test_an_atomic_batch_with_a_failure_writes_nothing_and_names_all_failures(sc
     ]
     assert len(problem["errors"]) == 2
     assert Document.objects.count() == before
+
+
+def test_a_hundred_failures_are_named_causes_first(schooled):
+    causes = [student(number, birthDate="x") for number in range(100, 160)]
+    consequences = [enrolment(number) for number in range(100, 160)]
+
+    problem = schooled.send([*consequences[:1], *causes, *consequences]).json()
+
+    assert problem["failedCount"] == 121
+    indexes = [each["index"] for each in problem["failedOperations"]]
+    assert indexes == [*range(61), *range(61, 100)]
+    assert [each.get("causedBy") for each in problem["failedOperations"][61:]] == [*range(1, 40)]
+    assert len(problem["errors"]) == 100
+    assert {each["problem"]["correlationId"] for each in problem["failedOperations"]} == {problem["correlationId"]}
 
 
 def test_a_consequence_names_its_cause(schooled):

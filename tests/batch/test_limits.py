@@ -5,9 +5,11 @@ import json
 
 import pytest
 
+from edfi_api.api.batch.sets import Sets
+from edfi_api.api.batch.work import Batch
 from edfi_api.conf import api_settings
 from edfi_api.models import Document
-from tests.batch.conftest import parts, student
+from tests.batch.conftest import DESCRIPTORS, parts, student
 
 
 @pytest.fixture
@@ -87,6 +89,45 @@ def test_when_the_time_is_over_the_rest_is_not_done(limited):
     for mode in ("atomic", "independent"):
         response = batch.send(students(2), mode=mode)
         assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert Document.objects.count() == 0
+
+
+@pytest.fixture
+def ends_after_a_set(monkeypatch):
+    """The time of a batch is over when a set has been carried out."""
+    runs, is_over = Sets.runs, []
+
+    def one_run(sets, stretch):
+        for run in runs(sets, stretch):
+            yield run
+            is_over.append(True)
+
+    monkeypatch.setattr(Sets, "runs", one_run)
+    monkeypatch.setattr(Batch, "_is_over", lambda _: bool(is_over))
+
+
+@pytest.mark.usefixtures("ends_after_a_set")
+def test_when_the_time_is_over_midway_an_independent_batch_says_what_was_not_done(batch):
+    *results, last = parts(batch.send([*students(3), *DESCRIPTORS, *students(5)], mode="independent"))
+
+    assert [(result["index"], result["status"]) for result in results] == [(0, 201), (1, 201), (2, 201)]
+    assert last["summary"] == {
+        "operations": 10,
+        "succeeded": 3,
+        "refused": 0,
+        "notDone": 7,
+        "byStatus": {"201": 3},
+    }
+    assert Document.objects.count() == 3
+
+
+@pytest.mark.usefixtures("ends_after_a_set")
+@pytest.mark.parametrize("order", ["given", "free"])
+def test_when_the_time_is_over_midway_nothing_of_an_atomic_batch_is_written(batch, order):
+    response = batch.send([*students(3), *DESCRIPTORS], order=order)
+
+    assert (response.status_code, response.json()["type"]) == (503, "urn:ed-fi:api:service-unavailable")
+    assert response["Retry-After"] == "5"
     assert Document.objects.count() == 0
 
 

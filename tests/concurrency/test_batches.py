@@ -3,7 +3,9 @@
 import random
 import time
 
+import psycopg
 import pytest
+from django.db import connection
 
 from edfi_api.models import Document
 from edfi_api.storage.integrity import disagreements
@@ -66,6 +68,40 @@ def test_a_version_is_replaced_once(batch):
     answers = at_once(*(lambda number=number: update(number) for number in range(4)))
 
     assert sorted(answer.status_code for answer in answers) == [200, 400, 400, 400]
+
+
+@pytest.fixture
+def locked(batch):
+    """The student 1 is locked by another session, and ours waits for a short time."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '20ms'")
+    with psycopg.connect(connection.connection.info.dsn) as other:
+        other.execute("SELECT FROM document WHERE natural_key = 'NK#studentUniqueId=S1' FOR UPDATE")
+        yield
+    connection.close()
+
+
+@pytest.mark.usefixtures("locked")
+def test_an_operation_that_waits_for_too_long_is_refused_alone_and_may_be_sent_again(batch):
+    operations = [student(50), student(1, firstName="Ida"), student(51), period("X")]
+
+    *results, _ = parts(batch.send(operations, mode="independent"))
+
+    assert [result["status"] for result in results] == [201, 503, 201, 201]
+    assert results[1]["problem"]["type"] == "urn:ed-fi:api:service-unavailable"
+
+
+@pytest.mark.usefixtures("locked")
+def test_an_atomic_batch_that_fails_for_a_while_only_may_be_sent_again(batch):
+    before = Document.objects.count()
+
+    response = batch.send([student(50), student(1, firstName="Ida"), period("X")])
+
+    problem = response.json()
+    assert (response.status_code, problem["type"]) == (503, "urn:ed-fi:api:service-unavailable")
+    assert response["Retry-After"]
+    assert [(each["index"], each["status"]) for each in problem["failedOperations"]] == [(1, 503)]
+    assert Document.objects.count() == before
 
 
 def _fill(number: int):
