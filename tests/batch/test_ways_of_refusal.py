@@ -1,5 +1,7 @@
 """Each way in which a write is refused: alone, in a set of its own, and in one with others that are written."""
 
+from uuid import UUID
+
 import pytest
 
 from tests.batch.both_ways import both_ways
@@ -23,6 +25,12 @@ WAYS = [
     ({"op": "update"} | PERIOD | period("B", 1), 409, "identity-conflict"),
     ({"op": "update"} | BY_KEY | student(2), 400, "bad-request:data-validation-failed:key-change-not-supported"),
     ({"op": "update", "naturalKey": {"studentUniqueId": "S9"}} | student(9), 404, "not-found"),
+    (
+        {"op": "update", "naturalKey": {"studentUniqueId": "S9"}, "ifMatch": "*"} | student(9),
+        412,
+        "optimistic-lock-failed",
+    ),
+    ({"op": "update", "id": str(UUID(int=9)), "ifMatch": "*"} | student(1), 412, "optimistic-lock-failed"),
     ({"op": "delete", "resource": "/ed-fi/students"} | BY_KEY, 409, "data-conflict:dependent-item-exists"),
     (
         {"op": "delete", "resource": "/ed-fi/classPeriods"} | PERIOD | {"ifMatch": '"1-l"'},

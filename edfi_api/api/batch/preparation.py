@@ -14,7 +14,7 @@ from edfi_api.documents.leniency import Leniency, Tolerated
 from edfi_api.loading.bulk.candidates import REFUSALS
 from edfi_api.loading.bulk.sets import Row
 from edfi_api.storage.conditions import WriteCondition
-from edfi_api.storage.exceptions import DocumentNotFound
+from edfi_api.storage.exceptions import DocumentNotFound, NothingToMatch
 from edfi_api.storage.stored_versions import StoredVersion
 
 # Of an update by natural key, while it is prepared.
@@ -51,7 +51,7 @@ class PreparedOperation:
     def row(self, known: Mapping[UUID, StoredVersion]) -> Row:
         """The row to write. `known` has what is stored of updates, and of operations with conditions.
 
-        Raises DocumentNotFound, and what `WriteCondition.expected_version` does.
+        Raises DocumentNotFound, NothingToMatch, and what `WriteCondition.expected_version` does.
         """
         operation, incoming = self.operation, self.incoming
         assert incoming is not None  # noqa: S101  Callers look before.
@@ -59,7 +59,7 @@ class PreparedOperation:
         if operation.kind is Kind.UPDATE and (
             found is None or operation.document_uuid not in (None, found.document_uuid)
         ):
-            raise DocumentNotFound(incoming.resource)
+            raise NothingToMatch if self.condition.needs_a_document else DocumentNotFound(incoming.resource)
         expected = None
         if self.condition.is_given:
             expected = self.condition.expected_version(found.change_version if found else None)
