@@ -16,7 +16,7 @@ from edfi_api.operation.administration import key_search
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.reference_filters import row_in
-from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in
+from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
 
 from .admin_overview import overview_page
 from .models import ValidationResult, ValidationRule, ValidationRun, ValidationRunRule
@@ -206,7 +206,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         """Open results by rule and organization, and what came of them by week."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return overview_page(request, self.admin_site)
+        return with_choice(request, lambda: overview_page(request, self.admin_site))
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         self._audit(request, "validation results listed")

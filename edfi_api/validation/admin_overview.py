@@ -6,6 +6,7 @@ from django.contrib.admin import AdminSite
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from edfi_api.operation.administration.store_choice import shown_in
 from edfi_api.operation.administration.tables import Cell, Table, cells, filtered, tables_page
 
 from . import overview
@@ -16,10 +17,11 @@ _LIST = "admin:validation_validationresult_changelist"
 def overview_page(request: HttpRequest, site: AdminSite) -> HttpResponse:
     """The parameter `by` is a kind of organizations, such as LocalEducationAgency; each has the results of those
     below it. Without, or if there is none of that kind, results are counted by their own organizations."""
-    kinds = overview.kinds()
+    using = shown_in(request).using
+    kinds = overview.kinds(using)
     chosen = request.GET.get("by")
     kind = chosen if chosen in kinds else None
-    tables = [_open(overview.open_results(kind), kind), _by_week(overview.weeks())]
+    tables = [_open(overview.open_results(kind, using), kind), _by_week(overview.weeks(using))]
     above = Cell("Validation results", reverse(_LIST))
     return tables_page(request, site, tables, title="Validation", above=above, choices=_choices(kinds, kind))
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db import connection
+from django.db import connections
 
 _MOST_ROWS = 500
 _WEEKS = 12
@@ -64,20 +64,20 @@ class Week(NamedTuple):
     resolved: int
 
 
-def kinds() -> list[str]:
+def kinds(using: str) -> list[str]:
     """The resources of organizations that have others below them."""
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         return [name for (name,) in cursor.execute(_KINDS)]
 
 
-def open_results(kind: str | None) -> list[Open]:
+def open_results(kind: str | None, using: str) -> list[Open]:
     """By rule and organization, the largest numbers first; with `kind`, by organizations of this resource."""
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         statement = _BY_ORGANIZATION if kind is None else _BY_KIND
         return [Open(*row) for row in cursor.execute(statement, {"kind": kind, "most": _MOST_ROWS})]
 
 
-def weeks() -> list[Week]:
+def weeks(using: str) -> list[Week]:
     """The latest first. A violation that comes and goes counts each time."""
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         return [Week(*row) for row in cursor.execute(_BY_WEEK, {"weeks": _WEEKS})]

@@ -287,6 +287,9 @@ def _assert_pages_are_of(store, student, *, finds):
     assert (f"studentUniqueId={student['studentUniqueId']}<" in results) == finds
     assert "S-1" in page("validation/validationrule/")
     assert "Completed" in page("validation/validationrun/")
+    overview = page("validation/validationresult/overview/")
+    assert store.name in overview
+    assert ("tests/S-1" in overview) == finds
     with connections[f"store_{store.pk}_1"].cursor() as cursor:
         cursor.execute("SELECT id FROM document")
         for (row,) in cursor.fetchall():
