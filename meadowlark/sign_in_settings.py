@@ -13,7 +13,7 @@ _PROVIDER_BACKEND = "edfi_api.operation.sign_in.backend.ProviderBackend"
 
 
 def sign_in_settings(env: Environment) -> dict[str, Any]:
-    """Entries of `EDFI_API`. Raises ImproperlyConfigured for settings with which nobody could log in."""
+    """Entries of `EDFI_API`. Raises ImproperlyConfigured for settings that are incomplete or exclude every login."""
     found = {
         "SECOND_FACTOR": env.choice(
             "MEADOWLARK_SECOND_FACTOR",
@@ -99,7 +99,7 @@ def _check(found: dict[str, Any]) -> None:
         if not found["PASSWORD_LOGIN"] and not found["BREAK_GLASS_USERS"]:
             raise ImproperlyConfigured(
                 "With MEADOWLARK_PASSWORD_LOGIN=false and without MEADOWLARK_SIGN_IN_ISSUER and "
-                "MEADOWLARK_BREAK_GLASS_USERS nobody could log in to the admin."
+                "MEADOWLARK_BREAK_GLASS_USERS no login to the admin is possible."
             )
         return
     if not is_safe(found["SIGN_IN_ISSUER"]):

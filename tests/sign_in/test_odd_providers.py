@@ -228,7 +228,7 @@ def test_claims_that_the_token_lacks_are_those_of_the_person(client: Client, odd
 def test_claims_of_another_person_are_refused(client: Client, odd: OddProvider) -> None:
     members = json.loads(odd.answers[METADATA][2])
     odd.answer(METADATA, **members, userinfo_endpoint=f"{odd.issuer}/me")
-    odd.answer("/me", sub="somebody else", groups=["edfi-data"])
+    odd.answer("/me", sub="another person", groups=["edfi-data"])
     begun = begin(client)
     odd.send(odd.claims(begun["nonce"], groups=None))
 
@@ -306,7 +306,7 @@ def test_a_slow_provider_is_given_up(
     client: Client, odd: OddProvider, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     monkeypatch.setattr(provider_module, "_SECONDS", 0.2)
-    # The connection is accepted by the system, and nobody answers.
+    # The kernel accepts the connection; no program answers.
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings.EDFI_API = {**settings.EDFI_API, "SIGN_IN_ISSUER": f"http://127.0.0.1:{silent.getsockname()[1]}"}
@@ -327,7 +327,7 @@ def test_who_is_logged_in_works_on_without_the_provider(client: Client, odd: Odd
 
 def test_concurrent_first_logins_make_one_user(transactional_db: None, odd: OddProvider) -> None:
     clients = [(client, begin(client)) for client in (Client() for _ in range(4))]
-    # Each login has a nonce of its own, so that the provider has to know whose code it is.
+    # Each login has a nonce of its own, so each code needs its own token.
     tokens = iter([odd.token(odd.claims(begun["nonce"])) for _, begun in clients])
     answers = {begun["state"]: token for (_, begun), token in zip(clients, tokens, strict=True)}
 

@@ -52,11 +52,11 @@ def test_a_complete_provider_is_accepted(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"MEADOWLARK_SECOND_FACTOR": "yes"}, "MEADOWLARK_SECOND_FACTOR is 'yes'"),
         (
             {"MEADOWLARK_SIGN_IN_ISSUER": "", "MEADOWLARK_PASSWORD_LOGIN": "false"},
-            "nobody could log in to the admin",
+            "no login to the admin is possible",
         ),
     ],
 )
-def test_settings_with_which_nobody_could_log_in_are_refused(
+def test_incomplete_settings_are_refused(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, str], message: str
 ) -> None:
     with pytest.raises(ImproperlyConfigured, match=message):

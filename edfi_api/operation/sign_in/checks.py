@@ -15,7 +15,7 @@ from edfi_api.conf import api_settings
 
 @register(Tags.database)
 def groups_exist(databases: Iterable[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Warn of groups that nobody can get, since they do not exist."""
+    """Warn of mapped groups that do not exist."""
     named = {group for _, group in api_settings.SIGN_IN_GROUPS}
     if "default" not in (databases or ()) or not named:
         return []

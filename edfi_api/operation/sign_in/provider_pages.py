@@ -67,7 +67,7 @@ class _Start(_LibrarySettings, OIDCAuthenticationRequestView):  # type: ignore[m
 
 
 class _Callback(_LibrarySettings, OIDCAuthenticationCallbackView):  # type: ignore[misc]  # As above.
-    """Logs in who comes back with a code."""
+    """Handles the redirection back, with a code or an error."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Only for a login that was begun in this browser: others must not even end a session."""

@@ -77,7 +77,7 @@ def unsaved_authenticator(user: User, key: str) -> TOTPDevice:
 def enrol(user: User, key: str, code: str) -> tuple[TOTPDevice, list[str]]:
     """Store the key after a first code; returns the authenticator and recovery codes.
 
-    Raises WrongCode, and AlreadyEnrolled: a second authenticator could be that of somebody who knows the password.
+    Raises WrongCode, and AlreadyEnrolled: a second authenticator could belong to a thief of the password.
     """
     device = unsaved_authenticator(user, key)
     totp = TOTP(device.bin_key, device.step, device.t0, device.digits)
@@ -130,7 +130,7 @@ def _new_codes(user: User) -> list[str]:
 
 
 def _lock(user: User) -> None:
-    """Until the end of the transaction nobody else changes the devices of this user."""
+    """Serialize changes of this user's devices until the end of the transaction."""
     User.objects.select_for_update().get(pk=user.pk)
 
 

@@ -1,6 +1,6 @@
 """Which sessions are good for the admin, and sessions between the password and the second factor.
 
-Until the second factor is given, nobody is logged in: the session only says whose password was right.
+Until the second factor is given, the session has no user; it only records whose password was right.
 """
 
 import time

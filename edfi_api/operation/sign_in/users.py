@@ -58,7 +58,7 @@ def _known(issuer: str, subject: str) -> User | None:
 
 
 def _made(issuer: str, subject: str, claims: Mapping[str, Any]) -> User:
-    """A new user, who has no password. A user who has the name already is somebody else."""
+    """A new user without a password. A local user with the same name is another person."""
     digest = sha256(f"{issuer}\0{subject}".encode()).hexdigest()[:_HASH_LENGTH]
     name = _text(claims, api_settings.SIGN_IN_USERNAME_CLAIM, _LONGEST_NAME - _HASH_LENGTH - 1) or "user"
     name = _NOT_IN_NAMES.sub("_", name)
