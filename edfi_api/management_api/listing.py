@@ -12,6 +12,8 @@ from .bodies import integer
 
 # A list without `limit` has all items, as in Ed-Fi's servers, but no more than this; then `Total-Count` says how many.
 MOST_ITEMS = 10_000
+# Of the versions.
+DEFAULT_LIMITS: Mapping[str, int | None] = {"v3": None, "v2": 25}
 _DIRECTIONS = {"asc": "", "ascending": "", "desc": "-", "descending": "-"}
 _WRONG_DIRECTION = "The direction query parameter must be one of: asc, ascending, desc, descending."
 

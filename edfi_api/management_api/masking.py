@@ -1,14 +1,29 @@
 """Connection strings in answers and requests: shown without the password, and kept where they come back so."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from edfi_api.data_stores.connection_strings import LONGEST, MAIN, destination
 from edfi_api.data_stores.encryption import decrypt
-from edfi_api.data_stores.exceptions import ConnectionUnusable
+from edfi_api.data_stores.exceptions import ConnectionUnusable, NoStoreKey
 
-__all__ = ["LONGEST", "UNCHANGED", "changed_connection", "masked"]
+from . import problems
+
+__all__ = ["LONGEST", "UNCHANGED", "changed_connection", "encrypting", "masked"]
 
 # The value of an absent member; no text of a request has this character.
 UNCHANGED = "\0"
 _MASK = "***"
+_NO_KEY = "It cannot be encrypted: MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY has to be set."
+
+
+@contextmanager
+def encrypting() -> Iterator[None]:
+    """A server without a key to encrypt connection strings raises a Refusal."""
+    try:
+        yield
+    except NoStoreKey:
+        raise problems.invalid_data({"ConnectionString": [_NO_KEY]}) from None
 
 
 def masked(encrypted: str | None) -> str | None:

@@ -10,6 +10,7 @@ from edfi_api.addresses import below, fixed_path
 from edfi_api.conf import api_settings
 
 from .addresses import Address
+from .answers import FORMS
 from .claims_upload import CurrentView, ReloadView, UploadView
 from .collections import Collection
 from .connect import IntrospectView, RegisterView, RevokeView, TokenView
@@ -17,8 +18,8 @@ from .information import HealthView, InformationView, JwksView, OpenIdView
 from .openapi import SpecificationView
 from .v2 import claim_sets as claim_sets_v2
 from .v2 import collections as v2
-from .v2 import hierarchy as hierarchy_v2
 from .v2 import ods_instances
+from .v2.tenants import TenantsView
 from .v3 import hierarchy, tree_editing
 from .v3.api_clients import ApiClients
 from .v3.applications import Applications
@@ -88,26 +89,27 @@ _V2: Mapping[str, type[Collection]] = {
     "claimSets": claim_sets_v2.ClaimSetsV2,
     "grants": claim_sets_v2.GrantsV2,
 }
+# The same in both versions, but for limits and errors.
+_LISTS: Mapping[str, type[Any]] = {
+    "resourceClaimActions": hierarchy.ResourceClaimActionsView,
+    "resourceClaimActionAuthStrategies": hierarchy.ResourceClaimActionAuthStrategiesView,
+    "actions": hierarchy.ActionsView,
+    "authorizationStrategies": hierarchy.AuthorizationStrategiesView,
+}
 _VIEWS: Mapping[str, Mapping[str, type[Any]]] = {
     "v3": {
         "resourceClaims": tree_editing.ResourceClaimsList,
         "resourceClaims/import": tree_editing.ClaimsImportView,
         "resourceClaims/<id>": tree_editing.ResourceClaimItem,
-        "resourceClaimActions": hierarchy.ResourceClaimActionsView,
-        "resourceClaimActionAuthStrategies": hierarchy.ResourceClaimActionAuthStrategiesView,
-        "actions": hierarchy.ActionsView,
-        "authorizationStrategies": hierarchy.AuthorizationStrategiesView,
+        **_LISTS,
         "authorizationMetadata": AuthorizationMetadataView,
     },
     "v2": {
-        "resourceClaims": hierarchy_v2.ResourceClaimsView,
-        "resourceClaims/<id>": hierarchy_v2.ResourceClaimsView,
-        "resourceClaimActions": hierarchy_v2.ResourceClaimActionsView,
-        "resourceClaimActionAuthStrategies": hierarchy_v2.ResourceClaimActionAuthStrategiesView,
-        "actions": hierarchy_v2.ActionsView,
-        "authorizationStrategies": hierarchy_v2.AuthorizationStrategiesView,
-        "tenants": hierarchy_v2.TenantsView,
-        "tenants/<name>": hierarchy_v2.TenantsView,
+        "resourceClaims": hierarchy.ResourceClaimsView,
+        "resourceClaims/<id>": hierarchy.ResourceClaimsView,
+        **_LISTS,
+        "tenants": TenantsView,
+        "tenants/<name>": TenantsView,
     },
     "management": {
         "upload-claims": UploadView,
@@ -174,8 +176,9 @@ def management_routes(path: str) -> list[URLPattern]:
 
 
 def _view(address: Address) -> Callable[..., HttpResponseBase]:
+    of_version = {"version": address.version} if address.version in FORMS else {}
     view: Callable[..., HttpResponseBase] = (
-        address.view.as_view(dict(address.actions)) if address.is_view_set else address.view.as_view()
+        address.view.as_view(dict(address.actions)) if address.is_view_set else address.view.as_view(**of_version)
     )
     return view
 

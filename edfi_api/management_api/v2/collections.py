@@ -16,7 +16,7 @@ from edfi_api.security.models import ApiClient, Application, ClaimSet, Vendor
 
 from .. import problems
 from ..collections import Collection
-from ..listing import Listing, rows_of
+from ..listing import DEFAULT_LIMITS, Listing, rows_of
 from ..members import (
     EACH_POSITIVE,
     EMAIL,
@@ -36,7 +36,7 @@ from ..v3.applications import BLANKS, Applications, References, listing_of_appli
 from ..v3.profiles import Profiles
 from ..v3.vendors import LONGEST_PREFIX, TAKEN, Vendors, assign, prefixes
 
-DEFAULT_LIMIT = 25
+DEFAULT_LIMIT = DEFAULT_LIMITS["v2"]
 
 
 class Version2(Collection):

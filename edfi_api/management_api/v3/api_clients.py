@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from edfi_api.data_stores.models import DataStore
 from edfi_api.security.clients import (
+    Credentials,
     remove_client,
     rotate_secret,
     set_approved,
@@ -109,14 +110,7 @@ class ApiClients(Collection):
             credentials = store_client(client, application, self.by, self.identity_of(values))
         client.data_stores.set(stores)
         set_approved(client, values["isApproved"], by=self.by)
-        body = {
-            "id": client.pk,
-            "applicationId": application.pk,
-            "name": client.name,
-            "key": credentials.key,
-            "secret": credentials.secret,
-        }
-        return self.created(client, body, members=",".join(values))
+        return self.created(client, _with_secret(client, credentials), members=",".join(values))
 
     def change(self, row: ApiClient, values: dict[str, Any]) -> None:
         application, stores = self.resolved(values)
@@ -136,15 +130,7 @@ class ApiClients(Collection):
         with self.written():
             row = self.found(integer(id), for_update=True)
             credentials = rotate_secret(row, by=self.by)
-        return Response(
-            {
-                "id": row.pk,
-                "applicationId": row.application_id,
-                "name": row.name,
-                "key": credentials.key,
-                "secret": credentials.secret,
-            }
-        )
+        return Response(_with_secret(row, credentials))
 
     def identity_of(self, values: dict[str, Any]) -> ExternalIdentity | None:
         """The external identity of a request. Raises a Refusal for an issuer of another tenant."""
@@ -171,6 +157,17 @@ class ApiClients(Collection):
 
 def _represented(identity: ExternalIdentity | None) -> dict[str, str] | None:
     return None if identity is None else {"issuer": identity.issuer, "value": identity.value}
+
+
+def _with_secret(client: ApiClient, credentials: Credentials) -> dict[str, Any]:
+    """The answers that have a secret."""
+    return {
+        "id": client.pk,
+        "applicationId": client.application_id,
+        "name": client.name,
+        "key": credentials.key,
+        "secret": credentials.secret,
+    }
 
 
 def _unique(name: str) -> Any:

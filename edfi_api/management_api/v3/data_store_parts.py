@@ -7,7 +7,6 @@ from django.db.models import QuerySet
 from rest_framework.response import Response
 
 from edfi_api.data_stores.encryption import encrypt
-from edfi_api.data_stores.exceptions import NoStoreKey
 from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, DerivativeType
 from edfi_api.data_stores.stores import check_segment
 
@@ -15,9 +14,8 @@ from .. import problems
 from ..collections import ID, Collection, id_member
 from ..constraints import written
 from ..listing import Listing
-from ..masking import LONGEST, UNCHANGED, changed_connection, masked
+from ..masking import LONGEST, UNCHANGED, changed_connection, encrypting, masked
 from ..members import NOT_EMPTY, POSITIVE, Kind, Member, Shape, at_most, is_empty, name, says
-from .data_stores import NO_KEY
 
 _TYPES = list(DerivativeType.values)
 _RULES_OF_TYPE = (
@@ -125,8 +123,6 @@ class DataStoreDerivatives(Collection):
         row.data_store_id, row.type = values["dataStoreId"], values["derivativeType"]
         is_new, connection = changed_connection(row.connection, values["connectionString"])
         if is_new:
-            try:
+            with encrypting():
                 row.connection = connection and encrypt(connection)
-            except NoStoreKey:
-                raise problems.invalid_data({"ConnectionString": [NO_KEY]}) from None
         row.save()

@@ -8,20 +8,17 @@ from django.db.models.functions import JSONObject
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from edfi_api.data_stores.exceptions import NoStoreKey
 from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDerivative, State
 from edfi_api.data_stores.routes import primary_of
 from edfi_api.data_stores.status import is_refused, status_of
 from edfi_api.data_stores.stores import create_data_store, remove_data_store, set_connection, set_state
 
-from .. import problems
 from ..bodies import integer, read_values
 from ..collections import ID, Collection
 from ..listing import Listing, exactly, number
-from ..masking import LONGEST, UNCHANGED, changed_connection, masked
+from ..masking import LONGEST, UNCHANGED, changed_connection, encrypting, masked
 from ..members import Kind, Member, Shape, at_most, name, says
 
-NO_KEY = "It cannot be encrypted: MEADOWLARK_SECRET_KEY or MEADOWLARK_STORE_KEY has to be set."
 NO_STORE = "DataStore {id} not found. It may have been recently deleted."
 _CONNECTION = Member("connectionString", rules=(at_most(LONGEST),))
 _STATES = f"State must be one of: {', '.join(State.values)}."
@@ -91,7 +88,7 @@ class DataStores(Collection):
         return self.item(row) | {"connectionString": row.connection}
 
     def add(self, values: dict[str, Any]) -> Response:
-        try:
+        with encrypting():
             row = create_data_store(
                 values["name"],
                 type=values["dataStoreType"],
@@ -100,8 +97,6 @@ class DataStores(Collection):
                 tenant=self.tenant,
                 by=self.by,
             )
-        except NoStoreKey:
-            raise problems.invalid_data({"ConnectionString": [NO_KEY]}) from None
         title = f"New DataStore {row.name} has been created successfully."
         return self.created(row, {"id": row.pk, "status": 201, "title": title})
 
@@ -110,10 +105,8 @@ class DataStores(Collection):
         row.save(update_fields=["name", "type"])
         is_new, connection = changed_connection(row.connection, values["connectionString"])
         if is_new:
-            try:
+            with encrypting():
                 set_connection(row, connection, by=self.by)
-            except NoStoreKey:
-                raise problems.invalid_data({"ConnectionString": [NO_KEY]}) from None
 
     def remove(self, row: DataStore) -> None:
         """Its database stays."""

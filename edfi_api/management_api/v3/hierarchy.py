@@ -12,26 +12,30 @@ from edfi_api.security.models import DefaultStrategies, ResourceClaim
 
 from .. import problems
 from ..bodies import integer
-from ..listing import Listing, in_memory
+from ..listing import DEFAULT_LIMITS, Listing, in_memory
 from ..resource_claims import ACTION_IDS, STRATEGY_IDS, display_name
 from ..views import ManagementView
+
+MISSING = {
+    "v3": "ResourceClaim {id} not found.",
+    "v2": "Not found: ResourceClaim with ID {id}. It may have been recently deleted.",
+}
 
 
 class ResourceClaimsView(ManagementView):
     """`GET resourceClaims` and `GET resourceClaims/{id}`: the tree, or what lies below one claim."""
-
-    missing = "ResourceClaim {id} not found."
-    default_limit: int | None = None
 
     def get(self, request: Request, id: str | None = None) -> Response:
         roots, by_id = _tree()
         if id is not None:
             found = by_id.get(integer(id))
             if found is None:
-                raise problems.not_found(self.missing.format(id=integer(id)))
+                raise problems.not_found(MISSING[self.version].format(id=integer(id)))
             return Response(found)
         order = dict.fromkeys(("id", "name", "parentId", "parentName"))
-        listing = Listing(order={name: name for name in order}, default_limit=self.default_limit, default_order="name")
+        listing = Listing(
+            order={name: name for name in order}, default_limit=DEFAULT_LIMITS[self.version], default_order="name"
+        )
         filters = {"id": _number("id"), "name": _text("name")}
         return Response(in_memory(listing, roots, request.query_params, filters))
 
@@ -57,12 +61,13 @@ def _tree() -> tuple[list[dict[str, Any]], dict[int, dict[str, Any]]]:
 class ResourceClaimActionsView(ManagementView):
     """`GET resourceClaimActions`: the claims that have default strategies, with their actions."""
 
-    default_limit: int | None = None
     order: Sequence[str] = ("resourceClaimId", "resourceName")
 
     def get(self, request: Request) -> Response:
         listing = Listing(
-            order={name: name for name in self.order}, default_limit=self.default_limit, default_order="resourceClaimId"
+            order={name: name for name in self.order},
+            default_limit=DEFAULT_LIMITS[self.version],
+            default_order="resourceClaimId",
         )
         filters = {"resourceName": _text("resourceName")}
         return Response(in_memory(listing, list(self._items()), request.query_params, filters))

@@ -21,7 +21,7 @@ from .. import problems
 from ..bodies import integer, read_values
 from ..members import Kind, Member, name
 from ..views import ManagementView, base_address
-from .hierarchy import ResourceClaimsView
+from .hierarchy import MISSING, ResourceClaimsView
 
 _SHAPE = (name("name", 255), Member("parentId", Kind.INTEGER), Member("defaults", Kind.OBJECT))
 _TAKEN = problems.invalid_data({"Name": ["A resource claim with this name already exists."]})
@@ -76,7 +76,7 @@ class ResourceClaimItem(ResourceClaimsView):
         lock_claims()
         row = ResourceClaim.objects.filter(pk=number).first()
         if row is None:
-            raise problems.not_found(self.missing.format(id=number))
+            raise problems.not_found(MISSING[self.version].format(id=number))
         return row
 
 

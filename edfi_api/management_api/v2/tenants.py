@@ -1,4 +1,4 @@
-"""The lists of resource claims, actions and strategies with the errors and limits of version 2, and its tenants."""
+"""The tenants of version 2."""
 
 from typing import Any
 
@@ -9,43 +9,7 @@ from edfi_api.data_stores.models import Tenant
 from edfi_api.data_stores.tenants import tenant_named
 
 from .. import access, problems
-from ..v3 import hierarchy
 from ..views import ManagementView
-from .collections import DEFAULT_LIMIT, missing_text
-
-
-class ResourceClaimsView(hierarchy.ResourceClaimsView):
-    """`v2/resourceClaims`"""
-
-    version = "v2"
-    default_limit = DEFAULT_LIMIT
-    missing = missing_text("ResourceClaim")
-
-
-class ResourceClaimActionsView(hierarchy.ResourceClaimActionsView):
-    """`v2/resourceClaimActions`"""
-
-    version = "v2"
-    default_limit = DEFAULT_LIMIT
-
-
-class ResourceClaimActionAuthStrategiesView(hierarchy.ResourceClaimActionAuthStrategiesView):
-    """`v2/resourceClaimActionAuthStrategies`"""
-
-    version = "v2"
-    default_limit = DEFAULT_LIMIT
-
-
-class ActionsView(hierarchy.ActionsView):
-    """`v2/actions`"""
-
-    version = "v2"
-
-
-class AuthorizationStrategiesView(hierarchy.AuthorizationStrategiesView):
-    """`v2/authorizationStrategies`"""
-
-    version = "v2"
 
 
 class TenantsView(ManagementView):
