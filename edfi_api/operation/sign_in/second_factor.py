@@ -70,16 +70,12 @@ def new_key() -> str:
     return hexlify(token_bytes(_KEY_BYTES)).decode()
 
 
-def unsaved_authenticator(user: User, key: str) -> TOTPDevice:
-    return TOTPDevice(user=user, name="authenticator", key=key, digits=_DIGITS, tolerance=_TOLERANCE)
-
-
 def enrol(user: User, key: str, code: str) -> tuple[TOTPDevice, list[str]]:
     """Store the key after a first code; returns the authenticator and recovery codes.
 
     Raises WrongCode, and AlreadyEnrolled: a second authenticator could belong to a thief of the password.
     """
-    device = unsaved_authenticator(user, key)
+    device = TOTPDevice(user=user, name="authenticator", key=key, digits=_DIGITS, tolerance=_TOLERANCE)
     totp = TOTP(device.bin_key, device.step, device.t0, device.digits)
     totp.time = time.time()
     if not code.isdecimal() or not totp.verify(int(code), _TOLERANCE):
@@ -101,7 +97,6 @@ def verify(user: User, code: str) -> Accepted:
     if device is None:
         raise WrongCode(0)
     if not verify_token(user, device.persistent_id, code):
-        device.refresh_from_db()
         raise WrongCode(_seconds_to_wait(device))
     return Accepted(device, device.token_set.count() if is_recovery else None)
 
@@ -135,7 +130,11 @@ def _lock(user: User) -> None:
 
 
 def _seconds_to_wait(device: Device) -> int:
-    is_allowed, reason = device.verify_is_allowed()
+    """Until the next code is compared; 0 also for a device that was removed in between."""
+    stored = type(device).objects.filter(pk=device.pk).first()
+    if stored is None:
+        return 0
+    is_allowed, reason = stored.verify_is_allowed()
     if is_allowed:
         return 0
     return int(max(1, (reason["locked_until"] - timezone.now()).total_seconds()))
