@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from django.db import DEFAULT_DB_ALIAS
+
 from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.bulk.candidates import REFUSALS
+from edfi_api.security.claims import _compiled
 from edfi_api.storage import data_store, store
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.requests import WriteRequest
@@ -50,11 +53,18 @@ def both_ways(
 
 
 def rolled_back(action: Callable[[], Result]) -> Result:
-    data_store.forget()
+    _forget_documents()
     with databases.rolled_back():
         result = action()
-    data_store.forget()
+    _forget_documents()
     return result
+
+
+def _forget_documents() -> None:
+    """Everything but compiled claim sets, which do not depend on documents and take longer than most actions."""
+    claim_sets = data_store.data_store(DEFAULT_DB_ALIAS).state(_compiled)
+    data_store.forget()
+    data_store.data_store(DEFAULT_DB_ALIAS).state(_compiled).update(claim_sets)
 
 
 def _stored_in_agreement(preparers: Preparers) -> list[tuple[Any, ...]]:
