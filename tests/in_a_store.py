@@ -75,7 +75,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _migrates(item: pytest.Item) -> bool:
     """Whether Django empties all tables after it and sends `post_migrate`, which fills those of documents too."""
-    return any(marker.kwargs.get("transaction") for marker in item.iter_markers("django_db"))
+    is_marked = any(marker.kwargs.get("transaction") for marker in item.iter_markers("django_db"))
+    return is_marked or {"db", "transactional_db"} <= set(getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture(scope="session", autouse=True)
