@@ -4,12 +4,16 @@ A change is described before it is written, one line per item. Claims and claim 
 unchanged. Claim sets are those of one tenant, or the shared ones; resource claims are shared by all tenants.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from django.db import connection, transaction
+from django.db.models import Q
+from django.db.models.functions import Lower
 
 from edfi_api.data_stores.models import Tenant
+from edfi_api.data_stores.tenants import visible_to
 from edfi_api.logs import audit
 
 from .claim_uris import DOMAINS, SERVICES
@@ -26,7 +30,7 @@ class UnknownClaims(Exception):
 
 class NotOfTheTenant(Exception):
     """What a tenant cannot load: resource claims, and claim sets whose names are taken by shared ones; or shared claim
-    sets with the names of a tenant's."""
+    sets with the names of a tenant's; or names that are taken in other case."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,16 @@ def _refuse_what_is_not_of(tenant: Tenant | None, wanted: Claims) -> None:
     if taken := sorted(set(others.values_list("name", flat=True))):
         whose = "shared claim sets" if tenant is not None else "claim sets of tenants"
         raise NotOfTheTenant(f"there are {whose} with these names: {', '.join(taken)}")
+    _refuse_names_in_other_case(tenant, wanted)
+
+
+def _refuse_names_in_other_case(tenant: Tenant | None, wanted: Claims) -> None:
+    names = Counter(name.lower() for name in wanted.claim_sets)
+    visible = ClaimSet.objects.filter(visible_to(tenant) if tenant else Q()).exclude(name__in=wanted.claim_sets)
+    stored = visible.annotate(lower=Lower("name")).filter(lower__in=names).values_list("name", flat=True)
+    alike = [name for name in wanted.claim_sets if names[name.lower()] > 1]
+    if taken := sorted({*stored, *alike}):
+        raise NotOfTheTenant(f"names of claim sets are unique in any case: {', '.join(taken)}")
 
 
 def stored_claims(tenant: Tenant | None = None) -> Claims:

@@ -138,6 +138,15 @@ def test_an_invalid_file_is_reported(load, content: object, reason: str) -> None
     assert reason in str(refusal.value)
 
 
+@pytest.mark.parametrize(("names", "reported"), [(["sisVENDOR"], "SISVendor"), (["Ours", "OURS"], "OURS, Ours")])
+def test_names_that_are_taken_in_other_case_are_reported(load, names: list[str], reported: str) -> None:
+    with pytest.raises(CommandError) as refusal:
+        load({"claimSets": [{"name": name, "grants": []} for name in names]})
+
+    assert str(refusal.value) == f"names of claim sets are unique in any case: {reported}"
+    assert ClaimSet.objects.count() == 10
+
+
 def test_an_unusable_custom_view_is_reported(load) -> None:
     """A name of this form denotes a view; other names need not be registered."""
     with pytest.raises(CommandError) as refusal:
