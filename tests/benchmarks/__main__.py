@@ -126,7 +126,9 @@ def _measure(folder: Path, running: ExitStack, plan: Plan) -> report.Rounds:
     federated = federation.workloads(workloads, server, home)
     operations = _operations(server, workloads, federated, ceilings, responder_port)
     rounds = defaultdict(list)
-    load.measure(server.port, workloads.association_by_id(), MOST, 1)  # Each thread gets its database connection.
+    # Each thread gets its database connection, and each process the keys of the identity provider.
+    for each in (workloads, federated):
+        load.measure(server.port, each.association_by_id(), MOST, 1)
     for number in range(plan.rounds):
         print(f"Round {number + 1} of {plan.rounds} ...", flush=True)
         for connections in CONNECTIONS:
