@@ -28,8 +28,6 @@ DELETE FROM validation_run WHERE id = ANY (ARRAY(
      LIMIT %(batch)s
 ))
 """
-
-
 _REQUESTS = """
 DELETE FROM validation_request WHERE id = ANY (ARRAY(
     SELECT r.id FROM validation_request r WHERE r.ended_at < %(before)s LIMIT %(batch)s
