@@ -249,6 +249,19 @@ def test_a_natural_key_is_flat_or_in_the_form_of_the_body(schooled, key):
     assert count("ClassPeriod") == 0
 
 
+def test_a_flat_member_of_two_references_is_ambiguous(batch):
+    flat = {"beginDate": "2025-08-01", "schoolId": 1}
+    nested = {"beginDate": "2025-08-01", "schoolReference": {"schoolId": 1}, "feederSchoolReference": {"schoolId": 2}}
+    delete = {"op": "delete", "resource": "FeederSchoolAssociation"}
+
+    refused, absent = batch.independent(delete | {"naturalKey": flat}, delete | {"naturalKey": nested})
+
+    assert (refused["status"], absent["status"]) == (400, 404)
+    assert list(paths(refused)) == ["$.naturalKey.schoolId"]
+    (message,) = paths(refused)["$.naturalKey.schoolId"]
+    assert "feederSchoolReference.schoolId, schoolReference.schoolId" in message
+
+
 @pytest.mark.parametrize(
     "key",
     [

@@ -155,6 +155,16 @@ def test_an_association_that_is_judged_by_its_organization_opens_its_student(api
     assert statuses(results) == [204, 201]
 
 
+def test_the_cause_of_a_denial_is_the_association_that_would_have_opened_the_path(api, batch, documents):
+    batch.results(start())
+    vendor = BatchClient(Scenario(api, documents).client("SISVendor", 2, prefixes=("uri://ed-fi.org",)).token)
+    change = {"op": "update", "naturalKey": {"studentUniqueId": "S2"}} | student(2, firstName="Ida")
+
+    opened, denied = vendor.independent(enrolment(2, 2, exitWithdrawDate="x"), change)
+
+    assert (opened["status"], denied["status"], denied["causedBy"]) == (400, 403, 0)
+
+
 @settings(max_examples=8, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_batch_is_answered(data, batch, preparers):
