@@ -12,7 +12,7 @@ from django.db import transaction
 
 from edfi_api.model.surface.resource import Resource, ResourceKind, Surface
 
-from .claim_uris import claim_name
+from .claim_uris import VALIDATION, claim_name
 from .claims_file import Claims, ResourceClaimValue, read_claims
 from .claims_store import load
 from .models import ClaimSet, ResourceClaim
@@ -26,8 +26,6 @@ RELATIONSHIPS = "domains/relationshipBasedData"
 NAMESPACES = "domains/namespaceBasedData"
 # These resources have no securable elements, so only claim sets with overriding strategies give access to them.
 UNSECURED = "domains/unsecuredData"
-# The beginning of the claims of validation.
-VALIDATION = "ed-fi-x-validations/"
 
 
 def bundled_claims(surface: Surface) -> Claims:

@@ -13,6 +13,8 @@ from edfi_api.model.surface.resource import Resource
 BEGINNING = "http://ed-fi.org/identity/claims/"
 DOMAINS = "domains/"
 SERVICES = "services/"
+# The beginning of the claims of validation, which are no resources with documents.
+VALIDATION = "ed-fi-x-validations/"
 
 
 def claim_name(resource: Resource) -> str:

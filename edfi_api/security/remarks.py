@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from edfi_api.conf import api_settings
 
 from .actions import Action
-from .claim_uris import DOMAINS, SERVICES
+from .claim_uris import DOMAINS, SERVICES, VALIDATION
 from .claims import granted_strategies
 from .models import Application, ClaimSet
 from .policies.reach import REACHES
@@ -55,6 +55,6 @@ def _overwritten(granted: dict[str, dict[str, tuple[str, ...]]]) -> Iterator[str
     if api_settings.UPSERT_ASKS_UPDATE:
         return
     for name, by_action in granted.items():
-        is_resource = not name.startswith((DOMAINS, SERVICES))
+        is_resource = not name.startswith((DOMAINS, SERVICES, VALIDATION))
         if is_resource and by_action.get(Action.CREATE) == _OPEN != by_action.get(Action.UPDATE):
             yield name

@@ -57,14 +57,14 @@ class PooledServer(RealServer):
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[PooledServer]:
+def server(prepared_home) -> Iterator[PooledServer]:
     if shutil.which("pgbouncer") is None:
         pytest.skip("needs the program pgbouncer")
     with ExitStack() as stack:
         # Outside pytest's folder, which PostgreSQL's account may not enter.
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="meadowlark-")))
-        home.chmod(0o755)
-        yield stack.enter_context(PooledServer(home))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="meadowlark-")))
+        folder.chmod(0o755)
+        yield stack.enter_context(PooledServer(prepared_home(folder / "home")))
 
 
 def test_concurrent_clients_read_and_write(server: PooledServer) -> None:

@@ -183,16 +183,6 @@ def test_sql_views_arrive_with_the_log(server, replica) -> None:
     assert version == "5.2"
 
 
-def test_a_promoted_replica_is_not_used(replica, writer, reader):
-    replica.execute("SELECT pg_promote()")
-
-    code = post_term(writer)
-
-    assert is_found(reader, code)
-    with psycopg.connect(replica.url) as connection:
-        assert connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)
-
-
 def test_rules_read_the_replica_when_it_has_caught_up(server, writer, replica, tmp_path) -> None:
     (tmp_path / "rule.sql").write_text(
         """/*
@@ -224,3 +214,13 @@ SELECT id AS document_id, 1 AS education_organization_id, body ->> 'codeValue' A
     with psycopg.connect(server.database_url) as connection:
         found = connection.execute("SELECT message FROM validation_result WHERE message = %s", [term]).fetchall()
     assert found == [(term,)]
+
+
+def test_a_promoted_replica_is_not_used(replica, writer, reader):
+    replica.execute("SELECT pg_promote()")
+
+    code = post_term(writer)
+
+    assert is_found(reader, code)
+    with psycopg.connect(replica.url) as connection:
+        assert connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)

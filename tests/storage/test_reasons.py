@@ -99,12 +99,20 @@ SERVED = {
         "SELECT FROM refusal WHERE resolved_at IS NULL AND NOT cause_gone"
         " AND awaited = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
     ),
+    "refusal_cause": (
+        "SELECT FROM refusal WHERE client = 1 AND cause = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
+        " ORDER BY sequence LIMIT 25"
+    ),
     "refusal_document": (
         "SELECT FROM refusal WHERE resolved_at IS NULL AND document_uuid = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
     ),
+    "refusal_natural_key": "SELECT FROM refusal WHERE client = 1 AND natural_key = 'studentUniqueId=1'",
     "refusal_open": (
         "SELECT FROM refusal WHERE resolved_at IS NULL AND client = 1"
         " AND subject = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
+    ),
+    "refusal_open_sequence": (
+        "SELECT FROM refusal WHERE client = 1 AND resolved_at IS NULL ORDER BY sequence LIMIT 25"
     ),
     "refusal_resolved": (
         "SELECT FROM refusal WHERE client = 1 AND resolved_at IS NOT NULL AND resolved_at > '2026-01-01'"
@@ -117,6 +125,8 @@ SERVED = {
         "SELECT FROM superseded_document WHERE document_uuid = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
         " ORDER BY change_version DESC LIMIT 25"
     ),
+    "validation_request_client": "SELECT FROM validation_request WHERE client = 1 ORDER BY requested_at DESC LIMIT 1",
+    "validation_request_open": "SELECT FROM validation_request WHERE client = 1 AND ended_at IS NULL",
     "validation_result_document": (
         "SELECT FROM validation_result WHERE document_uuid = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
     ),
