@@ -35,7 +35,6 @@ def test_a_delete_that_finds_nothing_has_to_have_been_carried_out(real_server: R
     load.writers.pop(0)  # Its documents are those of the other test.
     [writer], url = load.writers, real_server.database_url
     with writer.connected(), psycopg.connect(url, autocommit=True) as database:
-        _remove_documents_of_earlier_loads(database)
         carried_out, lost = (item for item in writer.items if item.path == STUDENTS and item.name in ("1-0", "1-1"))
         for item in (carried_out, lost):
             assert writer.insert(item)
@@ -50,8 +49,3 @@ def test_a_delete_that_finds_nothing_has_to_have_been_carried_out(real_server: R
 
     assert load.differences(url) == ["1-1: its delete found no document, and none was deleted"]
     assert load.observed.wrong == []
-
-
-def _remove_documents_of_earlier_loads(database: psycopg.Connection) -> None:
-    for member in ("contactPriority", "birthCity"):
-        database.execute("DELETE FROM document WHERE body ? %s", [member])
