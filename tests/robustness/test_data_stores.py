@@ -195,7 +195,8 @@ def test_known_tokens_reach_stores_while_the_control_database_is_away(stores: St
     """For longer than a token is cached, on every worker; unknown and new tokens wait for it."""
     stores.add("2050", stores.postgres.url)
     time.sleep(1.1)
-    assert {stores.send("2050") for _ in range(12)} == {200}
+    # On each of the workers, but for a chance of 10^-9.
+    assert {stores.send("2050") for _ in range(60)} == {200}
     known = stores.server.token
     stores.server.kill_database(signal.SIGQUIT)
     try:
