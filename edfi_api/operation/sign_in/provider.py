@@ -14,8 +14,9 @@ from urllib.parse import quote_plus
 from cachetools import TTLCache, cached
 
 from edfi_api.conf import api_settings
+from edfi_api.security.federation.fetching import endpoint, fetch_key_set, fetch_metadata
 from edfi_api.security.federation.http import FetchFailed, fetch_json
-from edfi_api.security.federation.issuers import is_safe
+from edfi_api.security.federation.issuers import well_known_address
 
 # For each request to the provider.
 _SECONDS = 5
@@ -41,29 +42,22 @@ def metadata() -> Metadata:
 
 @cached(TTLCache(maxsize=4, ttl=_METADATA_SECONDS), lock=Lock())
 def _metadata(issuer: str) -> Metadata:
-    address = f"{issuer.removesuffix('/')}/.well-known/openid-configuration"
-    found = _fetch(address)
-    if found.get("issuer") != issuer:
-        raise FetchFailed(f"{address} is of another issuer")
+    address = well_known_address(issuer)
+    found = fetch_metadata(issuer, address, _deadline())
     # Discovery 1.0, section 3: the default of providers that do not say.
     methods = found.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     return Metadata(
-        authorization_endpoint=_endpoint(found, "authorization_endpoint"),
-        token_endpoint=_endpoint(found, "token_endpoint"),
-        jwks_uri=_endpoint(found, "jwks_uri"),
-        userinfo_endpoint=_endpoint(found, "userinfo_endpoint", is_required=False),
-        end_session_endpoint=_endpoint(found, "end_session_endpoint", is_required=False),
+        authorization_endpoint=endpoint(found, "authorization_endpoint", address),
+        token_endpoint=endpoint(found, "token_endpoint", address),
+        jwks_uri=endpoint(found, "jwks_uri", address),
+        userinfo_endpoint=_optional_endpoint(found, "userinfo_endpoint", address),
+        end_session_endpoint=_optional_endpoint(found, "end_session_endpoint", address),
         client_authentication=tuple(methods),
     )
 
 
-def _endpoint(found: Mapping[str, Any], name: str, *, is_required: bool = True) -> str:
-    address = found.get(name)
-    if isinstance(address, str) and is_safe(address):
-        return address
-    if is_required or address:
-        raise FetchFailed(f"the metadata of {found['issuer']} have no {name} with https")
-    return ""
+def _optional_endpoint(found: Mapping[str, Any], name: str, address: str) -> str:
+    return endpoint(found, name, address) if found.get(name) else ""
 
 
 def tokens(code: str, redirect_uri: str, code_verifier: str) -> tuple[str, str]:
@@ -83,7 +77,7 @@ def tokens(code: str, redirect_uri: str, code_verifier: str) -> tuple[str, str]:
         headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
     else:
         form |= {"client_id": client_id, "client_secret": secret}
-    found = _fetch(address, headers=headers, form=form)
+    found = fetch_json(address, _deadline(), headers=headers, form=form)
     id_token, access_token = found.get("id_token"), found.get("access_token")
     if not isinstance(id_token, str) or not isinstance(access_token, str):
         raise FetchFailed(f"{address} sent no ID token")
@@ -92,11 +86,7 @@ def tokens(code: str, redirect_uri: str, code_verifier: str) -> tuple[str, str]:
 
 def keys() -> list[Any]:
     """The public keys of the provider, as JWK. They are not kept: logins are rare, and keys are rotated."""
-    address = metadata().jwks_uri
-    found = _fetch(address).get("keys")
-    if not isinstance(found, list):
-        raise FetchFailed(f"{address} is no set of keys")
-    return found
+    return fetch_key_set(metadata().jwks_uri, _deadline())
 
 
 def userinfo(access_token: str, subject: str) -> Mapping[str, Any]:
@@ -104,12 +94,12 @@ def userinfo(access_token: str, subject: str) -> Mapping[str, Any]:
     address = metadata().userinfo_endpoint
     if not address:
         return {}
-    claims = _fetch(address, headers={"Authorization": f"Bearer {access_token}"})
+    claims = fetch_json(address, _deadline(), headers={"Authorization": f"Bearer {access_token}"})
     # OpenID Connect Core 1.0, section 5.3.2.
     if claims.get("sub") != subject:
         raise FetchFailed(f"{address} answered about another subject")
     return claims
 
 
-def _fetch(address: str, **more: Any) -> Mapping[str, Any]:
-    return fetch_json(address, monotonic() + _SECONDS, **more)
+def _deadline() -> float:
+    return monotonic() + _SECONDS

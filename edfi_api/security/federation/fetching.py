@@ -1,6 +1,6 @@
-"""The signing keys that an identity provider publishes: from configured hosts only.
+"""Metadata and signing keys that an identity provider publishes: from configured hosts only.
 
-The provider's metadata leads to its JSON Web Key Set (RFC 7517). Nothing in a token does.
+The provider's metadata leads to its JSON Web Key Set (RFC 7517). Nothing in a token does. All of it raises FetchFailed.
 """
 
 from collections.abc import Mapping
@@ -26,23 +26,40 @@ class Key:
 
 
 def fetch_keys(issuer: Issuer) -> tuple[Key, ...]:
-    """The keys for signatures that the issuer publishes now. Raises FetchFailed."""
+    """The keys for signatures that the issuer publishes now."""
     deadline = monotonic() + SECONDS
     address = issuer.jwks_uri or _address_of_keys(issuer, deadline)
-    published = fetch_json(address, deadline).get("keys")
-    if not isinstance(published, list) or len(published) > _MOST_KEYS:
-        raise FetchFailed(f"{address} is no set of at most {_MOST_KEYS} keys")
+    published = fetch_key_set(address, deadline)
     return tuple(key for each in published if (key := usable_key(each, issuer.algorithms)) is not None)
 
 
+def fetch_key_set(address: str, deadline: float) -> list[Any]:
+    """All keys at the address, as JWK. `deadline` is as `monotonic` counts, here and below."""
+    published = fetch_json(address, deadline).get("keys")
+    if not isinstance(published, list) or len(published) > _MOST_KEYS:
+        raise FetchFailed(f"{address} is no set of at most {_MOST_KEYS} keys")
+    return published
+
+
+def fetch_metadata(issuer: str, address: str, deadline: float) -> Mapping[str, Any]:
+    """What the provider says of itself (OpenID Connect Discovery 1.0)."""
+    metadata = fetch_json(address, deadline)
+    if metadata.get("issuer") != issuer:
+        raise FetchFailed(f"{address} is of another issuer")
+    return metadata
+
+
+def endpoint(metadata: Mapping[str, Any], name: str, address: str) -> str:
+    """The address that the metadata from `address` have under this name."""
+    found = metadata.get(name)
+    if not isinstance(found, str) or not is_safe(found):
+        raise FetchFailed(f"{address} has no {name} with https")
+    return found
+
+
 def _address_of_keys(issuer: Issuer, deadline: float) -> str:
-    metadata = fetch_json(issuer.metadata_address, deadline)
-    if metadata.get("issuer") != issuer.issuer:
-        raise FetchFailed(f"{issuer.metadata_address} is of another issuer")
-    address = metadata.get("jwks_uri")
-    if not isinstance(address, str) or not is_safe(address):
-        raise FetchFailed(f"{issuer.metadata_address} has no jwks_uri with https")
-    return address
+    address = issuer.metadata_address
+    return endpoint(fetch_metadata(issuer.issuer, address, deadline), "jwks_uri", address)
 
 
 def usable_key(published: Any, algorithms: tuple[Algorithm, ...]) -> Key | None:

@@ -94,7 +94,12 @@ class Issuer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def metadata_address(self) -> str:
-        return self.metadata or f"{self.issuer.removesuffix('/')}/.well-known/openid-configuration"
+        return self.metadata or well_known_address(self.issuer)
+
+
+def well_known_address(issuer: str) -> str:
+    """Of an issuer's metadata (OpenID Connect Discovery 1.0, section 4)."""
+    return f"{issuer.removesuffix('/')}/.well-known/openid-configuration"
 
 
 def is_safe(address: str) -> bool:
