@@ -25,15 +25,15 @@ class Caller:
 
 def caller_of(token: str) -> Caller:
     """Raises AuthenticationFailed, of which TokenRefused is one, and IdentityProviderAway."""
-    valid = validated(token, "management") if is_signed(token) and issuers() else None
-    if valid is not None:
+    may_be_federated = is_signed(token) and bool(issuers())
+    if may_be_federated and (valid := validated(token, "management")):
         check_not_refused(valid)
         name = f"{valid.client} of {valid.issuer.issuer}"
         return Caller(name, f"requests of {name}", _scopes(valid))
     found = find_token(token)
     if found is not None:
         return Caller(found.client.key, f"requests of management client {found.client_id}", found.scopes)
-    if is_signed(token) and issuers():
+    if may_be_federated:
         raise refused("unknown issuer")
     raise AuthenticationFailed("Invalid token")
 

@@ -1,9 +1,12 @@
 """The actions that a claim set can grant on a resource. See
 meadowlark/docs/authorization.md#claim-sets-and-actions."""
 
-from collections.abc import Container
+from collections.abc import Container, Hashable, Mapping
+from typing import TypeVar
 
 from django.db.models import TextChoices
+
+Value = TypeVar("Value", bound=Hashable)
 
 
 class Action(TextChoices):
@@ -30,3 +33,11 @@ def action_named(name: str) -> str | None:
 def actions_in_order(actions: Container[str]) -> list[str]:
     """Those of the actions, in the order of `Action`."""
     return [action.value for action in Action if action in actions]
+
+
+def actions_by_value(by_action: Mapping[str, Value]) -> list[tuple[str, Value]]:
+    """Each value with its actions: `Create, Read`."""
+    found: dict[Value, list[str]] = {}
+    for action in actions_in_order(by_action):
+        found.setdefault(by_action[action], []).append(action)
+    return [(", ".join(actions), value) for value, actions in found.items()]

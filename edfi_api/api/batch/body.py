@@ -40,6 +40,11 @@ class Body:
     def __len__(self) -> int:
         return len(self._places) // 2
 
+    @property
+    def is_single(self) -> bool:
+        """One operation is atomic by itself: a transaction around it would only take time."""
+        return len(self) == 1
+
     def divide(self, most: int, setting: str) -> None:
         """Find the operations. Raises BatchTooLarge for more than `most` of them, MalformedJson."""
         for start, length in self._found():

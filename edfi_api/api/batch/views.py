@@ -84,7 +84,7 @@ class BatchView(EdFiView):
         return answer.finished(text)
 
     def _atomic(self, request: EdFiRequest, body: Body, record: BatchRecord, end: float) -> HttpResponseBase:
-        for number in range(_ATTEMPTS if len(body) > 1 else 0):
+        for number in range(0 if body.is_single else _ATTEMPTS):
             with suppress(TooMuchContention):
                 attempt = self._batch(request, body, record, end, is_repetition=number > 0, may_be_repeated=True)
                 return self._at_once(attempt, self._answer(request, body, record.parameters))
@@ -106,7 +106,8 @@ class BatchView(EdFiView):
 
     def _batch(self, request: EdFiRequest, body: Body, record: BatchRecord, end: float, **attempt: bool) -> Batch:
         wanted, using = record.parameters, self.using
-        uris = TransactionUris(using) if wanted.is_atomic and len(body) > 1 else partial(stored_uris, using=using)
+        has_transaction = wanted.is_atomic and not body.is_single
+        uris = TransactionUris(using) if has_transaction else partial(stored_uris, using=using)
         preparers = self.viewsets.served.preparers
         record.begin()
         return Batch(

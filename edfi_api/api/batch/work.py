@@ -99,8 +99,8 @@ class Batch:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """That of all operations; a single one is atomic without it, and takes half the time."""
-        if len(self.body) == 1:
+        """That of all operations."""
+        if self.body.is_single:
             yield
             return
         lock = _WITHOUT_OTHERS if self.is_repetition else _AMONG_OTHERS

@@ -1,18 +1,15 @@
 """The tree of resource claims, with strategies and grants as lines for people."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from django.db.models import Count, F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from ..actions import actions_in_order
+from ..actions import actions_by_value
 from ..claims import all_inherited_defaults
 from ..claims_file import ByAction, Strategies
 from ..models import Grant, OverridingStrategies, ResourceClaim
-
-Value = TypeVar("Value", bound=Hashable)
 
 # On a server with tenants there may be thousands of claim sets.
 MOST_GRANTS = 25
@@ -68,7 +65,7 @@ def _overrides(grants: Sequence[int]) -> dict[int, ByAction]:
 
 def _granted(actions: Sequence[str], overrides: ByAction) -> str:
     """`Create, Update; Read by NamespaceBased`"""
-    alike = _alike({action: overrides.get(action, ()) for action in actions})
+    alike = actions_by_value({action: overrides.get(action, ()) for action in actions})
     return "; ".join(f"{names} by {', '.join(by)}" if by else names for names, by in alike)
 
 
@@ -76,13 +73,5 @@ def _lines_of_defaults(claim: str, inherited: Mapping[str, tuple[Strategies, str
     """`Create, Read: NamespaceBased`, with the claim that they are inherited from."""
     return [
         f"{actions}: {', '.join(strategies)}" + (f" (from {origin})" if origin != claim else "")
-        for actions, (strategies, origin) in _alike(inherited)
+        for actions, (strategies, origin) in actions_by_value(inherited)
     ]
-
-
-def _alike(by_action: Mapping[str, Value]) -> list[tuple[str, Value]]:
-    """The actions that have the same value, together."""
-    found: dict[Value, list[str]] = {}
-    for action in actions_in_order(by_action):
-        found.setdefault(by_action[action], []).append(action)
-    return [(", ".join(actions), value) for value, actions in found.items()]

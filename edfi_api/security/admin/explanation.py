@@ -1,9 +1,8 @@
 """What a claim set lets a client do, and why, as rows of a page in the admin."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..actions import Action
+from ..actions import actions_by_value
 from ..claim_uris import DOMAINS
 from ..claims import Granted, granted_actions
 from ..models import ClaimSet
@@ -22,13 +21,9 @@ class Line:
 def lines(claim_set: ClaimSet) -> list[Line]:
     """By name of the resource or service; without domains, which only pass grants on."""
     granted = granted_actions(claim_set)
-    return [line for name in sorted(granted) if not name.startswith(DOMAINS) for line in _of(name, granted[name])]
-
-
-def _of(name: str, by_action: dict[str, Granted]) -> Iterator[Line]:
-    alike: dict[Granted, list[str]] = {}
-    for action in Action.values:
-        if action in by_action:
-            alike.setdefault(by_action[action], []).append(action)
-    for granted, actions in alike.items():
-        yield Line(name, ", ".join(actions), granted)
+    return [
+        Line(name, actions, why)
+        for name in sorted(granted)
+        if not name.startswith(DOMAINS)
+        for actions, why in actions_by_value(granted[name])
+    ]

@@ -17,7 +17,7 @@ from edfi_api.validation.checking import served
 from edfi_api.validation.following import Follower
 from edfi_api.validation.request import Request
 from edfi_api.validation.rule import Rule
-from edfi_api.validation.rule_files import configured_rules
+from edfi_api.validation.rule_files import RuleSet, configured_rules
 from edfi_api.validation.running import MOST_JOBS, AlreadyRunning, Report, run_rules
 from edfi_api.validation.standby import NoReplica, ReplicaLags
 from edfi_api.validation.values import UnusableValue
@@ -88,27 +88,32 @@ class Command(DataStoreCommand):
             jobs=options["jobs"],
             on_replica=options["replica"],
         )
-        _refuse_unknown(served(configured_rules().rules, current_surface()), request)
+        found = configured_rules()
+        _refuse_unknown(served(found.rules, current_surface()), request)
         if options["follow"]:
             self._follow(request, options["at"], database)
             return
         try:
-            is_whole = self._run(request, database)
+            is_whole = self._run(found, request, database)
         except AlreadyRunning as error:
             raise CommandError(f"Rules are being run already: {error}.", returncode=_TEMPORARY_FAILURE) from error
         if not is_whole:
             raise CommandError("Not all rules were run completely.")
 
     def _follow(self, request: Request, at: time | None, database: str) -> None:
+        """The files are read again for each run."""
         follower = Follower(
-            database, run=lambda due: self._run(due, database), report=self.stderr.write, nightly=request, at=at
+            database,
+            run=lambda due: self._run(configured_rules(), due, database),
+            report=self.stderr.write,
+            nightly=request,
+            at=at,
         )
         with suppress(KeyboardInterrupt):
             retry_on_outage(follower.for_ever, database)
 
-    def _run(self, request: Request, database: str) -> bool:
-        """Whether all rules were run completely. The files are read each time."""
-        found = configured_rules()
+    def _run(self, found: RuleSet, request: Request, database: str) -> bool:
+        """Whether all rules were run completely."""
         for problem in found.problems:
             self.stderr.write(str(problem))
         rules = served(found.rules, current_surface())

@@ -99,7 +99,7 @@ class _Handlers:
     def deliver_for_ever(self, using: str) -> None:
         """Results wait for no change, nor changes for a result."""
         if not self.of_changes:
-            deliver_results_for_ever(self.of_results, using)
+            return deliver_results_for_ever(self.of_results, using)
         if self.of_results:
             Thread(target=deliver_results_for_ever, args=(self.of_results, using), daemon=True).start()
-        deliver_for_ever(self.of_changes, using)
+        return deliver_for_ever(self.of_changes, using)
