@@ -13,6 +13,7 @@ from django.test import Client
 from edfi_api.analysis.sql_views.models import SqlReader
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import set_state
+from tests.validation import handlers
 from tests.validation.conftest import STUDENTS as WITHOUT_MIDDLE_NAME
 
 STUDENTS = "/students"
@@ -273,6 +274,29 @@ def test_each_data_store_has_results_of_its_own(year, make_store, client_of, bod
     assert client.at("/2027").get("/validation/v1/validationResults").json() == []
     _assert_pages_are_of(stores[0], bodies, finds=True)
     _assert_pages_are_of(stores[1], bodies, finds=False)
+
+
+@pytest.fixture
+def failing_handler(a_rule, settings, monkeypatch):
+    """Its name; it fails for the student 1."""
+    settings.EDFI_API = {**settings.EDFI_API, "CHANGE_HANDLERS": (handlers.__name__,)}
+    monkeypatch.setattr(handlers, "FAILING", {"NK#studentUniqueId=1"})
+    monkeypatch.setattr(handlers, "SEEN", [])
+    return f"{handlers.__name__}.every"
+
+
+@pytest.mark.usefixtures("year")
+def test_a_handler_of_results_that_fails_in_one_data_store_is_reported(make_store, client_of, bodies, failing_handler):
+    stores = [make_store(name, schoolYear=name) for name in ("2026", "2027")]
+    client = client_of(*stores)
+    for store, unique_id in zip(stores, ("1", "2"), strict=True):
+        client.at(f"/{store.name}").post(STUDENTS, bodies | {"studentUniqueId": unique_id})
+        run("run_validation", "--data-store", store.name)
+
+    with pytest.raises(CommandError, match="failed for 1 data stores"):
+        run("run_handlers", "--once", "--all-data-stores", "--handler", failing_handler)
+
+    assert handlers.SEEN == [("every", "appeared", "NK#studentUniqueId=2")]
 
 
 def _assert_pages_are_of(store, student, *, finds):

@@ -18,6 +18,7 @@ from edfi_api.security.claims_store import load
 from edfi_api.validation.following import Follower
 from edfi_api.validation.management.commands.run_validation import Command
 from edfi_api.validation.request import Request
+from edfi_api.validation.rule_files import configured_rules
 from tests.conftest import ApiTestClient
 from tests.validation.conftest import STUDENTS, student
 from tests.validation.test_api import EACH, RULES, RUNS, client, found, write
@@ -33,7 +34,11 @@ def requestable(settings, rules) -> None:
 def follower(at: time | None = None, **options: Any) -> Follower:
     command = Command()
     reported: list[str] = []
-    follower = Follower("default", lambda due: command._run(due, "default"), reported.append, Request(**options), at)
+
+    def run(due: Request) -> bool:
+        return command._run(configured_rules(), due, "default")
+
+    follower = Follower("default", run, reported.append, Request(**options), at)
     follower.reported = reported  # type: ignore[attr-defined]
     return follower
 

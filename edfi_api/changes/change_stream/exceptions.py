@@ -13,6 +13,13 @@ class ConsumerIsBusy(Exception):
         return f"another process reads the changes as {self.name!r}"
 
 
+class ResultHandlerFailed(Exception):
+    """A handler of results of validation raised an error, which is in the log."""
+
+    def __str__(self) -> str:
+        return "A handler of results failed; its position is before the result."
+
+
 @dataclass
 class SinkFailed(Exception):
     """A sink did not accept changes; they will be sent again."""

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from edfi_api.changes.change_stream.delivery import deliver_for_ever, deliver_once
-from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, UnknownHandler
+from edfi_api.changes.change_stream.exceptions import ConsumerIsBusy, ResultHandlerFailed, UnknownHandler
 from edfi_api.changes.change_stream.handlers import Handler, handlers_in
 from edfi_api.changes.change_stream.resources import UnknownResource
 from edfi_api.changes.change_stream.rounds import for_ever, one_round
@@ -58,11 +58,9 @@ class Command(DataStoreCommand):
         try:
             handlers = _Handlers.named(handler)
             with suppress(KeyboardInterrupt):
-                if not once:
-                    handlers.deliver_for_ever(database)
-                elif not handlers.deliver_once(database):
-                    raise CommandError("A handler of results failed; its position is before the result.")
-        except (ConsumerIsBusy, UnknownHandler, UnknownResource, ModuleNotFoundError) as error:
+                deliver = handlers.deliver_once if once else handlers.deliver_for_ever
+                deliver(database)
+        except (ConsumerIsBusy, ResultHandlerFailed, UnknownHandler, UnknownResource, ModuleNotFoundError) as error:
             raise CommandError(str(error)) from error
 
 
@@ -90,11 +88,13 @@ class _Handlers:
             [of_results[name] for name in chosen if name in of_results],
         )
 
-    def deliver_once(self, using: str) -> bool:
-        """Whether the handlers of results got all of them; a change that is refused too often is a dead letter."""
+    def deliver_once(self, using: str) -> None:
+        """Raises ResultHandlerFailed, when all others were called; a change that is refused too often is a dead
+        letter."""
         if self.of_changes:
             deliver_once(self.of_changes, using)
-        return deliver_results_once(self.of_results, using)
+        if not deliver_results_once(self.of_results, using):
+            raise ResultHandlerFailed
 
     def deliver_for_ever(self, using: str) -> None:
         """Results wait for no change, nor changes for a result."""
