@@ -87,6 +87,8 @@ DEFAULTS: dict[str, Any] = {
     "VALIDATION_DAYS": 400,
     # Whether clients may request runs.
     "VALIDATION_REQUESTS": False,
+    # Whether rules, runs and results are also served as resources of the extension EdFiXValidations.
+    "VALIDATION_EXTENSION": False,
     # For how many seconds a valid token is cached: revocation takes effect within this time.
     "TOKEN_CACHE_SECONDS": 10,
     # Tokens per client and minute, and token requests per address and minute, right or wrong; 0 for no limit.

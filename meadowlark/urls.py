@@ -11,11 +11,13 @@ from django.views.generic import RedirectView
 from edfi_api.addresses import standard_segment
 from edfi_api.api.batch.urls import batch_routes
 from edfi_api.api.change_queries.viewsets import TrackedResourceViewSet
+from edfi_api.api.validation.extension import extension_views
 from edfi_api.api.viewsets.router import DataRouter
 from edfi_api.conf import api_settings
 from edfi_api.management_api.claim_sets_of_data import claim_set_routes
 from edfi_api.management_api.routes import management_routes
 from edfi_api.startup import current_surface
+from edfi_api.validation.extension_model import is_extension_served
 
 surface = current_surface()
 
@@ -25,6 +27,8 @@ DATA_PREFIXES = ("data/v3", "data", STANDARD_SEGMENT)
 _prefixes = "|".join(re.escape(prefix) for prefix in DATA_PREFIXES)
 
 router = DataRouter(surface, TrackedResourceViewSet)
+if is_extension_served(surface):
+    router = router.with_views(extension_views(surface))
 
 urlpatterns = [
     # `DataRoutesMiddleware` expects it to be the first.

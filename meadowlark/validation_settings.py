@@ -35,6 +35,11 @@ def validation_settings(env: Environment) -> dict[str, Any]:
             default=False,
             meaning="clients may request runs of rules, which `run_validation --follow` runs",
         ),
+        "VALIDATION_EXTENSION": env.bool(
+            "MEADOWLARK_VALIDATION_EXTENSION",
+            default=False,
+            meaning="rules, runs and results are also served at /data/ed-fi-x-validations",
+        ),
         "VALIDATION_DAYS": env.int(
             "MEADOWLARK_VALIDATION_DAYS",
             default=400,

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from tests.conftest import ApiTestClient
+from tests.refusals.conftest import recorder, refused  # noqa: F401  Fixtures.
 
 STUDENTS = """/*
 identifier = "S-1"

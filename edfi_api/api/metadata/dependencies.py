@@ -85,10 +85,14 @@ class _Dependencies:
         groups = batches(self._resources, self._targets)
         orders = {resource.name: order for order, group in enumerate(groups, start=1) for resource in group}
         for name, order in orders.items():
-            operations = ("Create",) if name in self._updated_later else ("Create", "Update")
-            yield LoadStep(self._path(name), order, operations)
+            yield LoadStep(self._path(name), order, self._operations(name))
         for name, associations in self._updated_later.items():
             yield LoadStep(self._path(name), max(orders[each] for each in associations) + 1, ("Update",))
+
+    def _operations(self, name: ResourceName) -> tuple[str, ...]:
+        if self._resources[name].is_read_only:
+            return ()
+        return ("Create",) if name in self._updated_later else ("Create", "Update")
 
     @cached_property
     def _targets(self) -> Targets:

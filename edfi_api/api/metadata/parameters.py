@@ -16,7 +16,8 @@ _WINDOW = ("MinChangeVersion", "MaxChangeVersion")
 PAGING = ("offset", "limit", "pageToken", "pageSize", "totalCount", *_WINDOW)
 PARTITIONING = ("number", *_WINDOW)
 _CHANGE_VERSION: Schema = {"type": "integer", "format": "int64", "minimum": 0}
-CHANGES = ("offset", "limit", "totalCount", *_WINDOW)
+OFFSETS = ("offset", "limit", "totalCount")
+CHANGES = (*OFFSETS, *_WINDOW)
 
 
 def parameter_reference(name: str) -> Parameter:

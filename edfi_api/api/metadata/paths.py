@@ -7,6 +7,7 @@ from edfi_api.api.metadata import responses
 from edfi_api.api.metadata.components import ComponentNames, resource_deprecation, schema_reference
 from edfi_api.api.metadata.parameters import (
     CHANGES,
+    OFFSETS,
     PAGING,
     PARTITIONING,
     Parameter,
@@ -47,6 +48,11 @@ def path_items(resource: Resource, names: ComponentNames, core_project: str, con
     """The path items of one resource, relative to the URL of the data."""
     operations = _Operations(resource, names, core_project, contents)
     domains = {"x-Ed-Fi-domains": list(resource.domains)} if resource.domains else {}
+    if resource.is_read_only:
+        return {
+            resource.url_path: {"get": operations.find_plainly(), **domains},
+            f"{resource.url_path}/{{id}}": {"get": operations.retrieve_plainly(), **domains},
+        }
     return {
         resource.url_path: {"get": operations.find(), "post": operations.create(), **domains},
         f"{resource.url_path}/{{id}}": {
@@ -79,6 +85,17 @@ class _Operations:
             parameters=self._find_parameters(PAGING),
             responses={"200": responses.collection(self._contents.read), **_refusals(_READING)},
         )
+
+    def find_plainly(self) -> Operation:
+        """Without cursors, change versions and preferences."""
+        return self.find() | {
+            "parameters": [*map(parameter_reference, OFFSETS), *query_parameters(self._resource, beside=OFFSETS)]
+        }
+
+    def retrieve_plainly(self) -> Operation:
+        """Without preconditions."""
+        responses_ = {"200": responses.item(self._contents.read), **_refusals(_READING)}
+        return self.retrieve() | {"parameters": [parameter_reference("id")], "responses": responses_}
 
     def partitions(self) -> Operation:
         return self._operation(

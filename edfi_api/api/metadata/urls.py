@@ -34,20 +34,21 @@ from edfi_api.api.metadata.views import (
 from edfi_api.api.metadata.xsd import XsdDocuments, xsd_projects
 from edfi_api.conf import api_settings
 from edfi_api.startup import Compilation, current_compilation
+from edfi_api.validation.extension_model import published_surface
 
 _OLDER = "metadata/data/v3"
 
 
 def metadata_routes(compilation: Compilation, standard: Path) -> list[URLPattern]:
     """The routes of all metadata about a surface and its XML schemas. `standard` is where its descriptor values are."""
-    surface = compilation.surface
+    surface = published_surface(compilation.surface)
     resources, descriptors = (
         partial(document, standard=standard) for document in (resources_document, descriptors_document)
     )
     publications = Publications(surface)
-    xsd_documents = XsdDocuments(surface, compilation.schema_files)
+    xsd_documents = XsdDocuments(compilation.surface, compilation.schema_files)
     xsd_lists = {name: publications.of(document) for name, document in xsd_documents.lists().items()}
-    profiles = ProfilePublications(surface, standard)
+    profiles = ProfilePublications(compilation.surface, standard)
     profile = ProfileSpecificationView.as_view(profiles=profiles)
     listed = SpecificationsView.as_view(profiles=profiles)
     discovery = DiscoveryView.as_view(

@@ -110,15 +110,18 @@ _RULE_FILTERS: dict[str, Schema] = {
     **dict.fromkeys(
         (
             "ruleIdentifier", "ruleSource", "helpUrl", "shortDescription", "description", "ruleStatusDescriptor",
-            "category", "severityDescriptor", "externalRuleId", "validationLogicTypeDescriptor", "version",
-            "resourceType",
+            "category", "severityDescriptor", "externalRuleId", "validationLogicTypeDescriptor", "validationLogic",
+            "version", "resourceType",
         ),
         _TEXT,
     ),
 }  # fmt: skip
 _RUN_FILTERS: dict[str, Schema] = {
-    "id": _UUID, "runIdentifier": _TEXT, "runStatusDescriptor": _TEXT, "changeVersion": _LONG
-}  # fmt: skip
+    "id": _UUID,
+    **dict.fromkeys(("runIdentifier", "host", "ruleEngine", "runStatusDescriptor"), _TEXT),
+    **dict.fromkeys(("runStartDateTime", "runFinishDateTime"), _MOMENT),
+    "changeVersion": _LONG,
+}
 _WINDOW: dict[str, Schema] = {"minChangeVersion": _LONG, "maxChangeVersion": _LONG}
 _RESULT_FILTERS: dict[str, Schema] = {
     "state": {"type": "string", "enum": ["open", "resolved", "all"], "default": "open"},
@@ -126,10 +129,12 @@ _RESULT_FILTERS: dict[str, Schema] = {
     **dict.fromkeys(
         (
             "resultIdentifier", "resourceType", "ruleIdentifier", "ruleSource", "category", "severityDescriptor",
-            "runIdentifier", "studentUniqueId", "staffUniqueId", "namespace", "naturalKey",
+            "runIdentifier", "host", "ruleEngine", "studentUniqueId", "staffUniqueId", "namespace", "naturalKey",
+            "message",
         ),
         _TEXT,
     ),
+    **dict.fromkeys(("appearedDateTime", "resolvedDateTime"), _MOMENT),
     "educationOrganizationId": _LONG,
     "resourceId": _UUID,
     **_WINDOW,
@@ -143,17 +148,11 @@ def _schemas() -> dict[str, Schema]:
         _RULE: _object(
             ["id", "ruleIdentifier", "ruleSource"],
             **_RULE_FILTERS,
-            validationLogic=_TEXT,
             **_TAIL,
         ),
         _RUN: _object(
             ["id", *run, "runStartDateTime", "runStatusDescriptor"],
-            id=_UUID,
-            **dict.fromkeys(run, _TEXT),
-            runStartDateTime=_MOMENT,
-            runStatusDescriptor=_TEXT,
-            runFinishDateTime=_MOMENT,
-            changeVersion=_LONG,
+            **_RUN_FILTERS,
             rules={"type": "array", "items": counted},
             **_TAIL,
         ),

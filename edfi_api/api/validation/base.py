@@ -30,12 +30,17 @@ def moment(column: str) -> str:
     return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 
 
+def json_object(*members: str) -> str:
+    """The SQL of a JSON object with these members, `'name', value, …`, without those that are NULL."""
+    return f"json_strip_nulls(json_build_object({', '.join(members)}))"
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The rows of tables, `FROM …`, that meet all conditions, and the JSON of each."""
 
     item: Sql
-    tables: str
+    tables: Sql | str
     conditions: Sequence[Sql]
     order: str = "1"
 

@@ -1,8 +1,10 @@
 """Query string → conditions on rows, for the small collections of validation."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
 
 from edfi_api.queries.exceptions import (
     InvalidQueryValue,
@@ -14,6 +16,7 @@ from edfi_api.queries.parameters import CHANGE_VERSION_PARAMETERS, last_values
 from edfi_api.storage.driver.sql import Sql
 
 _BIGINT = range(-(2**63), 2**63)
+_INTEGER = re.compile(r"-?[0-9]{1,19}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PAGING = ("limit", "offset", "totalcount")
 
@@ -27,8 +30,14 @@ class Field:
     type: str = "text"
 
 
-def conditions(fields: Collection[Field], query: Mapping[str, str], others: Collection[str] = ()) -> list[Sql]:
+def conditions(
+    fields: Collection[Field],
+    query: Mapping[str, str],
+    others: Collection[str] = (),
+    given: Mapping[str, Any] | None = None,
+) -> list[Sql]:
     """A condition for each filter; `others` are lower-cased names that are no filters. Names are case-insensitive.
+    `given` are the values of parameters in the SQL of fields.
 
     Raises UnknownQueryField, and InvalidQueryValues with all values that cannot be read.
     """
@@ -41,10 +50,11 @@ def conditions(fields: Collection[Field], query: Mapping[str, str], others: Coll
         field = known.get(key)
         if field is None:
             raise UnknownQueryField(name)
-        if _is_value(field.type, text):
-            parameter = f"filter_{len(found)}"
-            found.append(Sql(f"{field.value} = %({parameter})s::{field.type}", {parameter: _read(field.type, text)}))
-        else:
+        parameter = f"filter_{len(found)}"
+        condition = Sql(f"{field.value} = %({parameter})s::{field.type}", given or {})
+        try:
+            found.append(condition.with_values(**{parameter: _READ[field.type](text)}))
+        except ValueError:
             invalid.append(InvalidQueryValue(f"$.{field.name}", name, text))
     if invalid:
         raise InvalidQueryValues(invalid)
@@ -59,18 +69,40 @@ def choice(query: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str
     return value.lower()
 
 
-def _is_value(type_: str, text: str) -> bool:
+def _text(text: str) -> str:
     if "\0" in text:
-        return False
-    if type_ == "uuid":
-        return _UUID.fullmatch(text) is not None
-    if type_ == "bigint":
-        return re.fullmatch(r"-?[0-9]{1,19}", text) is not None and int(text) in _BIGINT
-    return True
+        raise ValueError(text)
+    return text
 
 
-def _read(type_: str, text: str) -> object:
-    return int(text) if type_ == "bigint" else text
+def _uuid(text: str) -> str:
+    if not _UUID.fullmatch(text):
+        raise ValueError(text)
+    return text
 
 
+def _bigint(text: str) -> int:
+    if not _INTEGER.fullmatch(text) or int(text) not in _BIGINT:
+        raise ValueError(text)
+    return int(text)
+
+
+def _moment(text: str) -> str:
+    """Without an offset it is in UTC, as times in answers are."""
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+
+
+def _date(text: str) -> str:
+    return date.fromisoformat(text).isoformat()
+
+
+# By type: what reads a value, and raises ValueError.
+_READ: Mapping[str, Callable[[str], Any]] = {
+    "text": _text,
+    "uuid": _uuid,
+    "bigint": _bigint,
+    "timestamptz": _moment,
+    "date": _date,
+}
 VERSIONS = CHANGE_VERSION_PARAMETERS

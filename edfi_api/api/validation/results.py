@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.response import Response
 
 from edfi_api import addresses
-from edfi_api.api.validation.base import ENGINE, Rows, ValidationView, id_of, moment
+from edfi_api.api.validation.base import ENGINE, Rows, ValidationView, id_of, json_object, moment
 from edfi_api.api.validation.csv_results import csv_response, wants_csv
 from edfi_api.api.validation.query import VERSIONS, Field, choice, conditions
 from edfi_api.api.validation.rules import SEVERITY
@@ -24,7 +24,9 @@ from edfi_api.validation.visible import RESULTS, Readable
 
 _IDENTIFIER = "replace(d.result_key::text, '-', '') || '-' || d.episode"
 # Profiles may hide members of documents, which message and context may quote.
-_ITEM = f"""json_strip_nulls(json_build_object(
+_MESSAGE = "CASE WHEN %(is_whole)s::boolean THEN d.message ELSE v.short_description END"
+# Those that Ed-Fi's extension has.
+MEMBERS = f"""
     'id', d.result_uuid, 'resultIdentifier', {_IDENTIFIER}, 'resourceType', v.resource,
     'validationRuleReference', json_build_object('ruleIdentifier', v.identifier, 'ruleSource', v.source),
     'validationRunReference', CASE WHEN run.id IS NOT NULL THEN json_build_object(
@@ -32,41 +34,49 @@ _ITEM = f"""json_strip_nulls(json_build_object(
     ) END,
     'educationOrganizationReference', json_build_object('educationOrganizationId', d.organization),
     'resourceId', d.document_uuid,
-    'resourceLink', %(data)s::text || (%(paths)s::json ->> d.resource_type_id::text) || '/' || d.document_uuid,
-    'naturalKey', d.natural_key,
     'studentReference', CASE WHEN d.student IS NOT NULL THEN json_build_object('studentUniqueId', d.student) END,
     'staffReference', CASE WHEN d.staff IS NOT NULL THEN json_build_object('staffUniqueId', d.staff) END,
-    'namespace', d.namespace, 'severityDescriptor', {SEVERITY}, 'category', v.category,
-    'message', CASE WHEN %(is_whole)s::boolean THEN d.message ELSE v.short_description END,
+    'namespace', d.namespace,
     'additionalContexts', CASE WHEN %(is_whole)s::boolean THEN (
         SELECT json_agg(json_build_object('identificationCode', name, 'customizationValue', value) ORDER BY name)
-          FROM jsonb_each_text(d.context) AS each (name, value)
+          FROM jsonb_each_text(d.context) AS each (name, value) WHERE value ~ '[^[:space:]]'
     ) END,
+    '_etag', d.validation_version::text, '_lastModifiedDate', {moment("coalesce(d.resolved_at, d.appeared_at)")}
+"""
+_OWN_MEMBERS = f"""
+    'resourceLink', %(data)s::text || (%(paths)s::json ->> d.resource_type_id::text) || '/' || d.document_uuid,
+    'naturalKey', d.natural_key, 'severityDescriptor', {SEVERITY}, 'category', v.category, 'message', {_MESSAGE},
     'appearedDateTime', {moment("d.appeared_at")}, 'resolvedDateTime', {moment("d.resolved_at")},
-    'changeVersion', d.validation_version, '_etag', d.validation_version::text,
-    '_lastModifiedDate', {moment("coalesce(d.resolved_at, d.appeared_at)")}
-))"""
+    'changeVersion', d.validation_version
+"""
 _DELETE = Sql(
     f"""json_build_object(
     'id', d.result_uuid, 'changeVersion', d.validation_version,
     'keyValues', json_build_object('resultIdentifier', {_IDENTIFIER}, 'resourceType', v.resource)
 )"""
 )
-_FIELDS = (
+FIELDS = (
     Field("id", "d.result_uuid", "uuid"),
     Field("resultIdentifier", _IDENTIFIER),
     Field("resourceType", "v.resource"),
     Field("ruleIdentifier", "v.identifier"),
     Field("ruleSource", "v.source"),
-    Field("category", "v.category"),
-    Field("severityDescriptor", SEVERITY),
     Field("runIdentifier", "run.run_identifier"),
+    Field("host", "CASE WHEN run.id IS NOT NULL THEN %(host)s::text END"),
+    Field("ruleEngine", f"CASE WHEN run.id IS NOT NULL THEN '{ENGINE}' END"),
     Field("educationOrganizationId", "d.organization", "bigint"),
     Field("resourceId", "d.document_uuid", "uuid"),
     Field("studentUniqueId", "d.student"),
     Field("staffUniqueId", "d.staff"),
     Field("namespace", "d.namespace"),
+)
+_OWN_FIELDS = (
+    Field("category", "v.category"),
+    Field("severityDescriptor", SEVERITY),
     Field("naturalKey", "d.natural_key"),
+    Field("message", _MESSAGE),
+    Field("appearedDateTime", "d.appeared_at", "timestamptz"),
+    Field("resolvedDateTime", "d.resolved_at", "timestamptz"),
 )
 _STATES = {"open": "d.resolved_at IS NULL", "resolved": "d.resolved_at IS NOT NULL", "all": "true"}
 _NEWEST = Sql("SELECT coalesce(max(validation_version), 0) FROM validation_result")
@@ -76,6 +86,7 @@ class VisibleResultsView(ValidationView):
     """A view of results; each action reads only what the client may see."""
 
     resource = RESULT
+    item_sql = json_object(MEMBERS, _OWN_MEMBERS)
 
     def readable(self, request: EdFiRequest) -> Readable:
         visibility = visibility_of(request.user, self.profiles)
@@ -85,13 +96,13 @@ class VisibleResultsView(ValidationView):
         """The JSON of a result, and the condition on results. Raises what `authorize` does."""
         policy = self.authorize(request).policy
         readable = self.readable(request)
-        given = {
-            "host": self.host(request),
-            "data": f"{request.META.get('SCRIPT_NAME', '')}/{addresses.DATA}",
-            "paths": orjson.dumps({str(number): path for number, path in readable.paths.items()}).decode(),
-            "is_whole": not request.user.profile_ids,
-        }
-        return Sql(_ITEM, given), readable.results(policy)
+        paths = orjson.dumps({str(number): path for number, path in readable.paths.items()}).decode()
+        data = f"{request.META.get('SCRIPT_NAME', '')}/{addresses.DATA}"
+        return Sql(self.item_sql, {**self.given(request), "data": data, "paths": paths}), readable.results(policy)
+
+    def given(self, request: EdFiRequest) -> dict[str, Any]:
+        """The values of parameters in the SQL of members and fields."""
+        return {"host": self.host(request), "is_whole": not request.user.profile_ids}
 
 
 class ResultsView(VisibleResultsView):
@@ -104,7 +115,7 @@ class ResultsView(VisibleResultsView):
         page = self.paginator.read_offset(request)
         window = read_window(query)
         state = choice(query, "state", tuple(_STATES))
-        found = conditions(_FIELDS, query, {"state", *VERSIONS})
+        found = conditions((*FIELDS, *_OWN_FIELDS), query, {"state", *VERSIONS}, self.given(request))
         item, visible = self.visible(request)
         order = "d.validation_version" if window.is_bounded else "d.id"
         selected = [Sql(_STATES[state]), _within(window), *found, visible]

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from edfi_api.api.validation.base import NAMESPACE, Rows, ValidationView, id_of, moment
+from edfi_api.api.validation.base import NAMESPACE, Rows, ValidationView, id_of, json_object, moment
 from edfi_api.api.validation.query import Field, conditions
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.storage.driver.sql import Sql
@@ -16,17 +16,17 @@ _STATUS = f"""'{NAMESPACE}/RuleStatusDescriptor#' || CASE
     WHEN v.retired_at IS NULL AND v.is_active AND NOT v.is_switched_off THEN 'Active' ELSE 'Inactive' END"""
 _LANGUAGE = f"'{NAMESPACE}/ValidationLogicTypeDescriptor#' || v.language"
 _ROWS = "FROM validation_rule v"
-_ITEM = Sql(
-    f"""json_strip_nulls(json_build_object(
+# Those that Ed-Fi's extension has.
+MEMBERS = f"""
     'id', v.rule_uuid, 'ruleIdentifier', v.identifier, 'ruleSource', v.source, 'helpUrl', nullif(v.help_url, ''),
     'shortDescription', v.short_description, 'description', nullif(v.description, ''),
     'ruleStatusDescriptor', {_STATUS}, 'category', v.category, 'severityDescriptor', {SEVERITY},
     'externalRuleId', nullif(v.external_id, ''), 'validationLogicTypeDescriptor', {_LANGUAGE},
-    'validationLogic', nullif(v.logic, ''), 'version', v.version, 'resourceType', v.resource,
+    'validationLogic', nullif(v.logic, ''),
     '_etag', (extract(epoch FROM v.modified_at) * 1000000)::bigint::text, '_lastModifiedDate', {moment("v.modified_at")}
-))"""
-)
-_FIELDS = (
+"""
+_ITEM = Sql(json_object(MEMBERS, "'version', v.version, 'resourceType', v.resource"))
+FIELDS = (
     Field("id", "v.rule_uuid", "uuid"),
     Field("ruleIdentifier", "v.identifier"),
     Field("ruleSource", "v.source"),
@@ -38,9 +38,9 @@ _FIELDS = (
     Field("severityDescriptor", SEVERITY),
     Field("externalRuleId", "v.external_id"),
     Field("validationLogicTypeDescriptor", _LANGUAGE),
-    Field("version", "v.version"),
-    Field("resourceType", "v.resource"),
+    Field("validationLogic", "v.logic"),
 )
+_OWN_FIELDS = (Field("version", "v.version"), Field("resourceType", "v.resource"))
 
 
 class RulesView(ValidationView):
@@ -48,12 +48,14 @@ class RulesView(ValidationView):
 
     resource = RULE
     action = "list"
+    fields: tuple[Field, ...] = (*FIELDS, *_OWN_FIELDS)
+    item_sql = _ITEM
 
     def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         page = self.paginator.read_offset(request)
-        found = conditions(_FIELDS, request.query_params)
+        found = conditions(self.fields, request.query_params)
         self.authorize(request)
-        return self.page(page, Rows(_ITEM, _ROWS, found, "v.id"))
+        return self.page(page, Rows(self.item_sql, _ROWS, found, "v.id"))
 
 
 class RuleView(ValidationView):
@@ -62,8 +64,9 @@ class RuleView(ValidationView):
     detail = True
     resource = RULE
     action = "retrieve"
+    item_sql = _ITEM
 
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
         condition = id_of("v.rule_uuid", item_id)
         self.authorize(request)
-        return self.item(Rows(_ITEM, _ROWS, [condition]))
+        return self.item(Rows(self.item_sql, _ROWS, [condition]))

@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.status import HTTP_202_ACCEPTED
 
 from edfi_api import addresses
-from edfi_api.api.validation.base import ENGINE, NAMESPACE, Rows, id_of, moment
+from edfi_api.api.validation.base import ENGINE, NAMESPACE, Rows, id_of, json_object, moment
 from edfi_api.api.validation.query import Field, conditions
 from edfi_api.api.validation.requested_rules import chosen_rules
 from edfi_api.api.validation.results import VisibleResultsView
@@ -24,12 +24,18 @@ from edfi_api.validation.resources import RESULT, RUN
 from edfi_api.validation.visible import RESULTS
 
 _STATUS = f"'{NAMESPACE}/RunStatusDescriptor#' || r.status"
-_ROWS = "FROM validation_run r"
-# `counts` has, for each rule, how many results the client may see that appeared or were resolved.
-_ITEM = f"""json_strip_nulls(json_build_object(
+ROWS = "FROM validation_run r"
+# Those that Ed-Fi's extension has.
+MEMBERS = f"""
     'id', r.run_uuid, 'runIdentifier', r.run_identifier, 'host', %(host)s::text, 'ruleEngine', '{ENGINE}',
     'runStartDateTime', {moment("r.started_at")}, 'runStatusDescriptor', {_STATUS},
-    'runFinishDateTime', {moment("r.finished_at")}, 'changeVersion', r.change_version,
+    'runFinishDateTime', {moment("r.finished_at")},
+    '_etag', coalesce(extract(epoch FROM r.finished_at)::bigint::text, r.status),
+    '_lastModifiedDate', {moment("coalesce(r.finished_at, r.started_at)")}
+"""
+# `counts` has, for each rule, how many results the client may see that appeared or were resolved.
+_OWN_MEMBERS = """
+    'changeVersion', r.change_version,
     'rules', (
         SELECT json_agg(json_build_object(
             'validationRuleReference', json_build_object('ruleIdentifier', v.identifier, 'ruleSource', v.source),
@@ -38,10 +44,9 @@ _ITEM = f"""json_strip_nulls(json_build_object(
             'resolved', (%(counts)s::json -> v.id::text ->> 1)::bigint
         ) ORDER BY v.source, v.identifier)
           FROM validation_run_rule o JOIN validation_rule v ON v.id = o.rule_id WHERE o.run_id = r.id
-    ),
-    '_etag', coalesce(extract(epoch FROM r.finished_at)::bigint::text, r.status),
-    '_lastModifiedDate', {moment("coalesce(r.finished_at, r.started_at)")}
-))"""
+    )
+"""
+_ITEM = json_object(MEMBERS, _OWN_MEMBERS)
 # A run that was requested and has not begun.
 _WAITING = f"""json_build_object(
     'id', r.run_uuid, 'runIdentifier', r.run_uuid, 'host', %(host)s::text, 'ruleEngine', '{ENGINE}',
@@ -51,11 +56,14 @@ _WAITING = f"""json_build_object(
 _REQUESTS = """FROM (
     SELECT * FROM validation_request q WHERE NOT EXISTS (SELECT FROM validation_run WHERE run_uuid = q.run_uuid)
 ) r"""
-_FIELDS = (
+FIELDS = (
     Field("id", "r.run_uuid", "uuid"),
     Field("runIdentifier", "r.run_identifier"),
+    Field("host", "%(host)s::text"),
+    Field("ruleEngine", f"'{ENGINE}'"),
+    Field("runStartDateTime", "r.started_at", "timestamptz"),
     Field("runStatusDescriptor", _STATUS),
-    Field("changeVersion", "r.change_version", "bigint"),
+    Field("runFinishDateTime", "r.finished_at", "timestamptz"),
 )
 _COUNTS = """
 SELECT d.rule_id, count(*) FILTER (WHERE d.first_run = r.id), count(*) FILTER (WHERE d.resolved_run = r.id)
@@ -71,13 +79,16 @@ class RunsView(VisibleResultsView):
 
     resource = RUN
     action = "list"
+    fields: tuple[Field, ...] = (*FIELDS, Field("changeVersion", "r.change_version", "bigint"))
+    item_sql = _ITEM
 
     def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         page = self.paginator.read_offset(request)
-        found = conditions(_FIELDS, request.query_params)
+        host = {"host": self.host(request)}
+        found = conditions(self.fields, request.query_params, given=host)
         self.authorize(request)
-        item = Sql(_ITEM, {"host": self.host(request), "counts": "{}"})
-        return self.page(page, Rows(item, _ROWS, found, "r.id"))
+        item = Sql(self.item_sql, {**host, "counts": "{}"})
+        return self.page(page, Rows(item, ROWS, found, "r.id"))
 
     def post(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
         """Request a run of rules over the client's organizations."""
@@ -112,7 +123,7 @@ class RunView(VisibleResultsView):
         if waiting := self.rows(Rows(Sql(_WAITING, {"host": host}), _REQUESTS, [condition, own]).page(1, 0)):
             return JsonTextResponse(waiting[0][0].encode())
         counts = orjson.dumps(self._counts(request, condition)).decode()
-        return self.item(Rows(Sql(_ITEM, {"host": host, "counts": counts}), _ROWS, [condition]))
+        return self.item(Rows(Sql(_ITEM, {"host": host, "counts": counts}), ROWS, [condition]))
 
     def _counts(self, request: EdFiRequest, condition: Sql) -> dict[str, list[int]]:
         """By rule: how many appeared, how many were resolved. Nothing if the client may not read results."""

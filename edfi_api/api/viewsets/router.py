@@ -4,6 +4,8 @@ One URL pattern and a dictionary instead of a pattern per resource: Django tries
 would take longer than the request itself. See meadowlark/docs/contract.md#paths-and-ids.
 """
 
+from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +19,9 @@ from edfi_api.model.surface.resource import Surface
 
 _COLLECTION = {"get": "list", "post": "create"}
 _ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
+
+# By project and endpoint, in lower case: the views of the collection and of an item.
+OwnViews = Mapping[tuple[str, str], tuple[View, View]]
 
 
 class UnknownDataView(UnknownResourceView):
@@ -44,6 +49,13 @@ class DataRouter:
             self._items[key] = viewset.as_view(_ITEM, detail=True)
             for segment, action in base.segments.items():
                 self._beside[segment][key] = viewset.as_view({"get": action}, detail=None)
+
+    def with_views(self, own: OwnViews) -> "DataRouter":
+        """A router that also serves resources without stored documents."""
+        made = copy(self)
+        made._collections = self._collections | {key: collection for key, (collection, _) in own.items()}
+        made._items = self._items | {key: item for key, (_, item) in own.items()}
+        return made
 
     def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
         """`path` is what follows the prefix; one trailing slash is tolerated. Sets `request.data_route` to the path of

@@ -193,7 +193,8 @@ class Resource:
     """One endpoint, with all facts that the handling of its documents needs.
 
     `common_identity` are the members (values and reference objects) that are identity in their enclosing common, and
-    not part of the document's own.
+    not part of the document's own. `is_read_only` is for resources that views of their own serve, in place of stored
+    documents.
     """
 
     name: ResourceName
@@ -219,6 +220,7 @@ class Resource:
     domains: tuple[str, ...] = ()
     documentation: str = ""
     deprecated: str | None = None
+    is_read_only: bool = False
 
     @property
     def is_descriptor(self) -> bool:
