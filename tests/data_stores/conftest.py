@@ -138,6 +138,23 @@ def configured(settings: Any) -> Callable[..., None]:
     return configure
 
 
+@pytest.fixture
+def year(configured: Callable[..., None]) -> None:
+    """Data stores are those of school years."""
+    configured("schoolYear")
+
+
+@pytest.fixture
+def url(store_databases: Databases) -> Callable[[str], str]:
+    """The URL of a database that a command may create."""
+
+    def of(name: str) -> str:
+        store_databases.made.append(name)
+        return store_databases.url_of(name)
+
+    return of
+
+
 MakeStore = Callable[..., DataStore]
 
 

@@ -2,10 +2,8 @@
 
 import json
 from dataclasses import replace
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from edfi_api.changes.change_stream import rounds
@@ -14,6 +12,7 @@ from edfi_api.changes.change_stream.reading import ChangeReader
 from edfi_api.changes.change_stream.sinks.sink import message_id
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.routes import read_table
+from tests.management_commands import run
 
 
 class Kept:
@@ -48,12 +47,6 @@ def _write(api, year, student):
     assert api.at(f"/{year}").post("/students", body).status_code == 201
 
 
-def _run(*arguments):
-    err = StringIO()
-    call_command(*arguments, stdout=StringIO(), stderr=err)
-    return err.getvalue()
-
-
 def _seen():
     return [(line["dataStore"], line["context"], line["body"]["studentUniqueId"]) for line in Kept.lines]
 
@@ -61,10 +54,10 @@ def _seen():
 def test_lines_name_the_data_store_and_the_client(two):
     (first, second), api = two
 
-    _run("stream_changes", "--consumer", "lake", "--sink", "kept", "--data-store", "2026")
-    _run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores")
+    run("stream_changes", "--consumer", "lake", "--sink", "kept", "--data-store", "2026")
+    run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores")
     _write(api, "2027", "later")
-    _run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores")
+    run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores")
 
     assert _seen() == [
         (first.pk, {"schoolYear": "2026"}, "2026"),
@@ -92,14 +85,14 @@ def test_one_that_does_not_answer_is_named_after_the_others(two, make_store, sto
     make_store("away", connection=store_databases.url_of("away"), schoolYear="2020")
 
     with pytest.raises(CommandError, match=r"failed for 1 data stores: \d+ away"):
-        _run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores")
+        run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores")
 
     assert len(Kept.lines) == 2
 
 
 def test_versions_are_of_one_data_store(two):
     with pytest.raises(CommandError, match="--from needs a single --data-store"):
-        _run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores", "--from", "1")
+        run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores", "--from", "1")
 
 
 def test_data_stores_that_are_added_are_followed(two, make_store, client_of, monkeypatch):
@@ -108,7 +101,7 @@ def test_data_stores_that_are_added_are_followed(two, make_store, client_of, mon
     steps = iter([lambda: _add(make_store, api), _interrupt])
     monkeypatch.setattr(rounds.time, "sleep", lambda _: next(steps)())
 
-    _run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores", "--follow")
+    run("stream_changes", "--consumer", "lake", "--sink", "kept", "--all-data-stores", "--follow")
 
     assert [student for _, _, student in _seen()] == ["2026", "2027", "new"]
 
@@ -132,7 +125,7 @@ def test_handlers_are_called_for_all_data_stores(two):
     handlers.SEEN.clear()
     (first, second), _ = two
 
-    _run("run_handlers", "--once", "--all-data-stores")
-    _run("run_handlers", "--once", "--all-data-stores")
+    run("run_handlers", "--once", "--all-data-stores")
+    run("run_handlers", "--once", "--all-data-stores")
 
     assert [(first.pk, "2026"), (second.pk, "2027")] == handlers.SEEN

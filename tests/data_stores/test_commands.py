@@ -13,22 +13,12 @@ from django.test import Client
 from edfi_api.analysis.sql_views.models import SqlReader
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import set_state
+from tests.management_commands import run
 from tests.validation import handlers
 from tests.validation.conftest import STUDENTS as WITHOUT_MIDDLE_NAME
 
 STUDENTS = "/students"
 PASSWORD = "not-to-be-shown"
-
-
-def run(*arguments, **options):
-    out, err = StringIO(), StringIO()
-    call_command(*arguments, stdout=out, stderr=err, **options)
-    return out.getvalue().splitlines()
-
-
-@pytest.fixture
-def year(configured):
-    configured("schoolYear")
 
 
 @pytest.fixture

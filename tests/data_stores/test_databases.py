@@ -1,10 +1,7 @@
 """Commands that create, copy and drop the databases of data stores."""
 
-from io import StringIO
-
 import psycopg
 import pytest
-from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connections
 from psycopg.conninfo import make_conninfo
@@ -13,28 +10,7 @@ from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import set_state
 from edfi_api.loading.new_year import of_every_year
 from meadowlark import prepare
-
-
-def run(*arguments, **options):
-    out, err = StringIO(), StringIO()
-    call_command(*arguments, stdout=out, stderr=err, **options)
-    return out.getvalue().splitlines()
-
-
-@pytest.fixture
-def year(configured):
-    configured("schoolYear")
-
-
-@pytest.fixture
-def url(store_databases):
-    """The URL of a database that a command may create."""
-
-    def of(name):
-        store_databases.made.append(name)
-        return store_databases.url_of(name)
-
-    return of
+from tests.management_commands import run
 
 
 def _databases(second_server):

@@ -5,11 +5,9 @@ import os
 import pkgutil
 import signal
 import traceback
-from io import StringIO
 
 import psycopg
 import pytest
-from django.core.management import call_command
 from django.db import connections
 
 from edfi_api.data_stores.models import DataStore, State
@@ -18,6 +16,7 @@ from edfi_api.security.tokens import client_of_token
 from edfi_api.storage import data_store
 from tests.conftest import new_token
 from tests.data_stores.conftest import StoreClient
+from tests.management_commands import run
 
 _COMMANDS = "edfi_api.data_stores.management.commands"
 _PROVISIONING, _CLONING = "edfi_api.loading.provisioning", "edfi_api.loading.cloning"
@@ -46,12 +45,6 @@ COPY = [
     (f"{_COMMANDS}.clone_data_store.copy_database", "after", 1),
 ]
 STUDENT = {"studentUniqueId": "1", "firstName": "A", "lastSurname": "B", "birthDate": "2010-01-01"}
-
-
-def run(*arguments):
-    out = StringIO()
-    call_command(*arguments, stdout=out, stderr=StringIO())
-    return out.getvalue().splitlines()
 
 
 def kill(step, *arguments):
@@ -90,18 +83,8 @@ def _arm(name, moment, number):
 
 
 @pytest.fixture
-def year(transactional_db, configured, store_databases):
-    configured("schoolYear")
+def year(transactional_db, year, store_databases):
     return store_databases
-
-
-@pytest.fixture
-def url(year):
-    def of(name):
-        year.made.append(name)
-        return year.url_of(name)
-
-    return of
 
 
 @pytest.fixture

@@ -17,11 +17,6 @@ STUDENTS = "/students"
 
 
 @pytest.fixture
-def year(configured):
-    configured("schoolYear")
-
-
-@pytest.fixture
 def two(year, make_store, client_of, store_databases):
     """Clients of a store that is away, and of one that answers."""
     away = make_store("away", connection=store_databases.url_of("away"), schoolYear="2026")

@@ -1,10 +1,8 @@
 """Servers with tenants: addresses, what a client of one tenant reaches of another's, and what is public."""
 
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from edfi_api.data_stores.models import State
@@ -16,6 +14,7 @@ from edfi_api.security.models import ApiClient
 from tests.conftest import http
 from tests.data_stores.conftest import StoreClient
 from tests.data_stores.test_which_store_answers import NO_STORES, NOT_FOUND, _problem, _refused
+from tests.management_commands import run
 from tests.profiles.definitions import profile_xml
 
 ROOT = "http://testserver"
@@ -272,44 +271,38 @@ def test_log_lines_have_the_tenant(alone, log):
     assert [(line["status"], line["tenant"]) for line in found] == [(404, "Lakeside"), (404, "Lakeside")]
 
 
-def _manage(*arguments):
-    out = StringIO()
-    call_command(*arguments, stdout=out)
-    return out.getvalue()
-
-
 def test_commands_about_tenants(configured, db, second_server, store_databases, tmp_path):
     configured("schoolYear", MULTI_TENANCY=True)
-    _manage("create_tenant", "Lakeside")
-    _manage("create_tenant", "Grand-Bend")
+    run("create_tenant", "Lakeside")
+    run("create_tenant", "Grand-Bend")
     with pytest.raises(CommandError, match="There is a tenant Lakeside already"):
-        _manage("create_tenant", "LAKESIDE")
+        run("create_tenant", "LAKESIDE")
     with pytest.raises(CommandError, match="'data' is reserved"):
-        _manage("create_tenant", "data")
+        run("create_tenant", "data")
     with pytest.raises(CommandError, match=r"Say whose: --tenant\. There are: Grand-Bend, Lakeside"):
-        _manage("provision_data_store", "2027", "--url", store_databases.shared())
+        run("provision_data_store", "2027", "--url", store_databases.shared())
     for tenant in ("lakeside", "grand-bend"):
         create_data_store("2027", tenant=_row(tenant), context={"schoolYear": "2027"}, connection="dbname=x")
 
-    assert [line.split("  ")[1:] for line in _manage("list_tenants").splitlines()] == [
+    assert [line.split("  ")[1:] for line in run("list_tenants")] == [
         ["Lakeside", "1 data store"],
         ["Grand-Bend", "1 data store"],
     ]
-    assert [line.split("  ")[1:4] for line in _manage("list_data_stores").splitlines()] == [
+    assert [line.split("  ")[1:4] for line in run("list_data_stores")] == [
         ["Lakeside/2027", "schoolYear=2027", "preparing"],
         ["Grand-Bend/2027", "schoolYear=2027", "preparing"],
     ]
     options = ["--claim-set", "EdFiSandbox", "--format", "json", "--tenant", "lakeside"]
     with pytest.raises(CommandError, match=r"not data stores of the client's tenant: \d+ Grand-Bend/2027"):
-        _manage("create_api_client", "sis", *options, "--data-store", "grand-bend/2027")
-    made = json.loads(_manage("create_api_client", "sis", *options, "--data-store", "lakeside/schoolYear=2027"))
+        run("create_api_client", "sis", *options, "--data-store", "grand-bend/2027")
+    made = json.loads("\n".join(run("create_api_client", "sis", *options, "--data-store", "lakeside/schoolYear=2027")))
     assert [store.tenant.name for store in ApiClient.objects.get(client_id=made["key"]).data_stores.all()] == [
         "Lakeside"
     ]
     with pytest.raises(CommandError, match="not data stores of the client's tenant"):
-        _manage("assign_data_stores", "sis", "grand-bend/")
+        run("assign_data_stores", "sis", "grand-bend/")
     with pytest.raises(CommandError, match='There is no tenant "nobody"; there are: Grand-Bend, Lakeside'):
-        _manage("create_api_client", "other", "--claim-set", "EdFiSandbox", "--tenant", "nobody")
+        run("create_api_client", "other", "--claim-set", "EdFiSandbox", "--tenant", "nobody")
 
 
 def test_claim_sets_and_profiles_are_loaded_for_a_tenant(db, tmp_path):
@@ -323,23 +316,23 @@ def test_claim_sets_and_profiles_are_loaded_for_a_tenant(db, tmp_path):
     portal.write_bytes(profile_xml("Student", "IncludeOnly", "IncludeAll", name="Portal"))
 
     for tenant in ("lakeside", "grand-bend"):
-        _manage("load_claim_sets", str(claims), "--tenant", tenant)
-        _manage("load_profiles", str(portal), "--tenant", tenant)
+        run("load_claim_sets", str(claims), "--tenant", tenant)
+        run("load_profiles", str(portal), "--tenant", tenant)
     for wrong, message in (
         (shared, "shared claim sets with these names: EdFiSandbox"),
         (hierarchy, "are shared by all"),
     ):
         with pytest.raises(CommandError, match=message):
-            _manage("load_claim_sets", str(wrong), "--tenant", "lakeside")
+            run("load_claim_sets", str(wrong), "--tenant", "lakeside")
     with pytest.raises(CommandError, match="claim sets of tenants with these names: Nurse"):
-        _manage("load_claim_sets", str(claims))
+        run("load_claim_sets", str(claims))
     with pytest.raises(CommandError, match="Portal is the profile of a tenant already"):
-        _manage("load_profiles", str(portal))
+        run("load_profiles", str(portal))
 
     assert [list(each.claim_sets.values_list("name", flat=True)) for each in (lakeside, grand_bend)] == [["Nurse"]] * 2
     assert [list(each.profiles.values_list("name", flat=True)) for each in (lakeside, grand_bend)] == [["Portal"]] * 2
-    assert "lakeside/Portal" in _manage("list_profiles").lower().replace("portal", "Portal")
-    _manage("remove_profile", "Portal", "--tenant", "lakeside")
+    assert "lakeside/portal" in "\n".join(run("list_profiles")).lower()
+    run("remove_profile", "Portal", "--tenant", "lakeside")
     assert not lakeside.profiles.exists()
     assert grand_bend.profiles.exists()
 

@@ -1,12 +1,11 @@
 """An upgrade of a server whose data stores were migrated by a former release."""
 
-from io import StringIO
-
 import pytest
 from django.core.management import call_command
 from django.db import connections
 
 from edfi_api.storage import data_store
+from tests.management_commands import run
 
 # The last migrations of a release before versions of documents, copies of SQL views and followers of validation.
 FORMER = {
@@ -26,12 +25,6 @@ BEHIND = {
     "errors": ["The database of the matched instance is not provisioned"],
 }
 YEARS = ("2025", "2026", "2027")
-
-
-def run(*arguments):
-    out = StringIO()
-    call_command(*arguments, stdout=out, stderr=StringIO())
-    return out.getvalue().splitlines()
 
 
 @pytest.fixture

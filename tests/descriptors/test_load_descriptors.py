@@ -2,21 +2,19 @@
 
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from edfi_api.models import Document
 from tests.interchange.documents import descriptor, interchange, student
+from tests.management_commands import Printed, printed
 
 pytestmark = pytest.mark.django_db
 
 
-def run(*arguments: Path | str, **options: Any) -> tuple[str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    call_command("load_descriptors", *map(str, arguments), stdout=out, stderr=err, no_color=True, **options)
-    return out.getvalue(), err.getvalue()
+def run(*arguments: Path | str) -> Printed:
+    return printed("load_descriptors", *arguments, no_color=True)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from tests.interchange.conftest import Stored, Write
 from tests.interchange.documents import (
@@ -18,6 +18,7 @@ from tests.interchange.documents import (
     school_reference,
     student,
 )
+from tests.management_commands import Printed, printed
 
 pytestmark = pytest.mark.django_db
 
@@ -26,11 +27,8 @@ NAMES = {"3.3.1-b": "Ed-Fi 3.3.1-b", "5.2": "Ed-Fi 5.2.0"}
 INVALID = student("1", birth_date="yesterday")
 
 
-def run(*arguments: Path | str, **options: Any) -> tuple[str, str]:
-    """Standard output and standard error of the command."""
-    out, err = io.StringIO(), io.StringIO()
-    call_command("load_interchange", *map(str, arguments), stdout=out, stderr=err, no_color=True, **options)
-    return out.getvalue(), err.getvalue()
+def run(*arguments: Path | str, **options: Any) -> Printed:
+    return printed("load_interchange", *arguments, no_color=True, **options)
 
 
 def test_a_table_counts_by_resource(write: Write) -> None:

@@ -1,20 +1,13 @@
 """Commands for management clients."""
 
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from edfi_api.management_api.checks import registration_is_closed
 from tests.management_api.conftest import Managing
-
-
-def run(*arguments: str) -> list[str]:
-    out = StringIO()
-    call_command(*arguments, stdout=out)
-    return out.getvalue().splitlines()
+from tests.management_commands import run
 
 
 def _token(anonymous: Managing, secret: str):

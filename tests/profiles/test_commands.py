@@ -3,7 +3,6 @@
 import json
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,17 +10,12 @@ from django.core.management import CommandError, call_command
 from edfi_api.profiles.models import Profile, ProfileAssignment
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import Application
+from tests.management_commands import printed
 from tests.profiles.definitions import profile_xml
 
 pytestmark = pytest.mark.django_db
 
 READ_FIRST_NAME = 'IncludeOnly:<Property name="firstName"/>'
-
-
-def run(command: str, *arguments: Any) -> tuple[str, str]:
-    out, err = StringIO(), StringIO()
-    call_command(command, *map(str, arguments), stdout=out, stderr=err)
-    return out.getvalue(), err.getvalue()
 
 
 @pytest.fixture
@@ -38,10 +32,10 @@ def application(db) -> Application:
 
 
 def test_a_profile_is_added_then_unchanged_then_replaced(file: Path) -> None:
-    first = run("load_profiles", file)
-    again = run("load_profiles", file)
+    first = printed("load_profiles", file)
+    again = printed("load_profiles", file)
     file.write_bytes(profile_xml("Student", read="IncludeAll", name="PORTAL"))
-    replaced = run("load_profiles", file)
+    replaced = printed("load_profiles", file)
 
     notice = f"{file}:1: notice: Student has no write part: clients with this profile write it without restriction.\n"
     assert first == ("+ profile Portal\n1 change.\n", notice)
@@ -51,7 +45,7 @@ def test_a_profile_is_added_then_unchanged_then_replaced(file: Path) -> None:
 
 
 def test_a_rehearsal_stores_nothing(file: Path) -> None:
-    out, _ = run("load_profiles", "--dry-run", file)
+    out, _ = printed("load_profiles", "--dry-run", file)
 
     assert out == "+ profile Portal\n1 change would be made.\n"
     assert not Profile.objects.exists()
@@ -62,7 +56,7 @@ def test_an_error_in_one_file_stores_nothing_of_any(file: Path, tmp_path: Path) 
     wrong.write_bytes(profile_xml("Pupil", read="IncludeAll", name="Wrong"))
 
     with pytest.raises(CommandError, match="1 profile refused; nothing is stored"):
-        run("load_profiles", file, wrong)
+        printed("load_profiles", file, wrong)
 
     assert not Profile.objects.exists()
 
@@ -72,7 +66,7 @@ def test_sound_profiles_are_stored_on_request(file: Path, tmp_path: Path) -> Non
     wrong.write_bytes(profile_xml("Pupil", read="IncludeAll", name="Wrong"))
 
     with pytest.raises(CommandError, match="1 profile refused; the others are stored"):
-        run("load_profiles", "--valid-only", file, wrong)
+        printed("load_profiles", "--valid-only", file, wrong)
 
     assert list(Profile.objects.values_list("name", flat=True)) == ["Portal"]
 
@@ -81,8 +75,8 @@ def test_a_name_that_hides_nothing_is_refused_unless_it_is_accepted(file: Path) 
     file.write_bytes(profile_xml("Student", read='ExcludeOnly:<Property name="nickname"/>', name="Portal"))
 
     with pytest.raises(CommandError, match="refused"):
-        run("load_profiles", file)
-    run("load_profiles", "--accept-warnings", file)
+        printed("load_profiles", file)
+    printed("load_profiles", "--accept-warnings", file)
 
     assert Profile.objects.count() == 1
 
@@ -92,12 +86,12 @@ def test_a_file_that_is_no_definition_is_refused(file: Path, content: bytes) -> 
     file.write_bytes(content)
 
     with pytest.raises(CommandError, match="1 file refused; nothing is stored"):
-        run("load_profiles", file)
+        printed("load_profiles", file)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="No such file"):
-        run("load_profiles", tmp_path / "missing.xml")
+        printed("load_profiles", tmp_path / "missing.xml")
 
 
 def test_findings_are_printed_behind_the_changes_with_file_and_line(file: Path, tmp_path: Path) -> None:
@@ -121,7 +115,7 @@ def test_a_rehearsal_with_errors_says_that_nothing_is_stored(file: Path, tmp_pat
     wrong.write_bytes(profile_xml("Pupil", read="IncludeAll", name="Wrong"))
 
     with pytest.raises(CommandError, match="1 profile refused; nothing is stored"):
-        run("load_profiles", "--dry-run", "--valid-only", file, wrong)
+        printed("load_profiles", "--dry-run", "--valid-only", file, wrong)
 
     assert not Profile.objects.exists()
 
@@ -141,100 +135,104 @@ def test_a_name_in_two_files_is_refused(file: Path, tmp_path: Path) -> None:
 def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(file.read_bytes())))
 
-    out, err = run("load_profiles", "-")
+    out, err = printed("load_profiles", "-")
 
     assert out == "+ profile Portal\n1 change.\n"
     assert err.startswith("-:1: notice: ")
 
 
 def test_a_definition_that_cannot_be_read_is_replaced(file: Path) -> None:
-    run("load_profiles", file)
+    printed("load_profiles", file)
     Profile.objects.update(definition="{")
     with pytest.raises(CommandError, match="Portal: The stored text is no definition of a profile"):
-        run("list_profiles")
+        printed("list_profiles")
 
-    out, _ = run("load_profiles", file)
+    out, _ = printed("load_profiles", file)
 
     assert out == "~ profile Portal: Student read\n1 change.\n"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_profiles_are_listed_by_name_outside_of_a_transaction(file: Path) -> None:
-    run("load_profiles", file)
+    printed("load_profiles", file)
 
-    assert run("list_profiles", "Portal")[0].startswith("Portal\n")
+    assert printed("list_profiles", "Portal")[0].startswith("Portal\n")
 
 
 def test_a_client_is_created_with_profiles(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.xml"
     other.write_bytes(profile_xml("School", read="IncludeAll", write="IncludeAll", name="Other"))
-    run("load_profiles", file, other)
+    printed("load_profiles", file, other)
 
-    _, err = run("create_api_client", "portal", "--claim-set", "SISVendor", "--profile", "portal", "--profile", "Other")
+    _, err = printed(
+        "create_api_client", "portal", "--claim-set", "SISVendor", "--profile", "portal", "--profile", "Other"
+    )
 
     assert "Note: Portal: Student has no write part: clients with this profile write it without restriction.\n" in err
     assert list(Application.objects.get().profiles.values_list("name", flat=True)) == ["Other", "Portal"]
-    listed = json.loads(run("list_api_clients", "--format", "json")[0])
+    listed = json.loads(printed("list_api_clients", "--format", "json")[0])
     assert [each["profiles"] for each in listed] == [["Other", "Portal"]]
-    header, row = run("list_api_clients")[0].splitlines()
+    header, row = printed("list_api_clients")[0].splitlines()
     assert (header.split()[-1], row.split()[-1]) == ("profiles", "Other,Portal")
 
 
 def test_a_client_is_not_created_with_profiles_that_do_not_exist(file: Path, log) -> None:
-    run("load_profiles", file)
+    printed("load_profiles", file)
 
     with pytest.raises(CommandError, match="There are no profiles Missing"):
-        run("create_api_client", "portal", "--claim-set", "SISVendor", "--profile", "Portal", "--profile", "Missing")
+        printed(
+            "create_api_client", "portal", "--claim-set", "SISVendor", "--profile", "Portal", "--profile", "Missing"
+        )
 
     assert not Application.objects.exists()
     assert [line["event"] for line in log.of("meadowlark.audit")] == ["profile loaded"]
 
 
 def test_profiles_are_those_of_an_application(file: Path, application: Application) -> None:
-    run("load_profiles", file)
-    run("assign_profiles", "portal", "Portal")
+    printed("load_profiles", file)
+    printed("assign_profiles", "portal", "Portal")
 
     with pytest.raises(CommandError, match="What the client of an --application may do is said there"):
-        run("create_api_client", "second", "--application", "portal", "--profile", "Portal")
-    _, err = run("create_api_client", "second", "--application", "portal")
+        printed("create_api_client", "second", "--application", "portal", "--profile", "Portal")
+    _, err = printed("create_api_client", "second", "--application", "portal")
 
     assert "Note: Portal: Student has no write part" in err
 
 
 @pytest.mark.parametrize("form", ["xml", "json"])
 def test_what_is_listed_is_read_back(file: Path, tmp_path: Path, form: str) -> None:
-    run("load_profiles", file)
+    printed("load_profiles", file)
     before = Profile.objects.get().definition
-    listed, _ = run("list_profiles", "--format", form)
+    listed, _ = printed("list_profiles", "--format", form)
     Profile.objects.all().delete()
     (tmp_path / "listed").write_text(listed)
 
-    run("load_profiles", tmp_path / "listed")
+    printed("load_profiles", tmp_path / "listed")
 
     assert Profile.objects.get().definition == before
 
 
 def test_profiles_are_listed_with_resources_and_applications(file: Path, application: Application) -> None:
-    run("load_profiles", file)
-    run("assign_profiles", "portal", "PORTAL")
+    printed("load_profiles", file)
+    printed("assign_profiles", "portal", "PORTAL")
 
-    out, _ = run("list_profiles", "portal")
+    out, _ = printed("list_profiles", "portal")
 
     assert out == "Portal\n  resources     Student (read)\n  applications  portal\n"
     with pytest.raises(CommandError, match="There are no profiles Other"):
-        run("list_profiles", "Other")
+        printed("list_profiles", "Other")
 
 
 def test_an_application_has_exactly_the_assigned_profiles(file: Path, tmp_path: Path, application: Application) -> None:
-    run("load_profiles", file)
+    printed("load_profiles", file)
     other = tmp_path / "other.xml"
     other.write_bytes(profile_xml("School", read="IncludeAll", name="Other"))
-    run("load_profiles", other)
+    printed("load_profiles", other)
 
-    out, err = run("assign_profiles", "portal", "Portal", "portal")
-    replaced, _ = run("assign_profiles", "portal", "Other")
+    out, err = printed("assign_profiles", "portal", "Portal", "portal")
+    replaced, _ = printed("assign_profiles", "portal", "Other")
     with pytest.raises(CommandError, match="There are no profiles Missing"):
-        run("assign_profiles", "portal", "Missing")
+        printed("assign_profiles", "portal", "Missing")
 
     assert (out, err) == (
         "portal: Portal\n",
@@ -242,35 +240,35 @@ def test_an_application_has_exactly_the_assigned_profiles(file: Path, tmp_path: 
     )
     assert replaced == "portal: Other\n"
     assert list(application.profiles.values_list("name", flat=True)) == ["Other"]
-    assert run("assign_profiles", "portal", "--none")[0] == "portal: no profile\n"
+    assert printed("assign_profiles", "portal", "--none")[0] == "portal: no profile\n"
     assert not ProfileAssignment.objects.exists()
 
 
 @pytest.mark.parametrize("arguments", [["portal"], ["portal", "--none", "Portal"], ["nobody", "--none"]])
 def test_assignments_need_an_application_and_names(application: Application, arguments: list[str]) -> None:
     with pytest.raises(CommandError):
-        run("assign_profiles", *arguments)
+        printed("assign_profiles", *arguments)
 
 
 def test_an_assigned_profile_is_not_removed(file: Path, application: Application) -> None:
-    run("load_profiles", file)
-    run("assign_profiles", "portal", "Portal")
+    printed("load_profiles", file)
+    printed("assign_profiles", "portal", "Portal")
 
     with pytest.raises(CommandError, match="Portal is assigned to portal"):
-        run("remove_profile", "Portal")
+        printed("remove_profile", "Portal")
     application.api_clients.all().delete()
     application.delete()
 
-    assert run("remove_profile", "portal")[0] == "Removed portal.\n"
+    assert printed("remove_profile", "portal")[0] == "Removed portal.\n"
     with pytest.raises(CommandError, match="There is no profile Portal"):
-        run("remove_profile", "Portal")
+        printed("remove_profile", "Portal")
 
 
 def test_changes_are_in_the_audit_log(file: Path, application: Application, log) -> None:
-    run("load_profiles", file)
-    run("assign_profiles", "portal", "Portal")
-    run("assign_profiles", "portal", "--none")
-    run("remove_profile", "Portal")
+    printed("load_profiles", file)
+    printed("assign_profiles", "portal", "Portal")
+    printed("assign_profiles", "portal", "--none")
+    printed("remove_profile", "Portal")
 
     facts = ("event", "application", "profile", "profiles", "by")
     lines = [[line[name] for name in facts if name in line] for line in log.of("meadowlark.audit")]
@@ -288,6 +286,6 @@ def test_json_is_read_as_xml_is(tmp_path: Path) -> None:
     content = {"profiles": [{"name": "Portal", "resources": [{"name": "Student", "read": part}]}]}
     file.write_text(json.dumps(content))
 
-    run("load_profiles", file)
+    printed("load_profiles", file)
 
     assert json.loads(Profile.objects.get().definition) == content["profiles"][0]

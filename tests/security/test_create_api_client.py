@@ -10,14 +10,13 @@ from django.db import IntegrityError, transaction
 
 from edfi_api.security.clients import Credentials, create_client, recognise_client
 from edfi_api.security.models import ApiClient, Application, Vendor
+from tests.management_commands import printed
 
 pytestmark = pytest.mark.django_db
 
 
 def run(*arguments: str) -> str:
-    out = StringIO()
-    call_command("create_api_client", *arguments, stdout=out)
-    return out.getvalue()
+    return printed("create_api_client", *arguments).out
 
 
 def run_for_json(*arguments: str) -> dict[str, str | None]:
@@ -25,7 +24,7 @@ def run_for_json(*arguments: str) -> dict[str, str | None]:
 
 
 def test_the_printed_key_and_secret_belong_to_the_new_client() -> None:
-    printed = run_for_json(
+    made = run_for_json(
         "Lakeside SIS",
         "--claim-set=SISVendor",
         "--education-organization-id=255901",
@@ -34,9 +33,9 @@ def test_the_printed_key_and_secret_belong_to_the_new_client() -> None:
         "--namespace-prefix=uri://lakeside.example",
     )
 
-    client = recognise_client(Credentials(printed["key"], printed["secret"]))
-    assert list(printed) == ["name", "key", "secret"]
-    assert client.name == printed["name"] == "Lakeside SIS"
+    client = recognise_client(Credentials(made["key"], made["secret"]))
+    assert list(made) == ["name", "key", "secret"]
+    assert client.name == made["name"] == "Lakeside SIS"
     assert client.application.claim_set.name == "SISVendor"
     assert client.application.education_organization_ids == [255901, 255902]
     assert client.application.vendor.namespace_prefixes == ["uri://ed-fi.org", "uri://lakeside.example"]

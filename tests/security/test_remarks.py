@@ -1,15 +1,13 @@
 """Warnings of the command and the admin about claim sets that grant more than it looks."""
 
-from io import StringIO
-
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.management import call_command
 from django.test import Client
 
 from edfi_api.conf import api_settings
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import Application, ClaimSet, Vendor
+from tests.management_commands import printed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.security.urls")]
 UNFILTERED = (
@@ -24,10 +22,9 @@ OVERWRITING = (
 
 
 def remarks_of(claim_set: str, *options: str) -> list[str]:
-    out, err = StringIO(), StringIO()
-    call_command("create_api_client", "Demo", f"--claim-set={claim_set}", *options, stdout=out, stderr=err)
-    assert "Note" not in out.getvalue()
-    return err.getvalue().splitlines()
+    out, err = printed("create_api_client", "Demo", f"--claim-set={claim_set}", *options)
+    assert "Note" not in out
+    return err.splitlines()
 
 
 def test_a_claim_set_without_filters_is_reported_if_there_are_organizations() -> None:
@@ -51,10 +48,9 @@ def test_claim_sets_that_overwrite_people_are_reported_unless_update_is_required
     settings.EDFI_API = {**settings.EDFI_API, "UPSERT_ASKS_UPDATE": True}
 
     create_client("Other", "SISVendor")
-    again = StringIO()
-    call_command("create_api_client", "Third", "--claim-set=SISVendor", stdout=StringIO(), stderr=again)
+    again = printed("create_api_client", "Third", "--claim-set=SISVendor")
 
-    assert again.getvalue() == ""
+    assert again.err == ""
     del settings.EDFI_API
     api_settings.reload()
 

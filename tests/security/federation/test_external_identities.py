@@ -2,13 +2,12 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 from types import ModuleType
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -25,6 +24,7 @@ from tests.management_api.conftest import (  # noqa: F401  fixtures
     created_id,
     token_of,
 )
+from tests.management_commands import printed
 from tests.security.federation.conftest import Accept
 from tests.security.federation.identity_provider import CLIENT, IdentityProvider
 
@@ -33,9 +33,7 @@ PAGES = "/admin/security/apiclient/"
 
 
 def run(*arguments: str) -> str:
-    out = StringIO()
-    call_command(*arguments, stdout=out, stderr=StringIO())
-    return out.getvalue()
+    return printed(*arguments).out
 
 
 def status(token: str) -> int:
@@ -50,9 +48,9 @@ def accepted(provider: IdentityProvider, accept: Accept) -> IdentityProvider:
 
 def test_a_client_is_made_with_an_identity_and_without_secret(accepted: IdentityProvider, log: Log) -> None:
     arguments = ["Lakeside SIS", "--claim-set=SISVendor", "--external", accepted.issuer, CLIENT, "--format=json"]
-    printed = json.loads(run("create_api_client", *arguments))
+    made = json.loads(run("create_api_client", *arguments))
 
-    assert printed["secret"] is None
+    assert made["secret"] is None
     assert status(accepted.token()) == 200
     assert [(line["event"], line.get("issuer"), line.get("external_client")) for line in log.audit[:2]] == [
         ("client created", None, None),
@@ -62,7 +60,7 @@ def test_a_client_is_made_with_an_identity_and_without_secret(accepted: Identity
     assert listed["externalIdentity"] == {"issuer": accepted.issuer, "value": CLIENT}
     assert f"{CLIENT} of {accepted.issuer}" in run("list_api_clients")
     # A secret can be given to it.
-    run("rotate_secret", printed["key"])
+    run("rotate_secret", made["key"])
     assert status(accepted.token()) == 200
 
 
@@ -254,12 +252,12 @@ def test_tokens_that_were_issued_before_a_time_are_refused(
     assert (status(old), status(new)) == (200, 200)
 
     before = (datetime.now(UTC) - timedelta(seconds=50)).replace(microsecond=0)
-    printed = run("refuse_tokens", "--issuer", accepted.issuer, "--before", before.isoformat())
+    refused = run("refuse_tokens", "--issuer", accepted.issuer, "--before", before.isoformat())
     client_of_token.cache_clear()
 
     assert (status(old), status(new)) == (401, 200)
     assert (
-        printed
+        refused
         == f"Tokens of all clients that {accepted.issuer} issued before {before:%Y-%m-%dT%H:%M:%SZ} are refused.\n"
     )
     [done] = [line for line in log.audit if line["event"] == "tokens refused"]
