@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.utils import ProgrammingError
 
 from edfi_api.analysis.sql_views import current
@@ -19,22 +19,11 @@ from edfi_api.analysis.sql_views.definitions import definitions
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.operation.checks.sql_views import sql_views_are_up_to_date
+from tests.analysis.sql_views.running import query, refusal, run
 
 pytestmark = pytest.mark.django_db
 
 READER = "sql_view_reader"
-
-
-def run(command: str, *arguments: str) -> str:
-    output = StringIO()
-    call_command(command, *arguments, stdout=output, stderr=output)
-    return output.getvalue()
-
-
-def query(statement: str, *parameters: object) -> list[tuple]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return cursor.fetchall() if cursor.description else []
 
 
 def relations() -> dict[str, int]:
@@ -63,14 +52,7 @@ def views(created, db) -> None:
 
 def denied(statement: str) -> str:
     """The message with which the reader is refused; empty if it is not."""
-    try:
-        with transaction.atomic():
-            query(f"SET LOCAL ROLE {READER}")
-            query(statement)
-            transaction.set_rollback(True)
-    except ProgrammingError as error:
-        return str(error)
-    return ""
+    return refusal(f"ROLE {READER}", statement)
 
 
 def test_every_table_has_a_view(views) -> None:
@@ -316,7 +298,7 @@ def test_the_reader_reads_every_view_and_no_table(views) -> None:
     assert denied("SELECT count(*) FROM edfi.studentschoolassociation") == ""
     assert denied("SELECT * FROM auth.educationorganizationidtostudentusi") == ""
     rows = query(
-        "SELECT format('public.%%I', relname) FROM pg_class"
+        "SELECT format('public.%I', relname) FROM pg_class"
         " WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v', 'S', 'm', 'p')"
     )
     tables = [name for (name,) in rows]

@@ -6,11 +6,10 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from io import StringIO
 
 import psycopg
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.db.utils import OperationalError
 
@@ -22,24 +21,13 @@ from edfi_api.analysis.sql_views.refreshing import refresh
 from edfi_api.changes.change_queries.restoring import restore
 from edfi_api.operation.observability.metrics import exposition
 from tests.analysis.sql_views.killing import kills
+from tests.analysis.sql_views.running import query, run
 from tests.concurrency.concurrently import in_background
 from tests.concurrency.conftest import SCHOOL, SmallSchool
 from tests.conftest import item_path
 
 COPIED = ("classperiod", "bellschedule", "bellscheduleclassperiod")
 READER = "reader_of_copies"
-
-
-def run(command: str, *arguments: str) -> str:
-    output = StringIO()
-    call_command(command, *arguments, stdout=output, stderr=output)
-    return output.getvalue()
-
-
-def query(statement: str) -> list[tuple]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return cursor.fetchall() if cursor.description else []
 
 
 @pytest.fixture

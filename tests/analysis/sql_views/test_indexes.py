@@ -3,31 +3,19 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from io import StringIO
 
 import psycopg
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.db.utils import OperationalError
 
 from edfi_api.analysis.sql_views.management.commands import create_sql_views
+from tests.analysis.sql_views.running import query, run
 from tests.concurrency.conftest import SmallSchool
 
 COLUMN = "edfi.classperiod.classperiodname"
 VIEWS = ("", "school", "classperiod", "classperiodmeetingtime", "bellschedule")
-
-
-def run(*arguments: str, command: str = "create_sql_views") -> str:
-    output = StringIO()
-    call_command(command, *arguments, stdout=output, stderr=output)
-    return output.getvalue()
-
-
-def query(statement: str) -> list[tuple]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return cursor.fetchall() if cursor.description else []
 
 
 def indexes() -> list[tuple]:
@@ -44,7 +32,7 @@ def school(committing_api, documents, resource_named, monkeypatch, current_views
     documents.store(resource_named("School"))
     yield SmallSchool(committing_api)
     connection.close()
-    run(command="drop_sql_views")
+    run("drop_sql_views")
     assert indexes() == []
 
 
@@ -60,7 +48,7 @@ def test_an_index_serves_a_condition_on_its_column_until_it_is_dropped(school) -
         " body || jsonb_build_object('classPeriodName', 'P' || n), organization"
         " FROM document CROSS JOIN generate_series(1, 500) AS n WHERE body ? 'classPeriodName'"
     )
-    output = run("--index", COLUMN)
+    output = run("create_sql_views", "--index", COLUMN)
     ((name, column, is_valid),) = indexes()
 
     assert f"CREATE INDEX CONCURRENTLY {name} ON public.document" in output
@@ -69,9 +57,9 @@ def test_an_index_serves_a_condition_on_its_column_until_it_is_dropped(school) -
     by_name = "SELECT schoolid FROM edfi.classperiod WHERE classperiodname = 'First'"
     assert re.search(rf"(Scan using|Scan on) {name}\b", plan(by_name))
     assert query(by_name) == [(1008,)]
-    assert "INDEX" not in run()
+    assert "INDEX" not in run("create_sql_views")
     assert indexes() == [(name, COLUMN, True)]
-    assert f"DROP INDEX CONCURRENTLY public.{name};" in run("--drop-index", COLUMN)
+    assert f"DROP INDEX CONCURRENTLY public.{name};" in run("create_sql_views", "--drop-index", COLUMN)
     assert indexes() == []
 
 
@@ -90,16 +78,16 @@ REFUSED = {
 def test_columns_that_cannot_be_indexed_are_refused_and_nothing_is_created(school) -> None:
     for column, reason in REFUSED.items():
         with pytest.raises(CommandError, match=reason):
-            run("--index", column)
+            run("create_sql_views", "--index", column)
     with pytest.raises(CommandError, match=rf"there is no index of {COLUMN}"):
-        run("--drop-index", COLUMN)
+        run("create_sql_views", "--drop-index", COLUMN)
 
     assert query("SELECT count(*) FROM pg_views WHERE schemaname = 'edfi'") == [(0,)]
 
 
 def test_a_dry_run_builds_nothing(school) -> None:
-    assert "CREATE INDEX CONCURRENTLY" in run("--index", COLUMN, "--dry-run")
-    assert "CREATE INDEX CONCURRENTLY" in run("--index", COLUMN, "--sql")
+    assert "CREATE INDEX CONCURRENTLY" in run("create_sql_views", "--index", COLUMN, "--dry-run")
+    assert "CREATE INDEX CONCURRENTLY" in run("create_sql_views", "--index", COLUMN, "--sql")
     assert indexes() == []
 
 
@@ -111,12 +99,12 @@ def test_an_index_whose_build_was_killed_or_whose_definition_has_changed_is_buil
         return execute(statement, *arguments)
 
     with connection.execute_wrapper(kill), pytest.raises(OperationalError):
-        run("--index", COLUMN)
+        run("create_sql_views", "--index", COLUMN)
     connection.close()
     query("CREATE INDEX sql_view_0123456789ab ON document (natural_key) WHERE false")
     query(f"COMMENT ON INDEX sql_view_0123456789ab IS '{COLUMN}'")
 
-    output = run()
+    output = run("create_sql_views")
 
     assert output.count("DROP INDEX CONCURRENTLY") == 2
     ((name, column, is_valid),) = indexes()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,8 @@ from edfi_api.analysis.sql_views.bodies import Body
 from edfi_api.analysis.sql_views.generation import all_views
 from edfi_api.analysis.sql_views.shape import Member
 from edfi_api.conf import BUNDLED_STANDARDS
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName
+from edfi_api.model.apischema import schemas
+from edfi_api.model.surface.resource import JsonPath, Resource, ResourceName
 from tests.analysis.sql_views.models import compiled
 from tests.serving import LAKE_COUNTY, served
 
@@ -27,16 +27,9 @@ _DESCRIPTOR_MEMBERS = {
 }
 
 
-def leaves(schema: dict[str, Any], place: JsonPath = ROOT) -> Iterator[JsonPath]:
+def leaves(schema: dict[str, Any]) -> list[JsonPath]:
     """The paths of the scalars of a JSON schema."""
-    match schema["type"]:
-        case "object":
-            for name, member in schema["properties"].items():
-                yield from leaves(member, place / name)
-        case "array":
-            yield from leaves(schema["items"], place / ALL_ITEMS)
-        case _:
-            yield place
+    return [path for path, _ in schemas.leaves(schema)]
 
 
 def equal_to(path: JsonPath, resource: Resource) -> set[JsonPath]:

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection, transaction
 
 from edfi_api.analysis.sql_views.views import View
+from tests.analysis.sql_views.running import query
 from tests.seeding.seed import seed
 
 pytestmark = pytest.mark.django_db
@@ -42,9 +43,7 @@ def create_views(views: list[View]) -> None:
 def answer(words: str) -> list[tuple]:
     """The rows of the question with these words."""
     (statement,) = (statement for question, statement in QUESTIONS if words in question)
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return cursor.fetchall()
+    return query(statement)
 
 
 def test_there_are_five_questions() -> None:

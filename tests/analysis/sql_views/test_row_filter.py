@@ -10,7 +10,6 @@ import psycopg
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
-from django.db.utils import DatabaseError
 
 from edfi_api.analysis.sql_views import refreshing
 from edfi_api.analysis.sql_views.changes import ViewsNotInstalled
@@ -18,6 +17,7 @@ from edfi_api.analysis.sql_views.copies import Copying
 from edfi_api.analysis.sql_views.current import CurrentViews
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.row_filter import RowFilter
+from tests.analysis.sql_views.running import query, refusal
 from tests.security.strategies.scenario import EO, Scenario
 
 PEOPLE = "RelationshipsWithPeopleOnly"
@@ -51,12 +51,6 @@ READERS: dict[str, tuple[int | None, ...]] = {
 }
 
 
-def query(statement: str, *parameters: object) -> list[tuple]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters or None)
-        return cursor.fetchall() if cursor.description else []
-
-
 @contextmanager
 def logged_in(role: str) -> Iterator[None]:
     query(f"SET SESSION AUTHORIZATION {role}")
@@ -68,14 +62,7 @@ def logged_in(role: str) -> Iterator[None]:
 
 def refused(role: str, statement: str) -> str:
     """Why the role cannot run it; empty if it can."""
-    try:
-        with transaction.atomic():
-            query(f"SET LOCAL SESSION AUTHORIZATION {role}")
-            query(statement)
-            transaction.set_rollback(True)
-    except DatabaseError as error:
-        return str(error)
-    return ""
+    return refusal(f"SESSION AUTHORIZATION {role}", statement)
 
 
 def fill(scenario: Scenario) -> None:

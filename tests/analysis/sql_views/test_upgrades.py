@@ -15,18 +15,13 @@ from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.storage import resource_types
 from tests.analysis.sql_views.killing import kills
 from tests.analysis.sql_views.models import compiled
+from tests.analysis.sql_views.running import query
 from tests.concurrency.concurrently import in_background
 from tests.concurrency.conftest import SmallSchool
 from tests.serving import LAKE_COUNTY, served
 
 # To create all views takes seconds.
 BEGINNINGS = ("bell", "classperiod", "contact", "parent", "school", "studentschoolassociation", "descriptor")
-
-
-def query(statement: str) -> list[tuple]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return cursor.fetchall() if cursor.description else []
 
 
 def of(standard: str, *extensions) -> list[Definition]:

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 
 from edfi_api.analysis.sql_views.installation import Installation
+from tests.analysis.sql_views.running import query
 from tests.conftest import item_path
 
 VIEWS = ("", "school", "classperiod", "classperiodmeetingtime", "bellscheduleclassperiod", "descriptor")
@@ -18,12 +19,6 @@ VIEWS = ("", "school", "classperiod", "classperiodmeetingtime", "bellschedulecla
 def school(api, documents, resource_named) -> dict[str, Any]:
     documents.store(resource_named("School"))
     return {"schoolReference": {"schoolId": documents.minimal_body(resource_named("School"))["schoolId"]}}
-
-
-def query(statement: str) -> list[tuple]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return cursor.fetchall()
 
 
 def traces_of_writes(api, school: dict[str, Any], name: str, protocol: Path) -> tuple[list[str], list[tuple]]:
