@@ -1,9 +1,13 @@
-"""A school with class periods, and bell schedules that refer to them."""
+"""A school with class periods and bell schedules that refer to them, and a client that sends batches."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from edfi_api.storage.integrity import disagreements
+from tests.batch.conftest import BatchClient
+from tests.batch.generated import start
 from tests.conftest import ApiTestClient, item_path
 
 SCHOOL = 1008  # the factory's number for a school
@@ -54,3 +58,12 @@ def path_of(small_school):
         return item_path(response)
 
     return post
+
+
+@pytest.fixture
+def batch(committing_api, preparers) -> Iterator[BatchClient]:
+    """Documents and rows must agree after the test."""
+    client = BatchClient(committing_api.token)
+    client.results(start())
+    yield client
+    assert list(disagreements(preparers, "default")) == []

@@ -8,21 +8,11 @@ import pytest
 from django.db import connection
 
 from edfi_api.models import Document
-from edfi_api.storage.integrity import disagreements
-from tests.batch.conftest import BatchClient, enrolment, parts, period, school, student
-from tests.batch.generated import start
+from tests.batch.conftest import enrolment, parts, period, school, student
 from tests.concurrency.concurrently import at_once
 
 NUMBERS = range(1, 9)
 PERIODS = "ABCDEFGH"
-
-
-@pytest.fixture
-def batch(committing_api, preparers):
-    client = BatchClient(committing_api.token)
-    client.results(start())
-    yield client
-    assert list(disagreements(preparers, "default")) == []
 
 
 def test_atomic_batches_that_make_the_same_documents_in_contrary_order_succeed(batch):

@@ -8,17 +8,7 @@ from django.db import close_old_connections, connection
 
 from edfi_api.models import Document
 from edfi_api.storage.driver import execution
-from edfi_api.storage.integrity import disagreements
-from tests.batch.conftest import BatchClient, enrolment, period, student
-from tests.batch.generated import start
-
-
-@pytest.fixture
-def batch(committing_api, preparers):
-    client = BatchClient(committing_api.token)
-    client.results(start())
-    yield client
-    assert list(disagreements(preparers, "default")) == []
+from tests.batch.conftest import enrolment, period, student
 
 
 @pytest.fixture

@@ -349,15 +349,18 @@ def test_two_issuers_with_a_client_of_the_same_name(
 def clock(monkeypatch: pytest.MonkeyPatch) -> datetime:
     """The time stands still, for PyJWT too."""
     now = datetime.fromtimestamp(int(time.time()), UTC)
+    _stop_at(now, monkeypatch)
+    return now
 
-    class Frozen(datetime):
+
+def _stop_at(moment: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stopped(datetime):
         @classmethod
         def now(cls, tz: Any = None) -> datetime:
-            return now
+            return moment
 
-    monkeypatch.setattr("jwt.api_jwt.datetime", Frozen)
-    monkeypatch.setattr(timezone, "now", lambda: now)
-    return now
+    monkeypatch.setattr("jwt.api_jwt.datetime", Stopped)
+    monkeypatch.setattr(timezone, "now", lambda: moment)
 
 
 @pytest.mark.parametrize(
@@ -416,15 +419,7 @@ def test_a_disabled_client_is_noticed_within_the_time_set(
 
 
 def _travel(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    later = timezone.now() + timedelta(seconds=seconds)
-
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> datetime:
-            return later
-
-    monkeypatch.setattr("jwt.api_jwt.datetime", Later)
-    monkeypatch.setattr(timezone, "now", lambda: later)
+    _stop_at(timezone.now() + timedelta(seconds=seconds), monkeypatch)
 
 
 def test_metrics(provider: IdentityProvider, known: ApiClient, settings: Settings) -> None:
