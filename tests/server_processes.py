@@ -1,12 +1,13 @@
 """Servers to be measured: Meadowlark as `make run` starts it, in its own home, and the constant view."""
 
 import contextlib
+import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,8 +95,28 @@ def _wait(process: subprocess.Popen[bytes], log: Path, is_up) -> None:
         time.sleep(0.05)
 
 
+def manage(environment: Mapping[str, str], *arguments: str, given: str = "") -> str:
+    """The standard output of a command of `manage.py`, with these environment variables and this standard input."""
+    command = [sys.executable, "manage.py", *arguments]
+    variables = os.environ | environment
+    return subprocess.run(
+        command, cwd=_TOP, env=variables, input=given, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+
+
+def token_of_new_client(server: Server, environment: Mapping[str, str], *options: str) -> str:
+    """The token of a client that `create_api_client` makes with these options."""
+    made = json.loads(manage(environment, "create_api_client", *options, "--format", "json"))
+    return _new_token(server.port, made["key"], made["secret"])
+
+
 def _token(port: int, output: str) -> str:
     [key] = re.findall(r"^  key +(\S+)$", output, re.MULTILINE)
     [secret] = re.findall(r"^  secret +(\S+)$", output, re.MULTILINE)
+    return _new_token(port, key, secret)
+
+
+def _new_token(port: int, key: str, secret: str) -> str:
     form = {"grant_type": "client_credentials"}
-    return httpx.post(f"http://{ADDRESS}:{port}/oauth/token", auth=(key, secret), data=form).json()["access_token"]
+    answer = httpx.post(f"http://{ADDRESS}:{port}/oauth/token", auth=(key, secret), data=form)
+    return str(answer.json()["access_token"])

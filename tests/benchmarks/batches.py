@@ -10,10 +10,8 @@ descriptors. The guarded client has the claim set SISVendor and all schools. The
 beside a client that sends batches without pause.
 """
 
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -25,12 +23,12 @@ from typing import Any
 
 import httpx
 
-from tests.benchmarks import load
+from tests.benchmarks import command_line, load
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import SCHOOLS, Body, Workloads
 from tests.ports import ADDRESS
-from tests.server_processes import Server, meadowlark
+from tests.server_processes import Server, meadowlark, token_of_new_client
 
 SIZE = 500
 # Of batches that are as slow as single requests, so that several end while they are measured.
@@ -38,7 +36,6 @@ SMALL = 50
 CONNECTIONS = 16
 # More operations than any machine carries out in a second.
 _PER_SECOND = 12_000
-_TOP = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,9 @@ class Row:
 
 def main() -> int:
     """The command line; see the module's text."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.batches", description=__doc__.split("\n")[0])
+    parser = command_line.parser("batches", __doc__)
     parser.add_argument("--quick", action="store_true", help="three seconds each, for a first look")
     parser.add_argument("--only", default="", help="the single requests, and the rows whose names contain this text")
-    parser.add_argument("--json", type=Path, help="write the result to this file too")
     options = parser.parse_args()
     os.environ |= {f"MEADOWLARK_BATCHES_{name}": f"{CONNECTIONS}" for name in ("AT_ONCE", "PER_CLIENT")}
     with tempfile.TemporaryDirectory(prefix="meadowlark-batches-") as folder:
@@ -69,8 +65,7 @@ def main() -> int:
                 print(_line(row), flush=True)
                 rows.append(row)
             verify(server.database_url, home)
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=2))
+    command_line.write_json(options.json, map(asdict, rows))
     return 0
 
 
@@ -196,13 +191,8 @@ def _request(server: Server, operations: list[Body], query: str, token: str = ""
 def _guarded_token(server: Server, home: Path) -> str:
     options = ["--claim-set", "SISVendor"]
     options += [word for school in SCHOOLS for word in ("--education-organization-id", str(school))]
-    command = [sys.executable, "manage.py", "create_api_client", "guarded", *options, "--format", "json"]
-    environment = os.environ | {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)}
-    made = json.loads(subprocess.run(command, cwd=_TOP, env=environment, check=True, stdout=subprocess.PIPE).stdout)
-    form = {"grant_type": "client_credentials", "client_id": made["key"], "client_secret": made["secret"]}
-    answer = httpx.post(f"http://{ADDRESS}:{server.port}/oauth/token", json=form)
-    token: str = answer.json()["access_token"]
-    return token
+    environment = {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)}
+    return token_of_new_client(server, environment, "guarded", *options)
 
 
 class _EndlessBatches:

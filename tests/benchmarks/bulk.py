@@ -10,7 +10,6 @@ command, and PostgreSQL. On a busy machine it is more reliable than documents pe
 association 2 references and 2 descriptors.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -26,7 +25,7 @@ from typing import Any
 
 import psutil
 
-from tests.benchmarks import load
+from tests.benchmarks import command_line, load
 from tests.benchmarks.costs import seconds, with_costs
 from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import SCHOOLS, Workloads
@@ -54,10 +53,9 @@ class Row:
 
 def main() -> int:
     """The command line; see the module's docstring."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bulk", description=__doc__.split("\n")[0])
+    parser = command_line.parser("bulk", __doc__)
     parser.add_argument("--documents", type=int, default=200_000, help="students in a file, and as many associations")
     parser.add_argument("--seconds", type=float, default=5, help="how long the API is measured each time")
-    parser.add_argument("--json", type=Path, help="write the result to this file too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="meadowlark-bulk-") as folder:
         print("Starting the server ...", flush=True)
@@ -67,8 +65,7 @@ def main() -> int:
                 print(f"{row.what}: {row.per_second:,.0f}/s, {row.cpu:,.0f} us", flush=True)
                 rows.append(row)
     print(f"\n{_table(rows)}")
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=2))
+    command_line.write_json(options.json, map(asdict, rows))
     return 0
 
 
@@ -96,7 +93,7 @@ def _posted(kind: str, connections: int) -> str:
 
 def _cost(measured: load.Measured) -> float:
     generator = (measured.generator_share or 0) / measured.per_second * 1e6
-    return generator + (measured.server_cost or 0) + (measured.database_cost or 0)
+    return generator + measured.cost
 
 
 def _loads(server: Server, folder: Path, documents: int) -> Iterable[Row]:

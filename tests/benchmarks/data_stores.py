@@ -28,9 +28,10 @@ import psycopg
 
 from tests.benchmarks import load
 from tests.benchmarks.costs import with_costs
-from tests.benchmarks.registered_stores import DISTRICT, RegisteredStores, StoreServer, running_pooler
+from tests.benchmarks.registered_stores import DISTRICT, RegisteredStores, StoreServer
 from tests.benchmarks.verification import verify
 from tests.homes import make_prepared_home
+from tests.robustness.pgbouncer import running_pooler
 from tests.robustness.real_server import RealServer
 
 CONNECTIONS = 16
@@ -65,7 +66,8 @@ def main() -> int:
             requests = _requests(server, student, range(1, number + 1))
             _measure(f"{number} of {options.registered} stores", server, requests, options.seconds)
         if shutil.which("pgbouncer"):
-            stores.lead_to(running.enter_context(running_pooler(control, top)))
+            pooler = running.enter_context(running_pooler(control.data, control.database_url, top))
+            stores.lead_to(f"{pooler}?pool=transaction")
             for number in (IN_USE[0], IN_USE[-1]):
                 requests = _requests(server, student, range(1, number + 1))
                 _measure(f"{number} through PgBouncer", server, requests, options.seconds)

@@ -1,17 +1,13 @@
 """Requests with a token of an identity provider: the server of a benchmark accepts tokens that this process signs."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmarks.workloads import Workloads
 from tests.security.federation.identity_provider import AUDIENCE, CLIENT, IdentityProvider, rsa_key
-from tests.server_processes import Server
+from tests.server_processes import Server, manage
 
-_TOP = Path(__file__).parents[2]
 _SECONDS = 24 * 3600
 
 
@@ -28,9 +24,8 @@ class Federation:
     def workloads(self, workloads: Workloads, server: Server, home: Path) -> Workloads:
         """Requests for the same documents, from a client with the same rights that comes with the provider's token."""
         options = ["Federated", "--claim-set", "EdFiSandbox", "--external", self._provider.issuer, CLIENT]
-        environment = os.environ | {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)} | self.variables
-        command = [sys.executable, "manage.py", "create_api_client", *options]
-        subprocess.run(command, cwd=_TOP, env=environment, check=True, stdout=subprocess.DEVNULL)
+        environment = {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)} | self.variables
+        manage(environment, "create_api_client", *options)
         now = self._provider.claims()["iat"]
         token = self._provider.token(rsa_key(), exp=now + _SECONDS)
         return workloads.sent_by(replace(server, token=token))

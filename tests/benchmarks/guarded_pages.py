@@ -10,14 +10,12 @@ process, of a client with the claim set SISVendor compared with one with EdFiSan
 documents are deleted and changed in a transaction that is rolled back.
 """
 
-import argparse
 import json
 import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -25,6 +23,7 @@ import django
 from django.http import QueryDict
 from django.test import Client
 
+from tests.benchmarks import command_line
 from tests.benchmarks.verification import verify_here
 from tests.seeding import district
 
@@ -283,9 +282,8 @@ def _shortest(action: Callable[[], object]) -> float:
 
 def main() -> None:
     """The command line; see the module's docstring."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = command_line.parser("guarded_pages", __doc__)
     parser.add_argument("resource", nargs="*", default=_RESOURCES)
-    parser.add_argument("--json", type=Path, help="write the result to this file too")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
     django.setup()
@@ -298,8 +296,7 @@ def main() -> None:
             flush=True,
         )
     verify_here()
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) | {"ratio": row.ratio} for row in rows], indent=1))
+    command_line.write_json(options.json, (asdict(row) | {"ratio": row.ratio} for row in rows))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ log of one write in bytes, which is independent of other load. The columns of pa
 alone, which finds the first 25 rows like the index branch of a page, without the scan of near rows before it.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from statistics import median
 import psycopg
 
 from meadowlark.embedded_postgres import EmbeddedPostgres
+from tests.benchmarks import command_line
 from tests.benchmarks.database import bare_statement, remove_rows_of_bare_statement
 from tests.benchmarks.filling import fill
 from tests.benchmarks.verification import verify
@@ -75,11 +75,10 @@ class Row:
 
 def main() -> int:
     """The command line; see the module's docstring."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.indexes", description=__doc__.split("\n")[0])
+    parser = command_line.parser("indexes", __doc__)
     parser.add_argument("--size", type=int, default=100_000, help="documents in the database")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3, help="how long writes are measured each time")
-    parser.add_argument("--json", type=Path, help="write the result to this file too")
     options = parser.parse_args()
     rounds: dict[str, list[Row]] = defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="meadowlark-indexes-") as folder, EmbeddedPostgres(Path(folder)) as server:
@@ -96,8 +95,7 @@ def main() -> int:
         verify(server.url, Path(folder))
     rows = [_median(measured) for measured in rounds.values()]
     print(_table(rows))
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    command_line.write_json(options.json, map(asdict, rows))
     return 0
 
 

@@ -44,6 +44,11 @@ class Measured:
     server_cost: float | None = None
     database_cost: float | None = None
 
+    @property
+    def cost(self) -> float:
+        """Of server and database together."""
+        return (self.server_cost or 0) + (self.database_cost or 0)
+
 
 def measure(port: int, requests: Sequence[bytes], connections: int, seconds: float) -> Measured:
     """Each connection sends its next request when the previous one is answered."""

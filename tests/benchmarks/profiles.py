@@ -1,6 +1,6 @@
 """`make bench`, section `profiles`: requests of clients with a profile beside the same of a client without one.
 
-    python -m tests.benchmarks.profiles [--rounds N] [--seconds S] [--json FILE]
+    python -m tests.benchmarks.profiles [--rounds N] [--seconds S] [--only TEXT] [--json FILE]
 
 A server is started as `make run` does, in a temporary home, and a second gunicorn over its database without links.
 Each request is sent in turn by three clients: without a profile, with one that hides members, and with one that hides
@@ -9,10 +9,7 @@ work on the machine adds to it, and takes nothing away. A student is the small d
 the usual one, and one with an organization and sixty addresses (some 20 kB) the large one.
 """
 
-import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,16 +18,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil
 
 from tests.benchmarks import load
+from tests.benchmarks.command_line import parser_of_rounds, write_json
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import Workloads
-from tests.server_processes import ADDRESS, Server, constant_view, meadowlark
+from tests.server_processes import Server, constant_view, manage, meadowlark, token_of_new_client
 
-_TOP = Path(__file__).parents[2]
 _SEEDED = 300
 _LARGE = 50
 # More than any machine writes in a second with one connection.
@@ -89,16 +85,10 @@ class Row:
 
 def main() -> int:
     """The command line; see the module's text."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.profiles", description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2, help="how long each request is sent in a round")
-    parser.add_argument("--only", default="", metavar="TEXT", help="requests with this text in their names")
-    parser.add_argument("--json", type=Path, help="write the result to this file too")
-    options = parser.parse_args()
+    options = parser_of_rounds("profiles", __doc__, 3, 2).parse_args()
     rows = measure(options.rounds, options.seconds, options.only)
     print(f"\n{table(rows)}")
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    write_json(options.json, map(asdict, rows))
     return 1 if any(row.errors for row in rows) else 0
 
 
@@ -156,37 +146,19 @@ class _Compared:
 
 
 def _compared(without: Sequence[load.Measured], under: Sequence[load.Measured]) -> dict[str, Any]:
-    costs = [min(map(_cost, each)) for each in (without, under)]
+    costs = [min(measured.cost for measured in each) for each in (without, under)]
     errors = sum(each.errors for each in (*without, *under))
     return {"without": costs[0], "under": costs[1], "ratio": costs[1] / costs[0], "errors": errors}
-
-
-def _cost(measured: load.Measured) -> float:
-    return (measured.server_cost or 0) + (measured.database_cost or 0)
 
 
 def _token(server: Server, environment: Mapping[str, str], name: str, parts: Mapping[str, Any]) -> str:
     """The token of a client with a profile of these parts, for reading and for writing."""
     profile = name.replace(" ", "-")
     resources = [{"name": resource, "read": part, "write": part} for resource, part in parts.items()]
-    _manage(
+    manage(
         environment, "load_profiles", "-", given=json.dumps({"profiles": [{"name": profile, "resources": resources}]})
     )
-    told = _manage(
-        environment, "create_api_client", name, "--claim-set", "EdFiSandbox", "--profile", profile, "--format", "json"
-    )
-    client = json.loads(told)
-    form = {"grant_type": "client_credentials"}
-    address = f"http://{ADDRESS}:{server.port}/oauth/token"
-    return str(httpx.post(address, auth=(client["key"], client["secret"]), data=form).json()["access_token"])
-
-
-def _manage(environment: Mapping[str, str], *arguments: str, given: str = "") -> str:
-    command = [sys.executable, "manage.py", *arguments]
-    ended = subprocess.run(
-        command, cwd=_TOP, env=os.environ | environment, input=given, capture_output=True, text=True, check=True
-    )
-    return ended.stdout
+    return token_of_new_client(server, environment, name, "--claim-set", "EdFiSandbox", "--profile", profile)
 
 
 def table(rows: Sequence[Row]) -> str:

@@ -8,8 +8,6 @@ run; the last column compares this ratio for the largest and the smallest size: 
 counting and skipping it grows with the size.
 """
 
-import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -19,7 +17,7 @@ from pathlib import Path
 import httpx
 import psycopg
 
-from tests.benchmarks import load
+from tests.benchmarks import command_line, load
 from tests.benchmarks.filling import fill
 from tests.benchmarks.verification import verify
 from tests.queries.place import place
@@ -50,15 +48,13 @@ class Row:
 
 def main() -> int:
     """The command line; see the module's docstring."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.queries", description=__doc__.split("\n")[0])
+    parser = command_line.parser("queries", __doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=_SIZES, help="documents in the database")
     parser.add_argument("--seconds", type=float, default=1, help="how long each query is measured")
-    parser.add_argument("--json", type=Path, help="write the result to this file too")
     options = parser.parse_args()
     rows = measure(options.sizes, options.seconds)
     print(table(rows))
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    command_line.write_json(options.json, map(asdict, rows))
     return 1 if any(row.errors for row in rows) else 0
 
 

@@ -1,6 +1,6 @@
 """`make bench`, section `refusals`: refused requests with the ledger of refusals beside the same without it.
 
-    python -m tests.benchmarks.refusals [--rounds N] [--seconds S] [--json FILE]
+    python -m tests.benchmarks.refusals [--rounds N] [--seconds S] [--only TEXT] [--json FILE]
 
 A server is started as `make run` does, in a temporary home, and over its database two further gunicorns, with and
 without the ledger. These get the same kinds of requests in turn: refused ones, each about another document, so that
@@ -9,8 +9,6 @@ processor time of server and database for one request, including what the ledger
 last answer: the least of the rounds, because other work on the machine adds to it, and takes nothing away.
 """
 
-import argparse
-import json
 import sys
 import tempfile
 import time
@@ -22,6 +20,7 @@ from pathlib import Path
 import psutil
 
 from tests.benchmarks import load
+from tests.benchmarks.command_line import parser_of_rounds, write_json
 from tests.benchmarks.costs import with_costs
 from tests.benchmarks.load import Measured
 from tests.benchmarks.verification import verify
@@ -64,16 +63,10 @@ class Row:
 
 def main() -> int:
     """The command line; see the module's text."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.refusals", description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=3, help="how long each request is sent in a round")
-    parser.add_argument("--only", default="", metavar="TEXT", help="requests with this text in their names")
-    parser.add_argument("--json", type=Path, help="write the result to this file too")
-    options = parser.parse_args()
+    options = parser_of_rounds("refusals", __doc__, 5, 3).parse_args()
     rows = measure(options.rounds, options.seconds, options.only)
     print(f"\n{table(rows)}")
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    write_json(options.json, map(asdict, rows))
     return 0
 
 
@@ -124,15 +117,11 @@ def _measured(
 def _row(request: str, rounds: Sequence[Sequence[Measured]]) -> Row:
     """A first round does not count."""
     without, with_ledger = zip(*rounds[1:], strict=True)
-    costs = [min(map(_cost, each)) for each in (without, with_ledger)]
+    costs = [min(measured.cost for measured in each) for each in (without, with_ledger)]
     p99 = [min(measured.p99 for measured in each) for each in (without, with_ledger)]
     row = Row(request, *costs, costs[1] / costs[0], *p99)
     print(_line(row), flush=True)
     return row
-
-
-def _cost(measured: Measured) -> float:
-    return (measured.server_cost or 0) + (measured.database_cost or 0)
 
 
 def table(rows: Sequence[Row]) -> str:

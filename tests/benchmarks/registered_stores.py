@@ -15,28 +15,13 @@ from django.test import override_settings
 from edfi_api.data_stores.encryption import encrypt
 from meadowlark.embedded_postgres import EmbeddedPostgres
 from meadowlark.postgres_programs import binaries
-from tests.ports import free_port, is_answering
-from tests.robustness.accounts import ACCOUNT, let_in
 from tests.robustness.real_server import RealServer
-from tests.robustness.waiting import wait_until
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
 
 KEY = "a key of benchmarks"
 # The store of the outage.
 DISTRICT = 2
-_POOLER = """
-[databases]
-* = host={socket} user=meadowlark
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = {port}
-unix_socket_dir =
-auth_type = any
-pool_mode = transaction
-default_pool_size = 3
-max_client_conn = 500
-"""
 
 
 class StoreServer(RealServer):
@@ -152,20 +137,3 @@ class RegisteredStores:
 def _encrypted(url: str) -> str:
     with override_settings(EDFI_API={**settings.EDFI_API, "STORE_KEYS": (KEY,)}):
         return encrypt(url)
-
-
-@contextmanager
-def running_pooler(control: RealServer, folder: Path) -> Iterator[str]:
-    """PgBouncer in transaction mode in front of the control database's server; its URL as a connection string."""
-    let_in(control.data, control.database_url)
-    port = free_port()
-    configuration = folder / "pgbouncer.ini"
-    configuration.write_text(_POOLER.format(socket=control.data, port=port))
-    account = ["--user", ACCOUNT] if os.geteuid() == 0 else []
-    process = subprocess.Popen(["pgbouncer", "--quiet", *account, str(configuration)])
-    try:
-        wait_until(lambda: is_answering(port), 10)
-        yield f"postgresql://meadowlark@127.0.0.1:{port}/meadowlark?pool=transaction"
-    finally:
-        process.terminate()
-        process.wait(10)

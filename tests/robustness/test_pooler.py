@@ -1,7 +1,6 @@
 """Behind PgBouncer in transaction mode, where every transaction may run on another connection to PostgreSQL."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,23 +14,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.ports import free_port, is_answering
-from tests.robustness.accounts import ACCOUNT, let_in
+from tests.robustness.pgbouncer import running_pooler
 from tests.robustness.real_server import TOP, RealServer
-from tests.robustness.waiting import wait_until
 
-# Fewer connections to PostgreSQL than threads of the server, so that they are shared.
-CONFIGURATION = """
-[databases]
-meadowlark = host={socket} dbname=meadowlark user=meadowlark
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = {port}
-unix_socket_dir =
-auth_type = any
-pool_mode = transaction
-default_pool_size = 3
-"""
 STUDENT = {"firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 
 
@@ -40,17 +25,8 @@ class PooledServer(RealServer):
 
     def start_database(self) -> None:
         super().start_database()
-        let_in(self.data, self.database_url)
-        port = free_port()
-        configuration = self.home / "pgbouncer.ini"
-        configuration.write_text(CONFIGURATION.format(socket=self.home / "postgres", port=port))
-        command = ["pgbouncer", "--quiet", str(configuration)]
-        account = ["--user", ACCOUNT] if os.geteuid() == 0 else []  # as PostgreSQL, it refuses to run as root
-        pooler = subprocess.Popen([*command[:1], *account, *command[1:]])
-        self._database.callback(pooler.wait)
-        self._database.callback(pooler.terminate)
-        wait_until(lambda: is_answering(port), 10)
-        self.database_url = f"postgresql://meadowlark@127.0.0.1:{port}/meadowlark"
+        pooler = running_pooler(self.data, self.database_url, self.home)
+        self.database_url = self._database.enter_context(pooler)
 
     def _environment(self) -> dict[str, str]:
         return super()._environment() | {"MEADOWLARK_TRANSACTION_POOLING": "true"}
