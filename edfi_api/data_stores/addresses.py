@@ -40,9 +40,3 @@ class Reading:
                 return tuple(parts[:number]), "/" + "/".join(parts[number:])
         segments = parts if parts[-1] else parts[:-1]
         return (tuple(segments), "/") if len(segments) <= self.most else ((), path)
-
-
-def is_reserved(value: str, reading: Reading) -> bool:
-    """Whether no address can have this value as a segment."""
-    folded = value.casefold()
-    return folded in reading.fixed or folded in reading.outside or folded in (".", "..")

@@ -23,6 +23,7 @@ _IDENTITY = """
 SELECT system_identifier::text || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
   FROM pg_control_system()
 """
+_COMMENT = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"
 
 
 def create_database(using: str) -> bool:
@@ -147,9 +148,6 @@ def _create(using: str, template: str) -> bool:
 def _quoted(using: str) -> str:
     connection = connections[using]
     return connection.ops.quote_name(connection.settings_dict["NAME"])
-
-
-_COMMENT = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"
 
 
 def _exists(cursor: Any, name: str) -> bool:

@@ -21,7 +21,6 @@ from edfi_api.operation.observability.metrics import exposition
 from tests.change_stream.conftest import eventually, post_student
 from tests.conftest import item_path
 
-DEAD_LETTERS = "/admin/change_stream/deadletter/"
 PAGE = Path(__file__).parents[2] / "edfi_api/changes/change_stream/README.md"
 
 

@@ -28,7 +28,6 @@ from tests.ports import ADDRESS, free_port
 
 _HERE = Path(__file__).parent
 _SECRET = "of-tests"
-_START_SECONDS = 60
 
 Jwk = dict[str, Any]
 

@@ -11,7 +11,6 @@ from edfi_api.profiles.loading import remove_profile
 from tests.profiles.conftest import Store, make_misfit
 
 LIST = "/metadata/specifications"
-ORDINARY = ["Resources", "Descriptors", "Change-Queries", "Relations", "Discovery"]
 NARROW_READ = (
     'IncludeOnly:<Property name="lastSurname"/><Property name="birthStateAbbreviationDescriptor"/>'
     '<Collection name="visas" memberSelection="IncludeOnly"><Property name="visaDescriptor"/></Collection>'

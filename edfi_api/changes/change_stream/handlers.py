@@ -77,7 +77,3 @@ def _handler(function: Handle, surface: Surface) -> Handler:
         ),
         resources=tuple({resource.name: resource for resource, _ in handled}.values()),
     )
-
-
-def _path(resource: Resource) -> str:
-    return resource.url_path.removeprefix("/")

@@ -8,8 +8,6 @@ from typing import Any
 from edfi_api.model.surface.json_schema import EXTENSIONS
 from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource
 
-_NO_MEMBERS: Mapping[str, "Member"] = {}
-
 
 class MemberKind(StrEnum):
     """The kind of a member, as messages call it."""
