@@ -13,20 +13,19 @@ from edfi_api.analysis.sql_views.column_types import column_type
 from edfi_api.analysis.sql_views.fixed_tables import CREATE_DATE, DISCRIMINATOR, DOCUMENT, fixed_tables
 from edfi_api.analysis.sql_views.names import MAX_LENGTH, schema_name, table_name
 from edfi_api.analysis.sql_views.shape import RowKind, SqlColumn, SqlTable
-from edfi_api.model.metaed.model import SUBCLASS_KINDS, Entity, EntityKind, Model, Property, PropertyType
+from edfi_api.model.metaed.model import (
+    ENTITY_ADDITIONS_KINDS,
+    SUBCLASS_KINDS,
+    Entity,
+    Model,
+    Property,
+    PropertyType,
+)
 from edfi_api.model.surface.columns import SURROGATE_ID, Column, sort_key
-from edfi_api.model.surface.declarations import Declarations
+from edfi_api.model.surface.declarations import RESOURCE_KINDS, Declarations
 from edfi_api.model.surface.identity import Identities
 from edfi_api.model.surface.naming import joined_without_overlap
 from edfi_api.model.surface.tables import Table, TableKind, Tables
-
-_ENTITIES = (
-    EntityKind.DOMAIN_ENTITY,
-    EntityKind.DOMAIN_ENTITY_SUBCLASS,
-    EntityKind.ASSOCIATION,
-    EntityKind.ASSOCIATION_SUBCLASS,
-)
-_ADDITIONS = (EntityKind.DOMAIN_ENTITY_ADDITIONS, EntityKind.ASSOCIATION_ADDITIONS)
 
 _ROWS = {
     TableKind.MAIN: RowKind.DOCUMENT,
@@ -61,10 +60,10 @@ class _ModelTables:
         self._tables = Tables(self._declarations, Identities(self._declarations))
 
     def tables(self) -> Iterator[SqlTable]:
-        for entity in self._model.of_kind(*_ENTITIES):
+        for entity in self._model.of_kind(*RESOURCE_KINDS):
             for table in self._tables.of(entity):
                 yield _sql_table(entity, table)
-        for additions in self._model.of_kind(*_ADDITIONS):
+        for additions in self._model.of_kind(*ENTITY_ADDITIONS_KINDS):
             yield from self._of_additions(additions)
 
     def _of_additions(self, additions: Entity) -> Iterator[SqlTable]:
@@ -100,7 +99,7 @@ class _ModelTables:
 
     def _common_table(self, additions: Entity, full_name: str) -> Table | None:
         """The table of a common of the extended entity, declared by itself or by its superclass."""
-        lineage = [entity for entity in self._model.lineage(additions) if entity.kind in _ENTITIES]
+        lineage = [entity for entity in self._model.lineage(additions) if entity.kind in RESOURCE_KINDS]
         tables = (table for entity in lineage for table in self._tables.of(entity))
         return next((table for table in tables if table.path == (full_name,)), None)
 

@@ -18,6 +18,7 @@ from edfi_api.model.metaed.model import (
     ADDITIONS_KINDS,
     CORE_NAMESPACE,
     DESCRIPTOR_SUFFIX,
+    ENTITY_ADDITIONS_KINDS,
     SHARED_KINDS,
     SUBCLASS_KINDS,
     Cardinality,
@@ -45,7 +46,6 @@ ONE_NAME_KINDS = (
 IDENTITY_KINDS = frozenset(
     {EntityKind.DOMAIN_ENTITY, EntityKind.ASSOCIATION, EntityKind.COMMON, EntityKind.COMMON_SUBCLASS}
 )
-EXTENDING_ENTITY_KINDS = frozenset({EntityKind.DOMAIN_ENTITY_ADDITIONS, EntityKind.ASSOCIATION_ADDITIONS})
 GROUP_TYPES = frozenset({PropertyType.COMMON, PropertyType.INLINE_COMMON, PropertyType.CHOICE})
 LIMITED_TYPES = frozenset({PropertyType.STRING, PropertyType.INTEGER, PropertyType.SHORT, PropertyType.DECIMAL})
 PAGING_NAMES = frozenset({"offset", "limit", "totalcount"})
@@ -329,7 +329,7 @@ def common_extensions_stand_where_the_common_is_used(model: Model) -> Iterator[P
         if not prop.is_common_extension:
             continue
         entity = model.entities[prop.declared_by]
-        if entity.kind not in EXTENDING_ENTITY_KINDS:
+        if entity.kind not in ENTITY_ADDITIONS_KINDS:
             yield error(prop.place, "'common extension' stands only in additions to a domain entity or an association")
         elif entity.base is not None and prop.target is not None:
             yield from _wrong_common_extension(prop, model.entities[entity.base], model)
