@@ -29,6 +29,7 @@ from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, sho
 from edfi_api.operation.administration.versions import VersionPages, link
 from edfi_api.startup import current_surface
 from edfi_api.validation.admin import open_results_of
+from references.identity import as_uuid
 
 
 class PresentResourcesFilter(admin.RelatedFieldListFilter):
@@ -119,7 +120,7 @@ class DocumentAdmin(OfDataStoreAdmin, DeletionThroughStore, VersionPages, ReadOn
         term = search_term.strip()
         if not term:
             return queryset, False
-        if id_ := key_search.as_uuid(term):
+        if id_ := as_uuid(term):
             return queryset.filter(document_uuid=id_), False
         if (organization := key_search.organization_in(term)) is not None:
             return queryset.filter(resource_type__in=_searched(request), organization=organization), False

@@ -74,3 +74,11 @@ def uuid_of(bits: int) -> UUID:
     _set_bits(value, bits)
     _set_safety(value, _UNKNOWN)
     return value
+
+
+def as_uuid(text: str) -> UUID | None:
+    """The UUID that the text is; None if it is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

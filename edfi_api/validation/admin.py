@@ -12,11 +12,11 @@ from django.utils.safestring import SafeString
 
 from edfi_api.logs import audit
 from edfi_api.models import Document, OrganizationClosure
-from edfi_api.operation.administration import key_search
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.reference_filters import row_in
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin, shown_in, with_choice
+from references.identity import as_uuid
 
 from .admin_overview import overview_page
 from .models import ValidationResult, ValidationRule, ValidationRun, ValidationRunRule
@@ -257,7 +257,7 @@ class ValidationResultAdmin(OfDataStoreAdmin, ReadOnlyAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        if id_ := key_search.as_uuid(term):
+        if id_ := as_uuid(term):
             found = Q(document_uuid=id_) | Q(result_uuid=id_)
         else:
             found = Q(natural_key=term) | Q(student=term) | Q(staff=term)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Q
 from django.db.models.expressions import RawSQL
@@ -12,6 +11,7 @@ from django.utils.timezone import is_naive
 
 from edfi_api.queries.exceptions import ParameterValidationFailed, UnknownQueryField
 from edfi_api.queries.parameters import is_natural_number
+from references.identity import as_uuid
 
 CAUSE_PREFIX = "c-"
 # Read by the pagination.
@@ -53,14 +53,6 @@ def refuse_all_but_paging(query: QueryDict) -> None:
     for name in query:
         if name.lower() not in _PAGING:
             raise UnknownQueryField(name)
-
-
-def as_uuid(text: str) -> UUID | None:
-    """None for a text that is no UUID."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def _equal(column: str) -> Callable[[str], Q]:

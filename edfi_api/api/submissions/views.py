@@ -22,6 +22,7 @@ from edfi_api.refusals.csv_text import csv_blocks
 from edfi_api.refusals.ledger import Ledger, ledger_connection
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.data_stores import data_store_in_address
+from references.identity import as_uuid
 
 _CSV = "text/csv"
 _CSV_HEADERS = {"Content-Type": "text/csv; charset=utf-8"}
@@ -86,7 +87,7 @@ class RefusalView(SubmissionsView):
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
 
     def _entry(self, refusal_id: str) -> Refusal:
-        id_ = parameters.as_uuid(refusal_id)
+        id_ = as_uuid(refusal_id)
         entry = self.refusals().filter(id=id_).first() if id_ else None
         if entry is None:
             raise ResourceNotFound

@@ -17,11 +17,12 @@ from edfi_api.changes.change_queries.restoring import restore
 from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.deletion import MOST_AT_ONCE
-from edfi_api.operation.administration.key_search import HELP, as_uuid
+from edfi_api.operation.administration.key_search import HELP
 from edfi_api.operation.administration.natural_keys import abridged
 from edfi_api.operation.administration.read_only import ReadOnlyAdmin
 from edfi_api.operation.administration.store_choice import OfDataStoreAdmin
 from edfi_api.operation.administration.versions import link
+from references.identity import as_uuid
 
 
 @admin.register(DeletedDocument)

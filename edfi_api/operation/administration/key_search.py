@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import islice, product
 from typing import Any
-from uuid import UUID
 
 from django.db import connections
 from django.db.models import Case, IntegerField, Value, When
@@ -56,14 +55,6 @@ class Found:
 
     rows: list[int]
     has_more: bool
-
-
-def as_uuid(text: str) -> UUID | None:
-    """The text as a UUID; None for any other text."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def find(text: str, surface: Surface, numbers: Collection[int], using: str) -> Found:
