@@ -32,7 +32,7 @@ from tests.databases import DOCUMENTS, rolled_back
 from tests.factories import DocumentFactory
 from tests.homes import copy_home, make_prepared_home
 from tests.logs import Log
-from tests.restoring import remember_what_migrate_left, restore_what_migrate_left
+from tests.restoring import remember_what_migrate_left, restore_what_has_grown, restore_what_migrate_left
 from tests.serving import Served
 
 DATA = "/data/ed-fi"
@@ -70,6 +70,7 @@ def _nothing_remembered():
     """What one test's database held is unknown to the next."""
     data_store.forget()
     client_of_token.cache_clear()
+    restore_what_has_grown()
 
 
 @pytest.fixture(scope="session")
