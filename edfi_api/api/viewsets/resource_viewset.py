@@ -40,7 +40,6 @@ from edfi_api.profiles.visibility import visibility_of
 from edfi_api.queries import collection, replica
 from edfi_api.queries.query_by_example import QueryByExample
 from edfi_api.queries.selection import Order, Selection, all_documents
-from edfi_api.security.authorization import Authorization
 from edfi_api.storage import store
 from edfi_api.storage.descriptor_casing import stored_uris
 from edfi_api.storage.exceptions import KeyChangeContradicts
@@ -166,7 +165,16 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         part, preparer, request_class = self.profiled.written_part(request, self.route_methods)
         received.prepared = prepared = preparer.prepare_new(body, self.stored_uris, self.leniency)
         allowed = self.authorize(request)
-        written = store.upsert(request_class(prepared, **self._conditions(request, allowed)))
+        written = store.upsert(
+            request_class(
+                prepared,
+                client=request.user.row_id,
+                condition=write_condition(request),
+                policy=allowed.policy,
+                may_read=allowed.may_read,
+                using=self.using,
+            )
+        )
         status = HTTP_201_CREATED if written.outcome is Outcome.INSERTED else HTTP_200_OK
         headers = written_document_headers(request, prefix, self.resource, written, profile_tag(part))
         if self.is_recorded:
@@ -196,7 +204,14 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         prepared = preparer.prepare_replacement(body, self.document_uuid, self.stored_uris, self.leniency)
         received.prepared = prepared
         allowed = self.authorize(request)
-        write = request_class(prepared, **self._conditions(request, allowed))
+        write = request_class(
+            prepared,
+            client=request.user.row_id,
+            condition=write_condition(request),
+            policy=allowed.policy,
+            may_read=allowed.may_read,
+            using=self.using,
+        )
         try:
             written = store.update(write, self.document_uuid, self.preparers)
         except KeyChangeContradicts as refusal:
@@ -210,22 +225,20 @@ class ResourceViewSet(ViewSetMixin, AuthorizedView):  # type: ignore[misc]  # Ed
         """Delete the document."""
         self.received = received = ReceivedWrite()
         allowed = self.authorize(request)
-        delete = DeleteRequest(self.resource, self.document_uuid, **self._conditions(request, allowed))
+        delete = DeleteRequest(
+            self.resource,
+            self.document_uuid,
+            client=request.user.row_id,
+            condition=write_condition(request),
+            policy=allowed.policy,
+            may_read=allowed.may_read,
+            using=self.using,
+        )
         if not store.delete(delete):
             raise ResourceNotFound
         if self.is_recorded:
             record_accepted(request, self.resource.url_path, received, self.document_uuid, is_delete=True)
         return EmptyResponse(status=HTTP_204_NO_CONTENT)
-
-    def _conditions(self, request: EdFiRequest, allowed: Authorization) -> dict[str, Any]:
-        """The members that all requests to the store have: the client, what it may do, and the database."""
-        return {
-            "client": request.user.row_id,
-            "condition": write_condition(request),
-            "policy": allowed.policy,
-            "may_read": allowed.may_read,
-            "using": self.using,
-        }
 
     def handle_exception(self, exc: Exception) -> Response:
         response = super().handle_exception(exc)
