@@ -1,0 +1,1 @@
+"""Descriptors: loading their values, and their page in the admin."""

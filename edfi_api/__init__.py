@@ -1,0 +1,1 @@
+"""The API: the model, the documents, and all that is generated from the model. See meadowlark/docs/architecture.md."""

@@ -1,0 +1,1 @@
+"""The Django project: settings, URL map, WSGI application, `make run`, and the embedded PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Identities and references: natural keys, referential ids, and the tables of aliases and references."""

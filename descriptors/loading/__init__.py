@@ -1,0 +1,1 @@
+"""Official descriptor XML, and the values bundled with a data standard → documents."""

@@ -1,0 +1,1 @@
+"""The stored data for people who use SQL."""

@@ -1,0 +1,1 @@
+"""What changed: versions of documents, deletes and key changes, and their delivery."""

@@ -1,0 +1,1 @@
+"""JSON body → coerced and validated document, with identity, references and securables. Pure Python."""

@@ -1,0 +1,1 @@
+"""Files → many documents at once, and back; databases that are filled."""

@@ -1,0 +1,1 @@
+"""Log lines, the audit log, the address of a client."""

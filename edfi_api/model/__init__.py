@@ -1,0 +1,1 @@
+"""What the API offers: MetaEd text → model → surface, and the formats made from them. Pure Python."""

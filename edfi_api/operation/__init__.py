@@ -1,0 +1,1 @@
+"""What administrators and operators use: the admin, checks, monitoring."""

@@ -1,0 +1,1 @@
+"""Exception → problem details: every text and status of an error."""

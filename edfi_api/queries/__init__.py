@@ -1,0 +1,1 @@
+"""Query string → selection → plan → the SQL of a page; totals, partitions, and the choice of a replica."""

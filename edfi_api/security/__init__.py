@@ -1,0 +1,1 @@
+"""Authentication and authorization: clients, tokens, claim sets, authorization strategies."""

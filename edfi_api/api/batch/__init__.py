@@ -1,0 +1,1 @@
+"""Many writes in one request. See meadowlark/docs/batch.md."""

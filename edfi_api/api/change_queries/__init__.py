@@ -1,0 +1,1 @@
+"""The routes of deletes, key changes and available change versions."""

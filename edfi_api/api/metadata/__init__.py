@@ -1,0 +1,1 @@
+"""The routes that describe the API: discovery, OpenAPI, dependencies, XML schemas, `/docs`."""

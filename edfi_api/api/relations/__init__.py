@@ -1,0 +1,1 @@
+"""The documents related to a document, in one request."""

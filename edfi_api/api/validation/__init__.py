@@ -1,0 +1,1 @@
+"""The routes of rules, runs and results of validation. See meadowlark/docs/validation.md."""

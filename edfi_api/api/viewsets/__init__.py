@@ -1,0 +1,1 @@
+"""HTTP for documents: one viewset class for each resource, made from the surface."""

@@ -1,0 +1,1 @@
+"""Change versions, deletes and key changes; the tables of former versions."""

@@ -1,0 +1,1 @@
+"""Delivers changes, in order and at least once. See the README beside this module."""

@@ -1,0 +1,1 @@
+"""Ed-Fi interchange XML → documents."""

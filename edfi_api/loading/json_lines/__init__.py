@@ -1,0 +1,1 @@
+"""JSON Lines and CSV → documents; documents → JSON Lines."""

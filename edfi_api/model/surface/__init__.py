@@ -1,0 +1,1 @@
+"""Model → surface: the resources that the API offers, with all facts about them."""

@@ -1,0 +1,1 @@
+"""System checks of the model and of the database."""

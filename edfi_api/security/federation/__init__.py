@@ -1,0 +1,1 @@
+"""Access tokens of other identity providers: which are accepted, and for which API client."""

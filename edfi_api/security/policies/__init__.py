@@ -1,0 +1,1 @@
+"""Authorization strategies, one module each; `table` lists them."""

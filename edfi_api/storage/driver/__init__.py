@@ -1,0 +1,1 @@
+"""SQL values and fixed statements: composed, prepared, executed and retried."""

@@ -1,0 +1,1 @@
+"""Where `stream_changes` can send changes."""
