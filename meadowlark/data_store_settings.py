@@ -11,11 +11,11 @@ def data_store_settings(env: Environment, *, threads: int, lasting_key: str) -> 
         "MULTI_TENANCY": env.bool(
             "MEADOWLARK_MULTI_TENANCY",
             default=False,
-            meaning="the first segment of addresses is the name of a tenant: `/lakeside/data/ed-fi/students`",
+            meaning="the first path segment is the name of a tenant: `/lakeside/data/ed-fi/students`",
         ),
         "ROUTE_QUALIFIERS": env.qualifiers(
             "MEADOWLARK_ROUTE_QUALIFIERS",
-            meaning="segments of addresses that choose a data store, in their order: `districtId,schoolYear`",
+            meaning="path segments that choose a data store, in their order: `districtId,schoolYear`",
         ),
         "MAIN_STORE": env.bool(
             "MEADOWLARK_MAIN_STORE",

@@ -23,7 +23,7 @@ def management_settings(env: Environment) -> dict[str, Any]:
         "MANAGEMENT_REGISTRATION": env.bool(
             "MEADOWLARK_MANAGEMENT_REGISTRATION",
             default=False,
-            meaning="anybody who reaches the management API can register a client with full access",
+            meaning="every caller of the management API can register a client with full access",
         ),
         "MANAGEMENT_REQUESTS_PER_MINUTE": env.int(
             "MEADOWLARK_MANAGEMENT_REQUESTS_PER_MINUTE",

@@ -34,7 +34,7 @@ HOME = Path(
         "MEADOWLARK_HOME",
         default=str(BASE_DIR / ".home"),
         shown="`.home`",
-        meaning="where the embedded database and the compiled model live",
+        meaning="where the embedded database and the compiled model are kept",
     )
 ).resolve()
 # Read by the programs that start the server, before the settings are loaded.
@@ -49,7 +49,7 @@ env.choice(
     "MEADOWLARK_WORKER",
     choices=["granian", "gthread"],
     default="granian",
-    meaning="what speaks HTTP: Granian's engine, or `gthread`, gunicorn's own worker with threads",
+    meaning="the HTTP server: Granian's engine, or `gthread`, gunicorn's own worker with threads",
 )
 env.count("MEADOWLARK_WORKERS", default=2, meaning="gunicorn's processes")
 threads = env.count(
@@ -101,9 +101,9 @@ if behind_proxy:
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool(
     "MEADOWLARK_HTTPS",
     default=False,
-    meaning="for production: requests by HTTP are redirected to HTTPS, which browsers remember",
+    meaning="for production: HTTP is redirected to HTTPS, which browsers then require (HSTS)",
 )
-hsts_seconds = env.int("MEADOWLARK_HSTS_SECONDS", default=31_536_000, meaning="for how long browsers remember it")
+hsts_seconds = env.int("MEADOWLARK_HSTS_SECONDS", default=31_536_000, meaning="for how long browsers require HTTPS")
 if SECURE_SSL_REDIRECT:
     SECURE_HSTS_SECONDS = hsts_seconds
     # Requested from the internal network, without HTTPS.
@@ -244,7 +244,7 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = env.bool(
     "MEADOWLARK_TRANSACTION_POOLING",
     default=False,
-    meaning="the database is reached through PgBouncer or another pooler that lends connections by the transaction",
+    meaning="the database is reached through PgBouncer or another pooler in transaction mode",
 )
 # Options of the URL count more.
 DATABASES["default"]["OPTIONS"] = connection_options.PRIMARY | DATABASES["default"].get("OPTIONS", {})
@@ -265,7 +265,7 @@ STATEMENT_SECONDS = env.int(
     "the connection of one that the database does not end; `0` never",
 )
 LOCK_SECONDS = env.int(
-    "MEADOWLARK_LOCK_SECONDS", default=10, meaning="the same for waiting until others have written; `0` never"
+    "MEADOWLARK_LOCK_SECONDS", default=10, meaning="the same for waiting for the locks of other writes; `0` never"
 )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -290,7 +290,7 @@ is_like_ods = bool(
         "MEADOWLARK_COMPATIBILITY",
         choices=["ods"],
         meaning="`ods` for clients of Ed-Fi's older server, the ODS/API, and for Ed-Fi's certification: the default "
-        "of the settings below that say so. One that is set itself counts more",
+        "of the settings below that say so. A setting of its own takes precedence",
     )
 )
 off_but_for_ods = "`false`; with `ods` `true`"
@@ -342,13 +342,13 @@ EDFI_API = {
         "MEADOWLARK_BATCH_BYTES", default=64 * 1024 * 1024, meaning="bytes in a batch, after decompression"
     ),
     "BATCH_SECONDS": env.int(
-        "MEADOWLARK_BATCH_SECONDS", default=60, meaning="seconds for which a server works off a batch, until 503"
+        "MEADOWLARK_BATCH_SECONDS", default=60, meaning="seconds for which a server executes a batch, until 503"
     ),
     "BATCHES_AT_ONCE": env.int(
         "MEADOWLARK_BATCHES_AT_ONCE",
         default=max(1, threads - 2),
         shown="`MEADOWLARK_THREADS` less 2",
-        meaning="batches that a process works off at once; others are refused with 503",
+        meaning="batches that a process executes at once; others are refused with 503",
     ),
     "BATCHES_PER_CLIENT": env.int(
         "MEADOWLARK_BATCHES_PER_CLIENT", default=4, meaning="the same for one client; others are refused with 429"
@@ -365,7 +365,7 @@ EDFI_API = {
     "REPLICA_SECONDS": env.int(
         "MEADOWLARK_REPLICA_SECONDS",
         default=10,
-        meaning="how long the primary answers a client that wrote, and how far behind a replica may be that answers",
+        meaning="how long after a write the primary answers the client, and how far a replica that answers may lag",
     ),
     "LINKS": env.bool("MEADOWLARK_LINKS", default=True, meaning="links in reference objects"),
     "IGNORE_UNKNOWN_PARAMETERS": env.bool(
@@ -448,7 +448,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = EDFI_API["MAX_BODY_BYTES"]
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "security.ApiClient"
 OAUTH2_PROVIDER = {
-    "ACCESS_TOKEN_EXPIRE_SECONDS": env.int("MEADOWLARK_TOKEN_SECONDS", default=1800, meaning="how long a token lives"),
+    "ACCESS_TOKEN_EXPIRE_SECONDS": env.int(
+        "MEADOWLARK_TOKEN_SECONDS", default=1800, meaning="how long a token is valid"
+    ),
     **OAUTH_SETTINGS,
 }
 

@@ -11,7 +11,7 @@ def token_settings(env: Environment) -> dict[str, Any]:
         "TOKEN_CACHE_SECONDS": env.int(
             "MEADOWLARK_TOKEN_CACHE_SECONDS",
             default=10,
-            meaning="how long a token is trusted without looking again: a revoked token, a disabled client and a "
+            meaning="how long a token is accepted without another look-up: a revoked token, a disabled client and a "
             "changed claim set are noticed within this time",
         ),
         "TOKENS_PER_MINUTE": env.int(
@@ -20,7 +20,7 @@ def token_settings(env: Environment) -> dict[str, Any]:
         "TOKEN_REQUESTS_PER_MINUTE": env.int(
             "MEADOWLARK_TOKEN_REQUESTS_PER_MINUTE",
             default=600,
-            meaning="requests for tokens that an address may send, right or wrong; `0` for any number",
+            meaning="requests for tokens that an IP address may send, successful or not; `0` for any number",
         ),
         "OIDC_ISSUERS": env.str(
             "MEADOWLARK_OIDC_ISSUERS",

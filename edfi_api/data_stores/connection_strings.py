@@ -24,7 +24,7 @@ MAIN = "main"
 _VARIABLES = "MEADOWLARK_STORE_"
 _SECRETS = Path("/run/secrets")
 _TAKEN = {"host", "port", "user", "password", "dbname", "sslmode", "target_session_attrs"}
-# Our own keyword: `transaction` where a pooler lends connections by the transaction.
+# Our own keyword: `transaction` for a pooler in transaction mode.
 _POOL = re.compile(r"(?:(?<=[?&;\s])|\A)pool=(\w+)(?:[&;\s]|\Z)")
 # ADO.NET's names, without spaces and in lower case.
 _ADO = {
@@ -50,7 +50,7 @@ _ADO_VALUES = {"verifyca": "verify-ca", "verifyfull": "verify-full"}
 @dataclass(frozen=True, slots=True)
 class Destination:
     """Where a connection string leads. `options` are `sslmode` and `target_session_attrs`, as far as given;
-    `is_pooled` says that a pooler lends connections by the transaction; `dropped` are keywords that were not taken."""
+    `is_pooled` says that there is a pooler in transaction mode; `dropped` are keywords that were not taken."""
 
     host: str
     port: str

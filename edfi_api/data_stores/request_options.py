@@ -7,8 +7,8 @@ REQUEST_OPTIONS = "REQUEST_OPTIONS"
 
 
 def limit(database: dict[str, Any], options: str) -> None:
-    """Add options to an entry of Django's databases; behind a pooler that lends connections by the transaction there
-    are no session options. The entry keeps them for data stores that are added later."""
+    """Add options to an entry of Django's databases; behind a pooler in transaction mode there are no session
+    options. The entry keeps them for data stores that are added later."""
     database[REQUEST_OPTIONS] = options
     if options and not database["DISABLE_SERVER_SIDE_CURSORS"]:
         given = database["OPTIONS"].get("options", "")

@@ -17,7 +17,7 @@ def registration_is_closed(**_: Any) -> list[CheckMessage]:
         return []
     return [
         Warning(
-            "Anybody who reaches the server can register a management client with full access.",
+            "Every caller that reaches the server can register a management client with full access.",
             hint="Unset MEADOWLARK_MANAGEMENT_REGISTRATION; manage.py create_management_client makes clients.",
             id="management_api.W001",
         )

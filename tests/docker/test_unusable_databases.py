@@ -47,8 +47,8 @@ def health(run: Prepare) -> dict[str, str]:
 def test_another_encoding_than_utf8_is_refused(missing_database: Database, run: Prepare) -> None:
     missing_database.create("ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'")
     refusal = (
-        f'The encoding of the database "{missing_database.name}" is LATIN1; it has to be UTF8, for JSON is text of any'
-        " language. A new one: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."
+        f'The encoding of the database "{missing_database.name}" is LATIN1; it has to be UTF8, since JSON is text of'
+        " any language. A new one: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."
     )
 
     prepared = run("-m", "meadowlark.prepare")

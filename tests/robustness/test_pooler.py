@@ -94,8 +94,8 @@ def test_a_server_without_the_pooler_setting_does_not_start(server: PooledServer
 
     assert (prepared.returncode, prepared.stderr) == (
         1,
-        "The database is reached through a pooler that lends connections by the transaction, as PgBouncer does with"
-        " pool_mode = transaction: set MEADOWLARK_TRANSACTION_POOLING=true.\n",
+        "The database is reached through a pooler in transaction mode (pool_mode = transaction of PgBouncer): set"
+        " MEADOWLARK_TRANSACTION_POOLING=true.\n",
     )
 
 

@@ -38,7 +38,7 @@ def _encoding(using: str) -> list[CheckMessage]:
         return []
     return [
         Error(
-            f'The encoding of the database "{name}" is {encoding}; it has to be UTF8, for JSON is text of any'
+            f'The encoding of the database "{name}" is {encoding}; it has to be UTF8, since JSON is text of any'
             f" language. A new one: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0.",
             id="edfi_api.E004",
         )
@@ -47,18 +47,18 @@ def _encoding(using: str) -> list[CheckMessage]:
 
 def _pooling(using: str) -> list[CheckMessage]:
     connection = connections[using]
-    if connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] or not _is_lent_by_the_transaction(connection):
+    if connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] or not _is_pooled_by_transaction(connection):
         return []
     return [
         Error(
-            "The database is reached through a pooler that lends connections by the transaction, as PgBouncer does with"
-            " pool_mode = transaction: set MEADOWLARK_TRANSACTION_POOLING=true.",
+            "The database is reached through a pooler in transaction mode (pool_mode = transaction of PgBouncer): set"
+            " MEADOWLARK_TRANSACTION_POOLING=true.",
             id="edfi_api.E005",
         )
     ]
 
 
-def _is_lent_by_the_transaction(connection: BaseDatabaseWrapper) -> bool:
+def _is_pooled_by_transaction(connection: BaseDatabaseWrapper) -> bool:
     """Whether two open connections are served by the same backend process."""
     process = _process(connection)
     if process == connection.connection.info.backend_pid:
