@@ -183,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m meadowlark.embedded_postgres", description=__doc__.split("\n")[0])
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--home", type=Path, default=default_home(), help="where the data is kept")
-    place.add_argument("--temporary", action="store_true", help="a fresh server, fast and forgotten, for tests")
+    place.add_argument("--temporary", action="store_true", help="a temporary server without durability, for tests")
     parser.add_argument("command", nargs="+", metavar="COMMAND", help="what to run with DATABASE_URL set")
     options = parser.parse_args(arguments)
     try:

@@ -112,7 +112,7 @@ class Environment(environ.Env):  # type: ignore[misc]  # django-environ has no t
         """The name of an HTTP header."""
         value = self.str(name, default=default, meaning=meaning)
         if not _HEADER_NAME.fullmatch(value):
-            raise ImproperlyConfigured(f"{name} is {value!r}, no name of a header.")
+            raise ImproperlyConfigured(f"{name} is {value!r}, which is not the name of a header.")
         return value
 
     def database(self, name: _Text, *, meaning: _Text = "", shown: _Text = "") -> dict[_Text, Any]:
@@ -131,7 +131,7 @@ class Environment(environ.Env):  # type: ignore[misc]  # django-environ has no t
         try:
             config: dict[_Text, Any] = self.db_url_config(address)
         except ValueError:
-            raise _no_address(name, "its port is no number up to 65535") from None
+            raise _no_address(name, "its port is not a number up to 65535") from None
         if not config["NAME"] and "service" not in config.get("OPTIONS", {}):
             raise _no_address(name, "it names no database")
         return config | {"ENGINE": "django.db.backends.postgresql"}

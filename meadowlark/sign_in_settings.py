@@ -110,6 +110,6 @@ def _check(found: dict[str, Any]) -> None:
     if missing:
         raise ImproperlyConfigured(f"MEADOWLARK_SIGN_IN_ISSUER also needs {' and '.join(missing)}.")
     if not is_path(found["SIGN_IN_GROUPS_CLAIM"]):
-        raise ImproperlyConfigured("MEADOWLARK_SIGN_IN_GROUPS_CLAIM is no path such as realm_access.roles.")
+        raise ImproperlyConfigured("MEADOWLARK_SIGN_IN_GROUPS_CLAIM is not a path such as realm_access.roles.")
     if "openid" not in found["SIGN_IN_SCOPES"].split():
         raise ImproperlyConfigured("MEADOWLARK_SIGN_IN_SCOPES must have openid.")

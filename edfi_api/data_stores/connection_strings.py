@@ -130,7 +130,7 @@ def _keywords(text: str) -> dict[str, str]:
     try:
         return {name: str(value) for name, value in conninfo_to_dict(text).items() if value is not None}
     except (ProgrammingError, UnicodeError):
-        raise ConnectionUnusable("it is no connection string of PostgreSQL") from None
+        raise ConnectionUnusable("it is not a connection string of PostgreSQL") from None
 
 
 def _ado_keywords(text: str) -> dict[str, str]:
@@ -147,7 +147,7 @@ def _pairs(text: str) -> Iterable[tuple[str, str]]:
     while rest:
         pair = _ADO_PAIR.match(rest)
         if pair is None:
-            raise ConnectionUnusable("it is no connection string of PostgreSQL")
+            raise ConnectionUnusable("it is not a connection string of PostgreSQL")
         yield pair[1].replace(" ", "").lower(), _unquoted(pair[2])
         rest = rest[pair.end() :]
 

@@ -51,4 +51,4 @@ def exact_number(value: object) -> orjson.Fragment:
     """orjson's `default`: writes a Decimal with all its digits. Raises TypeError for other types."""
     if isinstance(value, Decimal):
         return orjson.Fragment(f"{value:f}")
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")

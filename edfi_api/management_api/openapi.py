@@ -18,9 +18,9 @@ _PROBLEMS = {
     "401": "There is no valid token.",
     "403": "The scopes of the token do not allow it.",
     "404": "There is no such item.",
-    "415": "The body is no JSON by its Content-Type.",
+    "415": "By its Content-Type, the body is not JSON.",
     "429": "There were too many requests; the header Retry-After says when to go on.",
-    "409": "A reference does not resolve, a name is taken, or a concurrent request got in the way.",
+    "409": "A reference does not resolve, a name is taken, or a concurrent request interfered.",
 }
 _PAGING = ("offset", "limit", "orderBy", "direction")
 # The attribute of a collection with the shape of the body, by action.

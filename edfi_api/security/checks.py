@@ -55,9 +55,9 @@ def resources_have_claims(databases: Iterable[str] | None = None, **_: Any) -> l
     return [
         *_warning("W001", "There is no resource claim for", missing),
         *_warning("W002", _UNSECURED, unsecured),
-        *_warning("W003", "Default strategies find nothing to go by in", _not_applicable(current_surface())),
+        *_warning("W003", "Default strategies lack the element they need in", _not_applicable(current_surface())),
         *_warning(
-            "W005", "Strategies find nothing to go by in", _not_applicable_in_claim_sets(current_surface()), _SET
+            "W005", "Strategies lack the element they need in", _not_applicable_in_claim_sets(current_surface()), _SET
         ),
         *_warning("W006", "There are no such claim sets", _missing_claim_sets(), _MISSING_SET),
         *_warning("W004", "There are no such strategies", unknown_in(stored_claims(), current_surface()), _STRATEGY),

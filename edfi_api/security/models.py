@@ -235,7 +235,7 @@ class ResourceClaim(Recorded):
         while above is not None and above.pk != self.pk:
             above = above.parent
         if above is not None:
-            raise ValidationError({"parent": f"{self.name} would lie in itself."})
+            raise ValidationError({"parent": f"{self.name} would contain itself."})
 
 
 class DefaultStrategies(models.Model):

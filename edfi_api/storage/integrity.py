@@ -152,4 +152,4 @@ def _compare(preparer: Preparer, stored: _Row, links: dict[UUID, _Link]) -> Iter
         yield f"{len(surplus)} row(s) of references are not in the body"
     referenced = [links.get(alias) for alias in understood.linked]
     if not missing and referenced != list(zip(stored.linked_types or [], stored.linked_ids or [], strict=True)):
-        yield "its links do not lead to what its references mean"
+        yield "its links do not lead to the targets of its references"

@@ -46,7 +46,7 @@ PERIOD = "projectSchema/resourceSchemas/gradingPeriods"
         (
             f"{SCHOOL}/documentPathsMapping/GradeLevelDescriptor/resourceName",
             "School",
-            "schools: $.gradeLevels[*].gradeLevelDescriptor refers to School of Ed-Fi, which is no descriptor",
+            "schools: $.gradeLevels[*].gradeLevelDescriptor refers to School of Ed-Fi, which is not a descriptor",
         ),
         (
             f"{SCHOOL}/documentPathsMapping/GradeLevelDescriptor/path",
@@ -77,7 +77,7 @@ PERIOD = "projectSchema/resourceSchemas/gradingPeriods"
         (
             f"{SCHOOL}/jsonSchemaForInsert/properties/nameOfInstitution/pattern",
             "(",
-            "schools.jsonSchemaForInsert: no valid JSON schema:",
+            "schools.jsonSchemaForInsert: not a valid JSON schema:",
         ),
         (
             f"{SCHOOL}/jsonSchemaForInsert/properties",

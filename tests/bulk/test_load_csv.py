@@ -100,13 +100,13 @@ def test_wrong_headers_are_named_with_their_line_and_nothing_of_the_file_is_load
     screen = load(expected="1 of 1 files could not be read to their end")
 
     assert screen.err.splitlines()[0] == (
-        f"{path}:2: wrong headers: 'schoolID': there is no member schoolID; 'schoolId' stands there twice; "
+        f"{path}:2: wrong headers: 'schoolID': there is no member schoolID; 'schoolId' occurs twice; "
         "'addresses.city': addresses is an array, its first item is addresses[0]; "
         "'addresses[0]': it is an object, and needs the path of a value in it; "
         "'nameOfInstitution[0]': nameOfInstitution is not an array; '_ext.x.y': there is no member _ext; "
-        "'webSite.': it is no path such as schoolReference.schoolId or addresses[0].city; "
+        "'webSite.': it is not a path such as schoolReference.schoolId or addresses[0].city; "
         "'localEducationAgencyReference': it is an object, and needs the path of a value in it; "
-        "'a b': it is no path such as schoolReference.schoolId or addresses[0].city; "
+        "'a b': it is not a path such as schoolReference.schoolId or addresses[0].city; "
         "'addresses[0].town': there is no member town in addresses[0]"
     )
     assert bodies("School") == []

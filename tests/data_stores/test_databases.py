@@ -136,7 +136,7 @@ def test_a_whole_database_is_copied_and_continues_its_change_versions(filled, ur
         (["2027", "--context", "year=1"], "MEADOWLARK_ROUTE_QUALIFIERS does not name: year."),
         (["2027", "--url", "OTHER"], "The database of its connection string is also that of data store"),
         (["2027", "--url", "CONTROL"], "The database of its connection string is the control database."),
-        (["2027", "--all", "--via", "template", "--url", "FOREIGN"], "exists already, and is no copy for this data"),
+        (["2027", "--all", "--via", "template", "--url", "FOREIGN"], "exists already, and is not a copy for this data"),
     ],
 )
 def test_what_cannot_be_cloned_is_refused_with_the_reason(year, make_store, store_databases, arguments, reason):

@@ -47,7 +47,7 @@ def test_a_row_without_a_reference_is_found(association, capsys):
 def test_a_link_to_another_document_is_found(association, capsys):
     Document.objects.filter(pk=association.pk).update(linked_ids=association.linked_ids[::-1])
 
-    assert "its links do not lead to what its references mean" in failure_of_verification(capsys)
+    assert "its links do not lead to the targets of its references" in failure_of_verification(capsys)
 
 
 def test_a_missing_alias_is_found(association, capsys):

@@ -168,4 +168,4 @@ def test_a_look_up_must_match_one_document(loader: Loader) -> None:
 def test_an_empty_look_up_is_refused(loader: Loader) -> None:
     loader.documents(SCHOOL_DESCRIPTORS, school(1), location("A", look_up()))
 
-    assert loader.reasons == ["SchoolLookup says nothing to look for"]
+    assert loader.reasons == ["SchoolLookup has no values to look up"]

@@ -136,8 +136,8 @@ def test_a_home_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     [
         ("db.example.org", "its scheme is another one"),
         ("mysql://meadowlark:hidden@127.0.0.1/meadowlark", "its scheme is another one"),
-        ("postgresql://meadowlark:hid/den@127.0.0.1/meadowlark", "its port is no number up to 65535"),
-        ("postgresql://meadowlark:hidden@127.0.0.1:99999/meadowlark", "its port is no number up to 65535"),
+        ("postgresql://meadowlark:hid/den@127.0.0.1/meadowlark", "its port is not a number up to 65535"),
+        ("postgresql://meadowlark:hidden@127.0.0.1:99999/meadowlark", "its port is not a number up to 65535"),
         ("postgresql://meadowlark:hidden@127.0.0.1:5432", "it names no database"),
     ],
 )

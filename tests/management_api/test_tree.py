@@ -39,7 +39,7 @@ def test_wrong_claims_are_refused(management: Managing) -> None:
     assert management.post("/v3/resourceClaims", {"name": "x", "parentId": 99999}).status_code == 409
     below_itself = {"id": people, "name": "domains/people", "parentId": student}
     assert management.put(f"/v3/resourceClaims/{people}", below_itself).json()["validationErrors"] == {
-        "ParentId": ["The resource claim would lie in itself."]
+        "ParentId": ["The resource claim would contain itself."]
     }
     assert management.delete(f"/v3/resourceClaims/{student}").json()["title"] == "Dependent Item Exists"
     assert management.delete(f"/v3/resourceClaims/{people}").status_code == 409

@@ -132,7 +132,7 @@ def test_an_extension_cannot_refer_to_another(messages_of: MessagesOf):
 
     messages = messages_of(CORE, Transit=text, Other='Descriptor Fuel documentation "."')
 
-    assert messages == ["1: Transit cannot refer to 'Other.Depot': a project knows only itself and EdFi"]
+    assert messages == ["1: Transit cannot refer to 'Other.Depot': a project can refer only to itself and EdFi"]
 
 
 def test_a_name_that_a_broken_declaration_seems_to_declare_is_not_reported_again(messages_of: MessagesOf):

@@ -149,7 +149,7 @@ def test_a_path_leads_through_additions_of_the_same_project(model_of: ModelOf):
             "Session.School.SchoolId.Digit with School",
             "Session.School.SchoolId.Digit: 'SchoolId' is an integer, nothing can follow it",
         ),
-        ("Session.GuestSchool with School", "'GuestSchool' is no part of the identity of domain entity 'Session'"),
+        ("Session.GuestSchool with School", "'GuestSchool' is not part of the identity of domain entity 'Session'"),
         ("Session.Term with School", "a descriptor cannot be merged with a domain entity"),
         ("Session with School", "'Session' cannot be merged with 'School'"),
         ("Session.School.SchoolId with School.SchoolId", "'SchoolId' is an integer: such a target must be of the "

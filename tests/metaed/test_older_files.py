@@ -51,7 +51,7 @@ def test_with_context_is_read_with_a_warning_at_ends_too(messages_of: MessagesOf
     """
     )
 
-    warning = "warning: 'with context' is an old word for 'role name'"
+    warning = "warning: 'with context' is the former word for 'role name'"
     assert messages == [f"18: {warning}", f"19: {warning}"]
 
 
@@ -154,7 +154,7 @@ def test_is_weak_is_a_warning(messages_of: MessagesOf):
             is weak
     """)
 
-    assert [message.split(": ", 1)[1] for message in messages] == ["warning: 'is weak' is a relic without effect"]
+    assert [message.split(": ", 1)[1] for message in messages] == ["warning: 'is weak' is obsolete, and has no effect"]
 
 
 def test_vocabularies_as_enumerations_and_map_types(model_of: ModelOf):

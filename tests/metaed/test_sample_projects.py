@@ -34,7 +34,7 @@ def test_the_only_warnings_of_the_samples_are_old_syntax_old_names_and_a_depreca
 
     assert [problem.message for problem in problems] == [
         "'Depot' was found in EdFi only; write 'EdFi.Depot'",
-        "'with context' is an old word for 'role name'",
+        "'with context' is the former word for 'role name'",
         "'Vehicle' was found in EdFi only; write 'EdFi.Vehicle'",
         "'Facility' was found in EdFi only; write 'EdFi.Facility'",
         "descriptor 'Fuel' is deprecated: Nobody burns it any more.",

@@ -34,7 +34,8 @@ def test_misfits_are_named_with_what_is_wrong(store: Store) -> None:
     broken, old = found()
 
     assert (
-        "(profiles.W001) The profile Broken does not fit the data standard: The stored text is no definition" in broken
+        "(profiles.W001) The profile Broken does not fit the data standard: The stored text is not a definition"
+        in broken
     )
     assert old.endswith(
         "(profiles.W001) The profile Old does not fit the data standard: Property 'vanished' in read content type does "

@@ -105,7 +105,7 @@ def test_findings_are_printed_behind_the_changes_with_file_and_line(file: Path, 
 
     lines = out.getvalue().splitlines()
     assert lines[:2] == ["+ profile Portal", "1 change."]
-    assert lines[2].startswith(f"{broken}: error: The file is no definition of profiles: ")
+    assert lines[2].startswith(f"{broken}: error: The file is not a definition of profiles: ")
     assert lines[3].startswith(f"{file}:1: notice: Student has no write part: ")
     assert lines[4:] == [f"{wrong}:1: error: Resource 'Pupil' does not exist in the API schema."]
 
@@ -144,7 +144,7 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, file: Path) -> 
 def test_a_definition_that_cannot_be_read_is_replaced(file: Path) -> None:
     printed("load_profiles", file)
     Profile.objects.update(definition="{")
-    with pytest.raises(CommandError, match="Portal: The stored text is no definition of a profile"):
+    with pytest.raises(CommandError, match="Portal: The stored text is not a definition of a profile"):
         printed("list_profiles")
 
     out, _ = printed("load_profiles", file)

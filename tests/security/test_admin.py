@@ -191,7 +191,7 @@ def test_a_cycle_of_claims_is_refused_with_a_message(operator: Client) -> None:
 
     page = operator.post(f"/admin/security/resourceclaim/{top.pk}/change/", form).content.decode()
 
-    assert "domains/everything would lie in itself" in page
+    assert "domains/everything would contain itself" in page
 
 
 @pytest.mark.parametrize("model", ["vendor", "application", "apiclient", "claimset", "resourceclaim", "grant"])

@@ -153,16 +153,16 @@ def test_an_import_says_what_it_leaves_out(operator: Client) -> None:
     ("file", "text"),
     [
         (b"", "The submitted file is empty."),
-        (b"{", "It is no JSON: unexpected end of data: line 1 column 2 (char 1)."),
-        (b"\xff", "It is no JSON: str is not valid UTF-8: surrogates not allowed: line 1 column 1 (char 0)."),
-        ([], "It is no claim set: a JSON object with claimSetName and resourceClaims, as an export is."),
+        (b"{", "It is not JSON: unexpected end of data: line 1 column 2 (char 1)."),
+        (b"\xff", "It is not JSON: str is not valid UTF-8: surrogates not allowed: line 1 column 1 (char 0)."),
+        ([], "It is not a claim set: a JSON object with claimSetName and resourceClaims, as an export is."),
         (
             {"claimSetName": "Mine"},
-            "It is no claim set: a JSON object with claimSetName and resourceClaims, as an export is.",
+            "It is not a claim set: a JSON object with claimSetName and resourceClaims, as an export is.",
         ),
         (
             {"claimSetName": 7, "resourceClaims": []},
-            "It is no claim set: a JSON object with claimSetName and resourceClaims, as an export is.",
+            "It is not a claim set: a JSON object with claimSetName and resourceClaims, as an export is.",
         ),
         ({"resourceClaims": []}, "This field cannot be blank."),
         (

@@ -234,5 +234,5 @@ def test_default_strategies_without_elements_are_reported() -> None:
     claim.save()
 
     assert [warning.msg for warning in resources_have_claims(["default"])] == [
-        "Default strategies find nothing to go by in: ed-fi/grade"
+        "Default strategies lack the element they need in: ed-fi/grade"
     ]

@@ -153,7 +153,7 @@ def test_namespace_prefixes_are_texts_on_one_line(operator: Client, prefix: str)
 def test_other_namespace_prefixes_are_refused(operator: Client, prefix: str) -> None:
     page = save_vendor(operator, f"uri://ed-fi.org,{prefix}")
 
-    assert f"No beginning of a URI, such as uri://ed-fi.org: {prefix}" in page
+    assert f"Not the beginning of a URI, such as uri://ed-fi.org: {prefix}" in page
     assert not Vendor.objects.filter(name="Lakeside").exists()
 
 

@@ -47,7 +47,7 @@ def test_a_complete_provider_is_accepted(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"MEADOWLARK_SIGN_IN_GROUPS": ""}, "also needs MEADOWLARK_SIGN_IN_GROUPS"),
         ({"MEADOWLARK_SIGN_IN_GROUPS": "operator"}, "has 'operator'; an entry is VALUE=GROUP"),
         ({"MEADOWLARK_SIGN_IN_GROUPS": "=operator"}, "has '=operator'; an entry is VALUE=GROUP"),
-        ({"MEADOWLARK_SIGN_IN_GROUPS_CLAIM": "a..b"}, "MEADOWLARK_SIGN_IN_GROUPS_CLAIM is no path"),
+        ({"MEADOWLARK_SIGN_IN_GROUPS_CLAIM": "a..b"}, "MEADOWLARK_SIGN_IN_GROUPS_CLAIM is not a path"),
         ({"MEADOWLARK_SIGN_IN_SCOPES": "profile"}, "MEADOWLARK_SIGN_IN_SCOPES must have openid"),
         ({"MEADOWLARK_SECOND_FACTOR": "yes"}, "MEADOWLARK_SECOND_FACTOR is 'yes'"),
         (

@@ -127,7 +127,7 @@ def bring_in_line(
 def _set_up(changes: Changes, definition: Definition) -> Copy:
     view = definition.view
     if view is None or view.table is None:
-        raise LookupError(f"{definition} is no view of a table")
+        raise LookupError(f"{definition} is not a view of a table")
     copy = Copy(
         view.schema,
         view.name,
@@ -138,7 +138,7 @@ def _set_up(changes: Changes, definition: Definition) -> Copy:
     )
     for schema in _schemas(copy):
         if catalog.is_present(changes.using, schema, copy.name):
-            raise ViewsNotInstalled(f"{schema}.{copy.name} is there, of others")
+            raise ViewsNotInstalled(f"{schema}.{copy.name} exists already, and is not a copy")
         changes.execute(f"CREATE SCHEMA IF NOT EXISTS {qualified(schema)}")
     live = replace(view, schema=f"{view.schema}_live", columns=(*view.columns, (DOCUMENT, "d.document_uuid")))
     changes.execute(view_definition(live).create)

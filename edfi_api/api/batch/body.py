@@ -158,7 +158,7 @@ def _decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
                     rest = decompressor.unused_data
                     decompressor = zlib.decompressobj(_ANY_WINDOW)
     except zlib.error as error:
-        raise MalformedJson(f"it is no gzip data: {error}") from error
+        raise MalformedJson(f"it is not gzip data: {error}") from error
     yield decompressor.flush()
 
 

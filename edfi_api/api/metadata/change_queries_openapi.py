@@ -17,7 +17,7 @@ _VERSIONS_SCHEMA: Schema = {
         "newestChangeVersion": {
             "type": "integer",
             "format": "int64",
-            "description": "Up to this version every change is there to be read: none will be added.",
+            "description": "All changes up to this version can be read; none will be added.",
         },
     },
 }

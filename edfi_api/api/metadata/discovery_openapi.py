@@ -16,7 +16,7 @@ def discovery_openapi(surface: Surface, root: str) -> OpenApi:
     """The document of a server with the URL `root`."""
     return {
         "openapi": VERSION,
-        "info": information(surface, "discovery", "What the server says about itself, to everyone."),
+        "info": information(surface, "discovery", "What the server says about itself; no token is needed."),
         "servers": [{"url": root}],
         "security": [],
         "tags": [{"name": "discovery", "description": "What the server says about itself."}],

@@ -125,7 +125,7 @@ def shared_responses() -> dict[str, Response]:
         },
         "PreconditionFailed": _problem("The item has changed since the client read it."),
         "ContentTooLarge": _problem("The body has more bytes than the server reads."),
-        "UnsupportedMediaType": _problem("The body is declared to be something else than JSON."),
+        "UnsupportedMediaType": _problem("By its Content-Type, the body is not JSON."),
         "Error": _problem("The server failed; the correlation id helps its operator to find out why."),
         "ServiceUnavailable": _problem("The server cannot answer at present; the request can be repeated."),
     }

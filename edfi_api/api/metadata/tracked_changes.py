@@ -20,7 +20,7 @@ _ID: Schema = {"type": "string", "description": "The identifier that the server 
 _CHANGE_VERSION: Schema = {
     "type": "integer",
     "format": "int64",
-    "description": "The version of the change; all changes of all items are numbered in one row.",
+    "description": "The version of the change; one sequence numbers all changes of all items.",
 }
 
 

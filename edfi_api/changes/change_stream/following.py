@@ -70,7 +70,7 @@ def retry_on_outage(run: Callable[[], None], using: str = DEFAULT_DB_ALIAS) -> N
                 raise
             if time.monotonic() - started > _LONGEST_OUTAGE_PAUSE_SECONDS:
                 pause = _FIRST_LOOK_SECONDS
-            log.warning("the database is away, trying again in %.1f seconds: %s", pause, str(error).strip())
+            log.warning("the database is unavailable, trying again in %.1f seconds: %s", pause, str(error).strip())
             connections[using].close()
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_OUTAGE_PAUSE_SECONDS)

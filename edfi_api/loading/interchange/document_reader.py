@@ -179,7 +179,7 @@ class _Reading:
 
     def _look_up(self, element: XmlElement, target: Entity) -> LookUp:
         if not element.children:
-            self._problem(element, f"{element.name} says nothing to look for")
+            self._problem(element, f"{element.name} has no values to look up")
         possible = [self.entities.by_name[resource.name] for resource in self.entities.concrete(target.name)]
         return LookUp([self._fragment(element, entity, entity.look_up_elements) for entity in possible])
 

@@ -34,4 +34,4 @@ def _as_command_error_of_the_pipe() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
-        raise CommandError("whatever read the standard output has ended") from error
+        raise CommandError("the reader of standard output has ended") from error

@@ -26,7 +26,7 @@ Steps = tuple[str | int, ...]
 
 @dataclass
 class WrongHeader(Exception):
-    """A header that is no path to a value of the resource."""
+    """A header that is not a path to a value of the resource."""
 
     reason: str
 
@@ -81,7 +81,7 @@ def _columns(headers: list[str], schema: dict[str, Any], line: int, renames: Ren
             wrong.append(f"{header!r}: {error.reason}")
             continue
         if steps is not None and steps in columns:
-            wrong.append(f"{header!r} stands there twice")
+            wrong.append(f"{header!r} occurs twice")
         columns.append(steps)
     if wrong:
         more = f"; and {len(wrong) - _NAMED_AT_MOST} more" if len(wrong) > _NAMED_AT_MOST else ""
@@ -92,7 +92,7 @@ def _columns(headers: list[str], schema: dict[str, Any], line: int, renames: Ren
 def _steps(header: str, schema: dict[str, Any], renames: Renames) -> Steps:
     """The steps to a value. Raises WrongHeader."""
     if not _HEADER.fullmatch(header):
-        raise WrongHeader("it is no path such as schoolReference.schoolId or addresses[0].city")
+        raise WrongHeader("it is not a path such as schoolReference.schoolId or addresses[0].city")
     steps: list[str | int] = []
     for name, index in _STEP.findall(header):
         kind, passed = schema.get("type"), _written(steps)

@@ -90,7 +90,7 @@ class SourceReader:
                 yield line, bytes(wrapped.body), resource
 
     def renamed(self, text: bytes, resource: Resource) -> bytes:
-        """A body with renamed members; one that is no JSON object stays as it is, and is refused later."""
+        """A body with renamed members; one that is not a JSON object stays as it is, and is refused later."""
         if not self.renames:
             return text
         try:

@@ -25,7 +25,7 @@ from .hierarchy import MISSING, ResourceClaimsView
 
 _SHAPE = (name("name", 255), Member("parentId", Kind.INTEGER), Member("defaults", Kind.OBJECT))
 _TAKEN = problems.invalid_data({"Name": ["A resource claim with this name already exists."]})
-_CYCLE = problems.invalid_data({"ParentId": ["The resource claim would lie in itself."]})
+_CYCLE = problems.invalid_data({"ParentId": ["The resource claim would contain itself."]})
 _REFUSALS = {"security_resourceclaim_name_key": _TAKEN, "resource_claims_form_a_tree": _CYCLE}
 _SERVED = "The resource claim is that of a served resource and cannot be deleted."
 _IN_USE = "The resource claim is granted by claim sets or contains others, and cannot be deleted."

@@ -175,7 +175,7 @@ def _check_resource(
 ) -> None:
     for descriptor in resource.descriptors:
         if descriptor.target not in by_name or not by_name[descriptor.target].is_descriptor:
-            raise node.refusal(f"{descriptor.path} refers to {_text(descriptor.target)}, which is no descriptor")
+            raise node.refusal(f"{descriptor.path} refers to {_text(descriptor.target)}, which is not a descriptor")
     keyed = [(str(reference.path), reference.target, reference.identity) for reference in resource.references]
     if resource.superclass is not None:
         keyed.append(("its superclass", resource.superclass.name, resource.superclass.identity))

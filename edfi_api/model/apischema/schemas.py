@@ -49,7 +49,7 @@ def body_schema(node: Node) -> JsonSchema:
     try:
         Draft202012Validator(schema, validate_formats=True)
     except (ValidationError, ValueError) as error:
-        raise node.refusal(f"no valid JSON schema: {error}".replace("\n", " ")) from None
+        raise node.refusal(f"not a valid JSON schema: {error}".replace("\n", " ")) from None
     return {"$schema": DRAFT, **schema}
 
 

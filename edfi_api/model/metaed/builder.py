@@ -192,7 +192,7 @@ class _FileBuilder:
         phrase = _phrase(_nodes(node)[0])
         draft = self._draft(node, key, phrase, {"is_common_extension": phrase == "common extension"})
         if _nodes(node, "is_weak"):
-            self.problems.append(warning(draft.property.place, "'is weak' is a relic without effect"))
+            self.problems.append(warning(draft.property.place, "'is weak' is obsolete, and has no effect"))
         return draft
 
     def _end(self, node: Node, key: EntityKey) -> PropertyDraft:
@@ -205,7 +205,7 @@ class _FileBuilder:
         facts = {"name": name, **facts, **_clauses(node)}
         merges = tuple(self._merge(child) for child in _nodes(node, "merge"))
         for context in _nodes(node, "context"):
-            message = "'with context' is an old word for 'role name'"
+            message = "'with context' is the former word for 'role name'"
             self.problems.append(warning(self._place(_tokens(context)[0]), message))
         return PropertyDraft(
             Property(type=_property_type(phrase, name), place=place, declared_by=key, merges=merges, **facts),

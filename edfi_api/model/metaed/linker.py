@@ -241,7 +241,7 @@ class _Linker:
         if reference.namespace in (own, CORE_NAMESPACE):
             return [reference.namespace]
         if reference.namespace in self.namespaces:
-            reason = f"{own} cannot refer to '{reference}': a project knows only itself and {CORE_NAMESPACE}"
+            reason = f"{own} cannot refer to '{reference}': a project can refer only to itself and {CORE_NAMESPACE}"
         else:
             reason = f"there is no project with namespace '{reference.namespace}'"
             reason += suggestion(reference.namespace, dict.fromkeys([CORE_NAMESPACE, own]))

@@ -93,7 +93,7 @@ def steps_are_identity(model: Model, merge: ResolvedMerge) -> Iterator[Problem]:
         holder = model.entities[prop.declared_by]
         is_spliced_in = prop.type in SPLICED_TYPES or holder.is_inline or holder.kind is EntityKind.CHOICE
         if not prop.is_identity and not is_spliced_in:
-            message = f"'{prop.full_name}' is no part of the identity of {holder.kind} '{holder.name}'"
+            message = f"'{prop.full_name}' is not part of the identity of {holder.kind} '{holder.name}'"
             yield error(merge.place, message)
 
 

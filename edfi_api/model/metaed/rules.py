@@ -228,7 +228,7 @@ def _circle(model: Model, parts: Mapping[EntityKey, Iterable[EntityKey]]) -> Ite
     except CycleError as circle:
         keys: list[EntityKey] = circle.args[1]
         names = " → ".join(f"'{key.name}'" for key in keys[-1:-CIRCLE_SHOWN:-1])
-        yield error(model.entities[keys[-1]].place, f"goes in a circle: {names}")
+        yield error(model.entities[keys[-1]].place, f"is circular: {names}")
 
 
 # --- subclasses ---
@@ -254,7 +254,7 @@ def _wrong_rename(prop: Property, base: Entity) -> Iterator[Problem]:
     renamed = next((candidate for candidate in base.properties if candidate.full_name == prop.renames), None)
     identity = [candidate.full_name for candidate in base.properties if candidate.is_identity]
     if renamed is None or not renamed.is_identity:
-        message = f"'{prop.renames}' is no identity property of '{base.name}'{suggestion(prop.renames, identity)}"
+        message = f"'{prop.renames}' is not an identity property of '{base.name}'{suggestion(prop.renames, identity)}"
         yield error(prop.place, message)
     elif renamed.type is not prop.type:
         yield error(

@@ -146,7 +146,7 @@ def _phrase_complaint(phrase: str, refusal: Refusal, text: str) -> str:
     if "NAME" in refusal.accepted and phrase[0].isupper():
         return f"'{phrase}' is a reserved word and cannot be a name"
     if phrase in CLAUSES:
-        newer = f" (today's word is '{NEWER_WORDS[phrase]}')" if phrase in NEWER_WORDS else ""
+        newer = f" (now '{NEWER_WORDS[phrase]}')" if phrase in NEWER_WORDS else ""
         return f"'{phrase}'{newer} cannot stand here: clauses have a fixed order, and each stands once at most"
     return f"unexpected '{phrase}'{_spelling_hint(refusal, text)}"
 

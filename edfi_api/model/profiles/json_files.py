@@ -72,7 +72,7 @@ def read_json(text: bytes) -> list[ProfileDefinition]:
     try:
         file = msgspec.json.decode(text, type=_File)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise _unreadable(f"The file is no definition of profiles: {error}") from error
+        raise _unreadable(f"The file is not a definition of profiles: {error}") from error
     profiles = [_profile(each) for each in file.profiles]
     if problems := [text for profile in file.profiles for text in _structure(profile)]:
         raise UnreadableDefinition([Finding(0, Severity.ERROR, problem) for problem in problems])
@@ -95,7 +95,7 @@ def read_canonical_json(text: bytes) -> ProfileDefinition:
     try:
         return _profile(msgspec.json.decode(text, type=_Profile))
     except (msgspec.DecodeError, RecursionError) as error:
-        raise _unreadable(f"The stored text is no definition of a profile: {error}") from error
+        raise _unreadable(f"The stored text is not a definition of a profile: {error}") from error
 
 
 def canonical_rule(rule: Rule) -> bytes:

@@ -81,7 +81,7 @@ def _reason(refusal: Exception) -> str:
             return f"Nothing was deleted: {named} refer to it."
         case NotServed():
             return f"Nothing was deleted: {refusal} is not part of the standard that is served."
-    return "Nothing was deleted: others are writing there. Try again."
+    return "Nothing was deleted, because of concurrent writes. Try again."
 
 
 def _delete(documents: list[Document], user: str) -> None:

@@ -41,7 +41,7 @@ class OneEntryEach(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
                 self.opts.pk.clean(key, None)
                 ProhibitNullCharactersValidator()(key)
         except ValidationError as error:
-            raise BadRequest("A row is selected that there cannot be.") from error
+            raise BadRequest("A selected row cannot exist.") from error
         return super().response_action(request, queryset, *args, **kwargs)
 
 

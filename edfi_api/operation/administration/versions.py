@@ -91,7 +91,7 @@ class VersionPages(ModelAdmin):  # type: ignore[type-arg]  # Django's takes no a
         except CannotRestore as refusal:
             self.message_user(request, f"Version {version} cannot be restored: {refusal}", messages.ERROR)
         except TooMuchContention:
-            self.message_user(request, "Nothing was restored: others are writing there. Try again.", messages.ERROR)
+            self.message_user(request, "Nothing was restored, because of concurrent writes. Try again.", messages.ERROR)
         return HttpResponseRedirect(request.get_full_path())
 
     def _may_restore(self, request: HttpRequest) -> bool:

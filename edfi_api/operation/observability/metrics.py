@@ -130,7 +130,7 @@ class ChangeStreamCollector(Collector):
             "meadowlark_change_consumer_version", "Change version up to which a consumer is.", labels=["consumer"]
         )
         letters = GaugeMetricFamily(
-            "meadowlark_dead_letters", "Changes with which a handler failed for good.", labels=["handler"]
+            "meadowlark_dead_letters", "Changes that a handler could not process.", labels=["handler"]
         )
         with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
             for lag in lags():

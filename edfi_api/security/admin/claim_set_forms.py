@@ -15,7 +15,7 @@ from ..claim_set_operations import copy_claim_set, replace_grants
 from ..claims_store import stored_claims
 from ..models import ClaimSet
 
-_NO_EXPORT = "It is no claim set: a JSON object with claimSetName and resourceClaims, as an export is."
+_NO_EXPORT = "It is not a claim set: a JSON object with claimSetName and resourceClaims, as an export is."
 _TAKEN = "There is a claim set of this name. Choose another name, or replace it."
 
 
@@ -75,7 +75,7 @@ class ImportForm(_OfTenant):
         try:
             read = orjson.loads(file.read().removeprefix(b"\xef\xbb\xbf"))
         except orjson.JSONDecodeError as error:
-            raise ValidationError(f"It is no JSON: {error}.") from None
+            raise ValidationError(f"It is not JSON: {error}.") from None
         if not isinstance(read, dict):
             raise ValidationError(_NO_EXPORT)
         sent = {name.lower(): value for name, value in read.items()}

@@ -33,7 +33,7 @@ class VendorForm(forms.ModelForm):  # type: ignore[type-arg]  # Django's takes n
         given: list[str] = self.cleaned_data["namespace_prefixes"]
         wrong = [each for each in given if each not in self.instance.namespace_prefixes and not _SCHEME.match(each)]
         if wrong:
-            raise ValidationError(f"No beginning of a URI, such as uri://ed-fi.org: {', '.join(wrong)}")
+            raise ValidationError(f"Not the beginning of a URI, such as uri://ed-fi.org: {', '.join(wrong)}")
         return given
 
 

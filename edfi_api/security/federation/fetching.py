@@ -37,7 +37,7 @@ def fetch_key_set(address: str, deadline: float) -> list[Any]:
     """All keys at the address, as JWK. `deadline` is as `monotonic` counts, here and below."""
     published = fetch_json(address, deadline).get("keys")
     if not isinstance(published, list) or len(published) > _MOST_KEYS:
-        raise FetchFailed(f"{address} is no set of at most {_MOST_KEYS} keys")
+        raise FetchFailed(f"{address} is not a set of at most {_MOST_KEYS} keys")
     return published
 
 

@@ -55,7 +55,7 @@ def fetch_json(
     except orjson.JSONDecodeError as error:
         raise FetchFailed(f"{address} is not JSON") from error
     if not isinstance(found, dict):
-        raise FetchFailed(f"{address} is no JSON object")
+        raise FetchFailed(f"{address} is not a JSON object")
     return found
 
 

@@ -60,7 +60,7 @@ class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="ca
         paths = (self.client, self.claim_set, self.namespace_prefixes, self.education_organization_ids)
         for path in (*paths, self.data_store_ids, *self.scopes):
             if path is not None and not is_path(path):
-                raise ValueError(f"{path!r} is no path of a claim, such as realm_access.roles")
+                raise ValueError(f"{path!r} is not a path of a claim, such as realm_access.roles")
 
     @property
     def client_paths(self) -> Texts:
@@ -86,9 +86,9 @@ class Issuer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         for name, address in (("issuer", self.issuer), ("metadata", self.metadata), ("jwks_uri", self.jwks_uri)):
             if address is not None and not is_safe(address):
-                raise ValueError(f"{name} {address!r} is no address with https (on this machine http will do)")
+                raise ValueError(f"{name} {address!r} is not an address with https (on this machine http is accepted)")
         if self.metadata is not None and self.jwks_uri is not None:
-            raise ValueError("metadata and jwks_uri are two ways to the same keys; one of them has to go")
+            raise ValueError("metadata and jwks_uri are two ways to the same keys; remove one of them")
         if self.tenant is not None and "management" in self.use:
             raise ValueError("tokens of one tenant cannot be for management, which concerns all tenants")
 

@@ -286,7 +286,7 @@ def test_views_that_others_have_built_on_a_live_view_are_not_dropped(school) -> 
 def test_objects_of_others_in_the_schemas_of_copies_are_not_touched(school) -> None:
     query("CREATE TABLE edfi_copy.school (mine int)")
 
-    with pytest.raises(CommandError, match=r"edfi_copy\.school is there, of others"):
+    with pytest.raises(CommandError, match=r"edfi_copy\.school exists already, and is not a copy"):
         run("create_sql_views", "--copy", "edfi.school")
     run("create_sql_views", "--no-copy")
 

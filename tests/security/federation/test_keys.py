@@ -198,9 +198,9 @@ def _endless(handler: BaseHTTPRequestHandler) -> None:
 
 BAD_ANSWERS: dict[str, tuple[str, Callable[[BaseHTTPRequestHandler], None], str]] = {
     "HTML": ("/jwks", lambda handler: send(handler, b"<html>maintenance</html>"), "is not JSON"),
-    "a list": ("/jwks", lambda handler: send_json(handler, []), "is no JSON object"),
-    "no keys": ("/jwks", lambda handler: send_json(handler, {"key": []}), "is no set of at most 100 keys"),
-    "101 keys": ("/jwks", lambda handler: send_json(handler, {"keys": [{}] * 101}), "is no set of at most 100 keys"),
+    "a list": ("/jwks", lambda handler: send_json(handler, []), "is not a JSON object"),
+    "no keys": ("/jwks", lambda handler: send_json(handler, {"key": []}), "is not a set of at most 100 keys"),
+    "101 keys": ("/jwks", lambda handler: send_json(handler, {"keys": [{}] * 101}), "is not a set of at most 100 keys"),
     "10 MB": ("/jwks", _endless, "has more than 262144 bytes"),
     "a redirect": ("/jwks", lambda handler: send(handler, b"", 302, Location="/elsewhere"), "answered 302"),
     "404": ("/jwks", lambda handler: send(handler, b"{}", 404), "answered 404"),

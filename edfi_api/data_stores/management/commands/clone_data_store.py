@@ -133,7 +133,7 @@ def _copy_files(source: str, using: str, mark: str) -> None:
     if not is_on_the_same_server(source, using):
         raise CommandError("A database is copied as it is on its own server only: leave out --via template.")
     if not copy_database(source, using, mark, _finish_copy):
-        raise CommandError("The database exists already, and is no copy for this data store.")
+        raise CommandError("The database exists already, and is not a copy for this data store.")
 
 
 def _finish_copy(using: str) -> None:

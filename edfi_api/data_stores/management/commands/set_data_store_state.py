@@ -15,7 +15,7 @@ from edfi_api.management.arguments import name
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Opens, closes for writes, or takes a data store out of service."
+    help = "Puts a data store online, makes it read-only, or takes it offline."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("data_store", type=name, help="id, name, or context")

@@ -17,13 +17,13 @@ from edfi_api.startup import current_surface
 class Command(BaseCommand):
     """See the module."""
 
-    help = "Bind the clients of an application by exactly these API profiles; --none takes all away."
+    help = "Assign exactly these API profiles to an application; --none removes all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("application", type=text)
         parser.add_argument("names", nargs="*", type=text, metavar="NAME")
         add_tenant(parser, "whose application it is")
-        parser.add_argument("--none", action="store_true", help="the application is bound by no profile")
+        parser.add_argument("--none", action="store_true", help="remove all profiles")
 
     def handle(self, *, application: str, names: list[str], none: bool, **options: Any) -> None:
         if bool(names) == none:

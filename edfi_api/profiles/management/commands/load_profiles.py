@@ -36,7 +36,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", nargs="+", type=path, metavar="FILE")
         parser.add_argument(
-            "--valid-only", action="store_true", help="store the profiles without errors, in spite of others"
+            "--valid-only", action="store_true", help="store the profiles without errors, although others have some"
         )
         parser.add_argument(
             "--accept-warnings", action="store_true", help="store profiles that name members which do not exist"

@@ -69,7 +69,7 @@ class Command(BaseCommand):
             nargs=2,
             type=text,
             metavar=("ISSUER", "CLIENT"),
-            help="it comes with tokens of this identity provider, which calls it CLIENT, instead of a secret",
+            help="it uses tokens of this identity provider, in which it is CLIENT, instead of a secret",
         )
         parser.add_argument("--key", type=text, help="use this key instead of a generated one")
         parser.add_argument("--expires", type=moment, metavar="TIME", help="2027-07-01, or with a time; UTC")

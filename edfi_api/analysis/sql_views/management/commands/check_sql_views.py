@@ -15,7 +15,7 @@ from edfi_api.management.data_store_command import DataStoreCommand
 class Command(DataStoreCommand):
     help = (
         "Compares the columns of each view with the model, and reads all rows of all views, which takes as long as "
-        "reading every document some times."
+        "reading every document several times."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -44,7 +44,7 @@ class Command(DataStoreCommand):
             type=name,
             action="append",
             metavar="PATTERN",
-            help="views, such as edfi.student*, that shall read from tables, which refresh_sql_views keeps; repeatable",
+            help="views to read from tables, such as edfi.student*, which refresh_sql_views updates; repeatable",
         )
         copying.add_argument("--no-copy", action="store_true", help="let all views read from documents again")
         filtering = parser.add_mutually_exclusive_group()
@@ -54,7 +54,9 @@ class Command(DataStoreCommand):
             default=None,
             help="let each reader see the rows of its organizations alone; the admin has a page of readers",
         )
-        filtering.add_argument("--no-row-filter", action="store_false", dest="row_filter", help="let all see all again")
+        filtering.add_argument(
+            "--no-row-filter", action="store_false", dest="row_filter", help="let readers see all rows again"
+        )
         for option, meaning in (("--index", "build an index of this column"), ("--drop-index", "drop it")):
             parser.add_argument(
                 option,
@@ -64,7 +66,7 @@ class Command(DataStoreCommand):
                 metavar="SCHEMA.VIEW.COLUMN",
                 help=f"{meaning}; repeatable",
             )
-        parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
         parser.add_argument("--sql", action="store_true", help="print the statements, and change nothing")
         parser.add_argument(
             "--drop-dependents", action="store_true", help="drop what others have built on views that have to go"

@@ -21,7 +21,7 @@ class Command(DataStoreCommand):
         parser.add_argument(
             "--schema", type=name, action="append", metavar="SCHEMA", help="only this schema; repeatable (default: all)"
         )
-        parser.add_argument("--dry-run", action="store_true", help="say what would be dropped, and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="print what would be dropped, and change nothing")
         parser.add_argument(
             "--drop-dependents", action="store_true", help="drop what others have built on the views, too"
         )

@@ -35,7 +35,7 @@ class Command(DataStoreCommand):
             "--every",
             type=seconds,
             metavar="SECONDS",
-            help="again and again, so many seconds after the last time; what fails is tried again",
+            help="repeat it, with this pause; what fails is tried again",
         )
         add_database(parser, "the database that has them")
 
