@@ -1,4 +1,4 @@
-"""Runs the PostgreSQL that lives in a Meadowlark home, for machines that have none: initialise, start, stop.
+"""Runs the PostgreSQL of a Meadowlark home, for machines without a server: initialise, start, stop.
 
 Its programs are those of `postgres_programs.py`. The server listens only on a Unix socket, in a folder that only its
 account may enter, and uses peer authentication for the account that started it, so there is no password. One process at

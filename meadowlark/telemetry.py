@@ -1,6 +1,6 @@
 """OpenTelemetry traces, if OTEL_EXPORTER_OTLP_ENDPOINT names a collector.
 
-Needs the optional requirements/telemetry.txt. The libraries read their own variables (OTEL_...), such as the name of
+Needs the optional requirements/telemetry.lock. The libraries read their own variables (OTEL_...), such as the name of
 the service and the sampling rate.
 """
 

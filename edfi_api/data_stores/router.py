@@ -1,4 +1,4 @@
-"""Django's database router: which tables lie where."""
+"""Django's database router: which database has which tables."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Prepares writes that a view narrows: the visible part of what was sent, and its merge with the stored body.
 
-Hidden members of a sent body are dropped before anything looks at them: whatever they hold is neither checked nor
+Hidden members of a sent body are dropped before anything else is done: whatever they hold is neither checked nor
 stored nor an error.
 """
 

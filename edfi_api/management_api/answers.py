@@ -47,7 +47,7 @@ def version_3(problem: Problem, correlation_id: str) -> dict[str, Any]:
 
 
 def version_2(problem: Problem, correlation_id: str) -> dict[str, Any] | None:
-    """As Ed-Fi's Admin API 2 answers; nothing to those who may not ask."""
+    """As Ed-Fi's Admin API 2 answers; nothing to callers without access."""
     if problem.status in (401, 403):
         return None
     found = problem.validation_errors or {}

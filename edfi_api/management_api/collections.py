@@ -75,7 +75,7 @@ class Collection(ManagementViewSet):
         return self.represent(row)
 
     def compared(self, row: Any) -> dict[str, Any]:
-        """What tells which members a PUT has changed: the item, with what it does not show."""
+        """What shows which members a PUT has changed: the item, with what it does not show."""
         return self.item(row)
 
     def add(self, values: dict[str, Any]) -> Response:

@@ -1,6 +1,6 @@
 """Clients of the management API and their tokens.
 
-They are no API clients: their tokens open no data, and those of API clients no management.
+They are not API clients: their tokens give no access to data, and those of API clients no management.
 """
 
 from django.contrib.postgres.fields import ArrayField

@@ -76,7 +76,7 @@ def _beside(listener: Socket, backlog: int) -> Socket:
 
 
 def replace_by_silent(listener: int) -> None:
-    """Makes a file descriptor of a listening socket one of a socket to which nobody connects. Connections to the former
+    """Makes a file descriptor of a listening socket one of a socket without clients. Connections to the former
     socket wait in its queue, as far as another descriptor keeps it open."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.setblocking(False)

@@ -193,7 +193,7 @@ class _ChunkedBody(RequestBody):
 
 
 class _SpooledBody(_ChunkedBody):
-    """A body in a file; whoever gets it closes it."""
+    """A body in a file, which the receiver closes."""
 
     def __init__(self, bodies: RequestBodies, limit: int, finish: Finish) -> None:
         super().__init__(bodies, finish)

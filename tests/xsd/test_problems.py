@@ -50,12 +50,12 @@ def messages(model: Model) -> list[str]:
         ("Shared Decimal Load total digits 0 decimal places 0", "a number has at least one digit"),
         (
             "Common Bus\n  string SchoolReference is required\n  domain entity School is required",
-            "there would be 2 XML elements 'SchoolReference' that cannot be told apart",
+            "there would be 2 XML elements 'SchoolReference' that cannot be distinguished",
         ),
         (
             "Interchange Colors\n  descriptor Color\n  domain entity Color\n"
             "Domain Entity Color\n  integer ColorId is part of identity",
-            "there would be 2 XML elements 'Color' that cannot be told apart",
+            "there would be 2 XML elements 'Color' that cannot be distinguished",
         ),
         (
             "Interchange Descriptors\n  descriptor Color",

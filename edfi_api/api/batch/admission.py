@@ -1,4 +1,4 @@
-"""How many batches a process works off at once, and how many of one client."""
+"""How many batches a process executes at once, and how many of one client."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Open causes of a client: entries that are repaired by one act."""
+"""Open causes of a client: entries that are resolved by one correction."""
 
 from collections.abc import Callable
 from typing import Any

@@ -57,7 +57,7 @@ def versions(resource: Resource, document_uuid: UUID, size: int, before: int = N
 def visible(
     found: Sequence[Version], resource: Resource, document_uuid: UUID, policy: RowPolicy | None, *, using: str
 ) -> list[Version]:
-    """Those that a policy for ReadChanges allows. Each is judged by its own values: a document may have belonged to
+    """Those that a policy for ReadChanges allows. Each is checked by its own values: a document may have belonged to
     another organization before, whose data the client must not see."""
     if policy is None or not found:
         return list(found)

@@ -1,4 +1,4 @@
-"""The root causes of refusals: what an operator has to mend, and how many documents follow from it.
+"""The root causes of refusals: what an operator has to correct, and how many documents follow from it.
 
 A document that is refused because its target was refused follows from the cause of that; one whose target is neither in
 the files nor in the database follows from the absence of documents of that resource, such as a forgotten file.

@@ -64,7 +64,7 @@ class Spool(TemporaryDatabase):
         return (_waiting(*row) for row in rows)
 
     def look_up_later(self, waiting: Waiting) -> None:
-        """Remember a document whose look-ups have not been tried."""
+        """Add a document whose look-ups have not been tried."""
         self._database.execute("INSERT INTO look_up (rank, number) VALUES (?, ?)", (waiting.rank, waiting.number))
 
     def looked_up(self, waiting: Waiting, text: bytes) -> None:
@@ -78,7 +78,7 @@ class Spool(TemporaryDatabase):
         self._database.execute(query, (line, reason, waiting.rank, waiting.number))
 
     def with_open_look_ups(self) -> Iterator[tuple[Waiting, int, str]]:
-        """Each with the line and the reason of the last failure. Read in parts, since rows change meanwhile."""
+        """Each with the line and the reason of the last failure. Read in parts, since rows change concurrently."""
         query = (
             "SELECT rank, number, file, d.line, fragment, l.line, reason FROM look_up l JOIN document d "
             "USING (rank, number) WHERE text IS NULL AND (rank, number) > (?, ?) ORDER BY rank, number LIMIT ?"

@@ -39,4 +39,4 @@ class NoLinesFound(Exception):
 
 
 class PyArrowMissing(Exception):
-    """Parquet is asked for, and the library that writes it is not installed."""
+    """Parquet is requested, and the library that writes it is not installed."""

@@ -1,6 +1,6 @@
 """Documents out of the database, in load order, in the form that `loading` reads.
 
-The ids that clients see stay behind: they belong to this database, and whoever writes documents may not choose them.
+The ids that clients see are not exported: they belong to this database, and the API does not let clients choose them.
 Natural keys, and with them all references, survive.
 """
 

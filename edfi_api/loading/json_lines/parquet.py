@@ -1,7 +1,7 @@
 """Documents as Parquet, for analytics: a file per resource, with typed columns as the JSON schema of its body says.
 
-Reference objects are structs, collections lists of structs, times of day texts. Numbers with decimals are doubles; who
-needs every digit has them in JSON Lines. Needs pyarrow, which is not installed by default.
+Reference objects are structs, collections lists of structs, times of day texts. Numbers with decimals are doubles; JSON
+Lines have every digit. Needs pyarrow, which is not installed by default.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ def _row_groups(pages: Iterable[Sequence[str]]) -> Iterator[bytes]:
 
 
 def _fields(schema: dict[str, Any], type_of: Callable[[dict[str, Any]], Any]) -> list[tuple[str, Any]]:
-    """Name and type of every member; Parquet knows no struct without members."""
+    """Name and type of every member; Parquet has no struct without members."""
     members = schema["properties"].items()
     return [(name, _type(member, type_of)) for name, member in members if member.get("properties") != {}]
 

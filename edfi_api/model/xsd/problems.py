@@ -125,7 +125,7 @@ def _ambiguous(elements: Sequence[tuple[Element, bool]]) -> Iterator[str]:
     for name, same in by_name.items():
         types = {element.type for element, _ in same}
         if len(types) > 1 or not all(is_certain for _, is_certain in same[:-1]):
-            yield f"there would be {len(same)} XML elements '{name}' that cannot be told apart"
+            yield f"there would be {len(same)} XML elements '{name}' that cannot be distinguished"
 
 
 def _with_certainty(particles: Iterable[Particle]) -> Iterator[tuple[Element, bool]]:

@@ -1,4 +1,4 @@
-"""Which sessions are good for the admin, and sessions between the password and the second factor.
+"""Which sessions are valid for the admin, and sessions between the password and the second factor.
 
 Until the second factor is given, the session has no user; it only records whose password was right.
 """
@@ -46,7 +46,7 @@ def is_sufficient(request: HttpRequest) -> bool:
 
 
 def begin(request: HttpRequest, user: Any, target: str) -> None:
-    """Remember that the password of this user was right."""
+    """Record that the password of this user was right."""
     auth.logout(request)
     request.session[_PENDING] = {
         "user": user.pk,

@@ -18,7 +18,7 @@ from .rights import Rights
 _LONGEST_NAME = 150
 # What Django's validator of user names refuses.
 _NOT_IN_NAMES = re.compile(r"[^\w.@+-]")
-# Of the hash that tells people of one name apart.
+# Of the hash that distinguishes people of one name.
 _HASH_LENGTH = 8
 
 

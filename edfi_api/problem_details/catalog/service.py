@@ -1,4 +1,4 @@
-"""What is no mistake of the client: 500 and 503."""
+"""Failures that the client did not cause: 500 and 503."""
 
 from django.db import InterfaceError, InternalError, OperationalError
 

@@ -99,7 +99,7 @@ class ClaimSetAdmin(TenantOwnedAdmin, OneByOneAdmin):
 
     @transaction.atomic
     def copy_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Ask for the name of the copy on GET; make it on POST."""
+        """The form for the name of the copy on GET; makes it on POST."""
         if not self.has_make_permission(request):
             raise PermissionDenied
         if request.method == "POST":
@@ -116,7 +116,7 @@ class ClaimSetAdmin(TenantOwnedAdmin, OneByOneAdmin):
 
     @transaction.atomic
     def import_view(self, request: HttpRequest) -> HttpResponse:
-        """Ask for a file on GET; store its claim set on POST."""
+        """The form for a file on GET; stores its claim set on POST."""
         if not self.has_make_permission(request):
             raise PermissionDenied
         if request.method == "POST":

@@ -1,4 +1,4 @@
-"""Clients of other identity providers, and tokens that are refused although their signature is good."""
+"""Clients of other identity providers, and tokens that are refused although their signature is valid."""
 
 from django.core.exceptions import ValidationError
 from django.db import models

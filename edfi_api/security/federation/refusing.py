@@ -1,4 +1,4 @@
-"""Tokens that are refused although their signature is good, because they were issued before a time."""
+"""Tokens that are refused although their signature is valid, because they were issued before a time."""
 
 from datetime import datetime
 
