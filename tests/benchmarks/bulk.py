@@ -21,14 +21,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from tests.benchmarks import command_line, load
 from tests.benchmarks.costs import seconds, with_costs
 from tests.benchmarks.verification import verify
-from tests.benchmarks.workloads import SCHOOLS, Workloads
+from tests.benchmarks.workloads import Body, Workloads, association, student
 from tests.server_processes import Server, meadowlark
 
 _TOP = Path(__file__).parents[2]
@@ -37,7 +36,6 @@ _NEW_PER_SECOND = 10_000
 _SEEDED = 300
 _BETWEEN_LOOKS = 0.2
 _MANAGE = [sys.executable, "manage.py"]
-_DESCRIPTORS = "uri://ed-fi.org"
 
 
 @dataclass(frozen=True)
@@ -151,32 +149,22 @@ def _family(pid: int) -> list[psutil.Process]:
     return [owner, *owner.children(recursive=True)]
 
 
-def _write(path: Path, bodies: Iterable[dict[str, Any]]) -> None:
+def _write(path: Path, bodies: Iterable[Body]) -> None:
     with path.open("w", encoding="utf-8") as file:
         for body in bodies:
             file.write(json.dumps(body) + "\n")
 
 
-def _student(number: int) -> dict[str, Any]:
-    return {
-        "studentUniqueId": f"bulk{number:08d}",
-        "birthDate": "2010-01-13",
-        "birthSexDescriptor": f"{_DESCRIPTORS}/SexDescriptor#Female",
-        "firstName": "Mae",
-        "middleName": "Elena",
-        "lastSurname": f"Ortiz{number % 997}",
-    }
+def _student(number: int) -> Body:
+    return student(number) | _unique_id(number)
 
 
-def _association(number: int) -> dict[str, Any]:
-    return {
-        "studentReference": {"studentUniqueId": f"bulk{number:08d}"},
-        "schoolReference": {"schoolId": SCHOOLS[number % len(SCHOOLS)]},
-        "entryDate": "2025-08-20",
-        "entryGradeLevelDescriptor": f"{_DESCRIPTORS}/GradeLevelDescriptor#Ninth grade",
-        "entryTypeDescriptor": f"{_DESCRIPTORS}/EntryTypeDescriptor#Other",
-        "primarySchool": True,
-    }
+def _association(number: int) -> Body:
+    return association(number, studentReference=_unique_id(number))
+
+
+def _unique_id(number: int) -> Body:
+    return {"studentUniqueId": f"bulk{number:08d}"}
 
 
 def _table(rows: Sequence[Row]) -> str:

@@ -25,7 +25,7 @@ class Workloads:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._students = count(1)
-        self._new_associations = (_association(n, entryDate=date) for date in _dates() for n in self.seeded)
+        self._new_associations = (association(n, entryDate=date) for date in _dates() for n in self.seeded)
         self._changes = (
             (id_, _changing(n, exitWithdrawDate=date))
             for date in _dates()
@@ -38,9 +38,9 @@ class Workloads:
         for school in SCHOOLS:
             self._written(connection, "schools", _school(school))
         self.seeded = [next(self._students) for _ in range(documents)]
-        self._student_ids = [self._written(connection, "students", _student(n)) for n in self.seeded]
+        self._student_ids = [self._written(connection, "students", student(n)) for n in self.seeded]
         self._association_ids = [
-            self._written(connection, "studentSchoolAssociations", _association(n)) for n in self.seeded
+            self._written(connection, "studentSchoolAssociations", association(n)) for n in self.seeded
         ]
         self._changing_ids = [self._written(connection, "studentSchoolAssociations", _changing(n)) for n in self.seeded]
 
@@ -59,7 +59,7 @@ class Workloads:
         return others
 
     def new_students(self, documents: int) -> list[bytes]:
-        return [self._request("POST", "/students", _student(next(self._students))) for _ in range(documents)]
+        return [self._request("POST", "/students", student(next(self._students))) for _ in range(documents)]
 
     def new_associations(self, documents: int) -> list[bytes]:
         """Further associations of the seeded students, each with a new date: the key is student, school and date."""
@@ -68,7 +68,7 @@ class Workloads:
 
     def invalid_students(self, documents: int) -> list[bytes]:
         """Students who do not exist, with a date of birth that is none."""
-        bodies = (_student(next(self._students)) | {"birthDate": "2010-02-30"} for _ in range(documents))
+        bodies = (student(next(self._students)) | {"birthDate": "2010-02-30"} for _ in range(documents))
         return [self._request("POST", "/students", body) for body in bodies]
 
     def associations_without_school(self, documents: int) -> list[bytes]:
@@ -83,24 +83,24 @@ class Workloads:
 
     def stored_association_bodies(self) -> list[Body]:
         """Those that stay as they are."""
-        return [_association(n) for n in self.seeded]
+        return [association(n) for n in self.seeded]
 
     def families(self) -> Iterator[list[tuple[str, Body]]]:
         """Without end: new documents of five resources, by endpoint, each behind what it refers to."""
         for n in self._students:
             contact = {"contactUniqueId": _unique_id(n), "firstName": "Ida", "lastSurname": "Ortiz"}
-            student = {"studentReference": {"studentUniqueId": _unique_id(n)}}
+            about = {"studentReference": {"studentUniqueId": _unique_id(n)}}
             organization = {"educationOrganizationReference": {"educationOrganizationId": SCHOOLS[n % len(SCHOOLS)]}}
             yield [
-                ("students", _student(n)),
-                ("studentSchoolAssociations", _association(n)),
-                ("studentEducationOrganizationAssociations", student | organization),
+                ("students", student(n)),
+                ("studentSchoolAssociations", association(n)),
+                ("studentEducationOrganizationAssociations", about | organization),
                 ("contacts", contact),
-                ("studentContactAssociations", student | {"contactReference": {"contactUniqueId": _unique_id(n)}}),
+                ("studentContactAssociations", about | {"contactReference": {"contactUniqueId": _unique_id(n)}}),
             ]
 
     def same_associations(self) -> list[bytes]:
-        return [self._request("POST", "/studentSchoolAssociations", _association(n)) for n in self.seeded]
+        return [self._request("POST", "/studentSchoolAssociations", association(n)) for n in self.seeded]
 
     def changed_associations(self, documents: int) -> list[bytes]:
         """Each with a new exit date, so that none equals the stored document."""
@@ -164,7 +164,8 @@ def _school(number: int) -> Body:
     }
 
 
-def _student(number: int) -> Body:
+def student(number: int) -> Body:
+    """A student of the usual size."""
     return {
         "studentUniqueId": _unique_id(number),
         "birthDate": "2010-01-13",
@@ -175,7 +176,8 @@ def _student(number: int) -> Body:
     }
 
 
-def _association(number: int, **changes: Any) -> Body:
+def association(number: int, **changes: Any) -> Body:
+    """The enrollment of that student at one of the schools."""
     return {
         "studentReference": {"studentUniqueId": _unique_id(number)},
         "schoolReference": {"schoolId": SCHOOLS[number % len(SCHOOLS)]},
@@ -208,7 +210,7 @@ def _address(place: int) -> Body:
 
 
 def _changing(number: int, **changes: Any) -> Body:
-    return _association(number, entryDate="2025-08-21", **changes)
+    return association(number, entryDate="2025-08-21", **changes)
 
 
 def _unique_id(number: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.http import HttpResponse
 
+from tests.security.strategies.denials import DENIED, problem
 from tests.security.strategies.scenario import Scenario
 
 RELATIONS: dict[str, dict[str, Any]] = {
@@ -37,7 +38,6 @@ AssessmentVendor another district      .s..     .p..    ----                    
 OwnershipBased  the school itself      oooo     oooo    oooo                     oooo
 """
 NOT_GRANTED = "Access to the resource could not be authorized."
-DENIED = "Access to the requested data could not be authorized."
 HINT = f"{DENIED} Hint: You may need to create a corresponding 'StudentSchoolAssociation' item."
 UNRELATED = "No relationships have been established between the caller's education organization id {claims} and "
 # Type, detail and errors.
@@ -135,14 +135,6 @@ def assert_lists(answer: HttpResponse, codes: str, id_: str) -> None:
             assert answer.status_code == 403
         case _:
             assert (answer.json(), answer["Total-Count"]) == ([], "0")
-
-
-def problem(answer: HttpResponse) -> dict[str, Any]:
-    assert answer.status_code == 403, answer.content
-    body = answer.json()
-    assert body.pop("correlationId")
-    assert (body.pop("title"), body.pop("status"), body.pop("validationErrors")) == ("Authorization Denied", 403, {})
-    return body
 
 
 def denial(code: str, claim_set: str, name: str, action: str, near: dict[str, Any]) -> dict[str, Any]:

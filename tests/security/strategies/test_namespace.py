@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.security.strategies.denials import DENIED, problem
 from tests.security.strategies.scenario import EO
-from tests.security.strategies.test_relationships import DENIED, problem
 
 TYPE = "urn:ed-fi:api:security:authorization:namespace"
 NO_PREFIXES = {

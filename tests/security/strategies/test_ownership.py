@@ -4,7 +4,7 @@ import pytest
 
 from edfi_api.models import Document
 from tests.conftest import ApiTestClient, item_path, new_token
-from tests.security.strategies.test_relationships import DENIED, problem
+from tests.security.strategies.denials import DENIED, problem
 
 OWNERSHIP = "urn:ed-fi:api:security:authorization:ownership"
 MISMATCH = {

@@ -8,19 +8,10 @@ from edfi_api.models import Document
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from tests.conftest import item_path
+from tests.security.strategies.denials import DENIED, problem
 from tests.security.strategies.scenario import EO, EOP, NFA
 
 SSA_HINT = "You may need to create a corresponding 'StudentSchoolAssociation' item."
-DENIED = "Access to the requested data could not be authorized."
-
-
-def problem(answer):
-    """The body of a 403 without its correlation id."""
-    assert answer.status_code == 403, answer.content
-    body = answer.json()
-    assert body.pop("correlationId")
-    assert (body.pop("title"), body.pop("status"), body.pop("validationErrors")) == ("Authorization Denied", 403, {})
-    return body
 
 
 def unrelated(claims, items, hint=None):
