@@ -31,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "BATCH_BYTES": 64 * 1024 * 1024,
     # For how many seconds a batch is executed.
     "BATCH_SECONDS": 60,
-    # How many batches a process works off at once, also of one client, and how many operations a client may send in
+    # How many batches a process executes at once, also of one client, and how many operations a client may send in
     # batches per minute; 0 for no limit.
     "BATCHES_AT_ONCE": 6,
     "BATCHES_PER_CLIENT": 4,
@@ -91,7 +91,7 @@ DEFAULTS: dict[str, Any] = {
     "VALIDATION_EXTENSION": False,
     # For how many seconds a valid token is cached: revocation takes effect within this time.
     "TOKEN_CACHE_SECONDS": 10,
-    # Tokens per client and minute, and token requests per address and minute, right or wrong; 0 for no limit.
+    # Tokens per client and minute, and token requests per address and minute, successful or not; 0 for no limit.
     "TOKENS_PER_MINUTE": 60,
     "TOKEN_REQUESTS_PER_MINUTE": 600,
     # The path of a JSON file with the identity providers whose tokens are accepted; empty for none.

@@ -45,7 +45,7 @@ class BatchTooLarge(Exception):
 
 
 class TooManyBatches(Exception):
-    """This process works off as many batches as it may."""
+    """This process executes as many batches as it may."""
 
 
 class BatchTimeout(Exception):
