@@ -31,6 +31,7 @@ from tests.benchmarks.costs import with_costs
 from tests.benchmarks.registered_stores import DISTRICT, RegisteredStores, StoreServer
 from tests.benchmarks.verification import verify
 from tests.homes import make_prepared_home
+from tests.robustness.other_server import postmaster
 from tests.robustness.pgbouncer import running_pooler
 from tests.robustness.real_server import RealServer
 
@@ -98,11 +99,10 @@ def _requests(server: RealServer, student: str, stores: range) -> list[bytes]:
 def _measure(name: str, server: RealServer, requests: list[bytes], seconds: float) -> None:
     _wait_until_noticed()
     load.measure(server.port, requests, CONNECTIONS, 1)
-    postmaster = psutil.Process(int((server.data / "postmaster.pid").read_text().split()[0]))
     measured = with_costs(
         lambda: load.measure(server.port, requests, CONNECTIONS, seconds),
         psutil.Process(server.gunicorn.pid),
-        postmaster,
+        psutil.Process(postmaster(server.data)),
     )
     if measured.errors:
         raise RuntimeError(f"{name}: {measured.errors} of {measured.requests} requests failed")

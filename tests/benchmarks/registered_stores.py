@@ -1,9 +1,7 @@
 """Many registered data stores that share a few databases, for benchmarks."""
 
 import os
-import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +11,8 @@ from django.conf import settings
 from django.test import override_settings
 
 from edfi_api.data_stores.encryption import encrypt
-from meadowlark.embedded_postgres import EmbeddedPostgres
 from meadowlark.postgres_programs import binaries
+from tests.robustness.other_server import OtherServer, copy_database
 from tests.robustness.real_server import RealServer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "meadowlark.settings")
@@ -50,28 +48,6 @@ class StoreServer(RealServer):
         return self._control.credentials
 
 
-class OtherServer:
-    """A PostgreSQL server that can be killed."""
-
-    def __init__(self, home: Path) -> None:
-        self._home = home
-        self.start()
-
-    def start(self) -> None:
-        self.postgres = EmbeddedPostgres(self._home)
-        self.postgres.__enter__()
-
-    def stop(self) -> None:
-        self.postgres.__exit__(None, None, None)
-
-    def restart(self, seconds: float) -> None:
-        """Kills it, and starts it after so many seconds. In the main thread: it ends with the one that started it."""
-        os.kill(int((self._home / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
-        self.stop()
-        time.sleep(seconds)
-        self.start()
-
-
 class RegisteredStores:
     """`districtId` 1, 2, 3, ... in copies of the control database."""
 
@@ -79,7 +55,7 @@ class RegisteredStores:
         self._control = control
         self._names = [f"store_{number}" for number in range(databases)]
         for name in self._names:
-            self._copy(control.database_url, name)
+            copy_database(control.database_url, name)
 
     def register(self, first: int, last: int) -> None:
         with psycopg.connect(self._control.database_url) as control, control.cursor() as cursor:
@@ -124,11 +100,6 @@ class RegisteredStores:
             yield other
         finally:
             other.stop()
-
-    def _copy(self, url: str, name: str) -> None:
-        with psycopg.connect(url.replace("/meadowlark?", "/postgres?"), autocommit=True) as server:
-            server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'meadowlark'")
-            server.execute(f"CREATE DATABASE {name} TEMPLATE meadowlark")
 
     def _strings(self, url: str) -> list[str]:
         return [_encrypted(url.replace("/meadowlark?", f"/{name}?")) for name in self._names]

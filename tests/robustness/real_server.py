@@ -18,6 +18,7 @@ import psycopg
 from meadowlark.embedded_postgres import EmbeddedPostgres
 from tests.homes import client_of_home
 from tests.ports import free_port, is_answering
+from tests.robustness.other_server import postmaster
 from tests.robustness.waiting import wait_until
 
 TOP = Path(__file__).parents[2]
@@ -70,8 +71,7 @@ class RealServer:
 
     def kill_database(self, number: signal.Signals) -> None:
         """SIGQUIT is PostgreSQL's immediate shutdown; SIGKILL is a crash."""
-        pid = int((self.data / "postmaster.pid").read_text().split()[0])
-        psutil.Process(pid).send_signal(number)
+        psutil.Process(postmaster(self.data)).send_signal(number)
         self.end_database()
 
     @property

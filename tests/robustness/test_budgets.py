@@ -16,6 +16,7 @@ from edfi_api.documents.limits import MOST_REFERENCES, MOST_VALUES
 from edfi_api.model.surface.resource import JsonPath, Resource
 from tests.robustness.floods import filled, heaviest_array, separators
 from tests.robustness.memory import needs_peaks, peak, reset_peak
+from tests.robustness.other_server import postmaster
 from tests.robustness.real_server import RealServer
 
 MOST_SECONDS = 2
@@ -42,7 +43,7 @@ class Meter:
         self._server = server
         self._compiled: set[str] = set()
         [self._worker] = server.workers()
-        self._postmaster = psutil.Process(int((server.data / "postmaster.pid").read_text().split()[0]))
+        self._postmaster = psutil.Process(postmaster(server.data))
 
     def send(self, method: str, path: str, body: bytes | None = None) -> Cost:
         """The answer, the processor time of server and database, and the growth of the worker's memory.

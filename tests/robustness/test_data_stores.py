@@ -1,7 +1,6 @@
 """Data stores behind gunicorn with several workers, on two real PostgreSQL servers."""
 
 import json
-import os
 import re
 import signal
 import tempfile
@@ -16,10 +15,10 @@ import pytest
 from django.test import override_settings
 
 from edfi_api.data_stores.encryption import encrypt
-from meadowlark.embedded_postgres import EmbeddedPostgres
 from tests.ports import is_answering
 from tests.robustness import streaming_replica
 from tests.robustness.accounts import let_in
+from tests.robustness.other_server import OtherServer, copy_database
 from tests.robustness.real_server import RealClient, RealServer
 from tests.robustness.streaming_replica import StreamingReplica
 from tests.robustness.waiting import wait_until
@@ -31,29 +30,17 @@ KEY = "a key of tests"
 STUDENT = {"studentUniqueId": "1", "firstName": "Ada", "lastSurname": "Diaz", "birthDate": "2010-01-01"}
 
 
-class Stores:
+class Stores(OtherServer):
     """A server with data stores, and the second PostgreSQL with their databases."""
 
     def __init__(self, server: RealServer, home: Path) -> None:
+        super().__init__(home)
         self.server = server
-        self.home = home
-        self.start()
-
-    def start(self) -> None:
-        self.postgres = EmbeddedPostgres(self.home)
-        self.postgres.__enter__()
-
-    def kill(self) -> None:
-        pid = int((self.home / "postgres" / "postmaster.pid").read_text().split()[0])
-        os.kill(pid, signal.SIGQUIT)
-        self.postgres.__exit__(None, None, None)
 
     def add(self, year: str, url: str) -> None:
         """A copy of the database at this URL as the data store of a year, assigned to the client of the tests."""
         name = f"store_{year}"
-        with psycopg.connect(url.replace("/meadowlark?", "/postgres?"), autocommit=True) as server:
-            server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'meadowlark'")
-            server.execute(f"CREATE DATABASE {name} TEMPLATE meadowlark")
+        copy_database(url, name)
         with override_settings(EDFI_API={"STORE_KEYS": (KEY,)}):
             connection = encrypt(url.replace("/meadowlark?", f"/{name}?"))
         with psycopg.connect(self.server.database_url, autocommit=True) as control:
