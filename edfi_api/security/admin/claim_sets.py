@@ -100,11 +100,7 @@ class ClaimSetAdmin(TenantOwnedAdmin, OneByOneAdmin):
     @transaction.atomic
     def copy_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The form for the name of the copy on GET; makes it on POST."""
-        if not self.has_make_permission(request):
-            raise PermissionDenied
-        if request.method == "POST":
-            attribute_to(admin_user(request))
-            lock_claims()
+        self._begin(request)
         original = get_object_or_404(ClaimSet, pk=pk)
         form = CopyForm(request.POST or None, initial={"tenant": original.tenant_id})
         if not form.is_valid():
@@ -117,11 +113,7 @@ class ClaimSetAdmin(TenantOwnedAdmin, OneByOneAdmin):
     @transaction.atomic
     def import_view(self, request: HttpRequest) -> HttpResponse:
         """The form for a file on GET; stores its claim set on POST."""
-        if not self.has_make_permission(request):
-            raise PermissionDenied
-        if request.method == "POST":
-            attribute_to(admin_user(request))
-            lock_claims()
+        self._begin(request)
         may_replace = request.user.has_perms(["security.change_claimset", "security.change_grant"])
         form = ImportForm(request.POST or None, request.FILES or None, may_replace=may_replace)
         if not form.is_valid():
@@ -136,6 +128,14 @@ class ClaimSetAdmin(TenantOwnedAdmin, OneByOneAdmin):
             messages.warning(request, text)
         messages.success(request, f"{claim_set} was imported.")
         return redirect("admin:security_claimset_change", claim_set.pk)
+
+    def _begin(self, request: HttpRequest) -> None:
+        """Lock the claims for a POST, which is attributed to its user. Raises PermissionDenied."""
+        if not self.has_make_permission(request):
+            raise PermissionDenied
+        if request.method == "POST":
+            attribute_to(admin_user(request))
+            lock_claims()
 
     def _form_page(self, request: HttpRequest, title: str, submit: str, form: forms.BaseForm) -> HttpResponse:
         context = self.admin_site.each_context(request) | {"title": title, "submit": submit, "form": form}
