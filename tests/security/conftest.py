@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlencode
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.http import HttpResponse
 from django.test import Client
 
@@ -19,6 +20,13 @@ def _no_remembered_tokens() -> Iterator[None]:
     client_of_token.cache_clear()
     yield
     client_of_token.cache_clear()
+
+
+@pytest.fixture
+def superuser(client: Client, db: None) -> Client:
+    """Logged in to the admin."""
+    client.force_login(get_user_model().objects.create_superuser("operator"))
+    return client
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Warnings of the command and the admin about claim sets that grant more than it looks."""
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.test import Client
 
 from edfi_api.conf import api_settings
@@ -61,14 +60,8 @@ def test_the_default_sandbox_claim_set_is_reported_like_sis_vendor() -> None:
     assert "may overwrite every document of ed-fi/contact, ed-fi/parent, ed-fi/staff, ed-fi/student, since" in line
 
 
-@pytest.fixture
-def operator(client: Client) -> Client:
-    client.force_login(get_user_model().objects.create_superuser("operator"))
-    return client
-
-
-def page_after(operator: Client, path: str, form: dict[str, object]) -> str:
-    page = operator.post(path, form, follow=True).content.decode()
+def page_after(superuser: Client, path: str, form: dict[str, object]) -> str:
+    page = superuser.post(path, form, follow=True).content.decode()
     assert "Please correct" not in page
     return page
 
@@ -81,34 +74,34 @@ def application(name: str, claim_set: str) -> dict[str, object]:
     }
 
 
-def test_the_admin_shows_remarks_for_applications_and_clients(operator: Client) -> None:
+def test_the_admin_shows_remarks_for_applications_and_clients(superuser: Client) -> None:
     vendor = Vendor.objects.create(name="Lakeside")
     no_clients = {"api_clients-TOTAL_FORMS": 0, "api_clients-INITIAL_FORMS": 0}
 
     page = page_after(
-        operator,
+        superuser,
         "/admin/security/application/add/",
         application("Roster", "EdFiSandbox") | {"vendor": vendor.pk} | no_clients,
     )
     assert f"Roster: {UNFILTERED}" in page
 
     form = {"name": "Demo", "application": Application.objects.get().pk, "is_active": "on"}
-    assert f"Roster: {UNFILTERED}" in page_after(operator, "/admin/security/apiclient/add/", form)
+    assert f"Roster: {UNFILTERED}" in page_after(superuser, "/admin/security/apiclient/add/", form)
 
 
-def test_the_admin_shows_remarks_for_applications_of_a_vendor(operator: Client) -> None:
+def test_the_admin_shows_remarks_for_applications_of_a_vendor(superuser: Client) -> None:
     inline = {f"applications-0-{name}": value for name, value in application("SIS", "SISVendor").items()}
     sizes = {"applications-TOTAL_FORMS": 1, "applications-INITIAL_FORMS": 0}
 
     page = page_after(
-        operator, "/admin/security/vendor/add/", {"name": "Lakeside", "namespace_prefixes": ""} | inline | sizes
+        superuser, "/admin/security/vendor/add/", {"name": "Lakeside", "namespace_prefixes": ""} | inline | sizes
     )
 
     assert f"SIS: {OVERWRITING}" in page
 
 
-def test_the_form_of_an_application_states_how_a_post_is_authorized(operator: Client) -> None:
-    page = operator.get("/admin/security/application/add/").content.decode()
+def test_the_form_of_an_application_states_how_a_post_is_authorized(superuser: Client) -> None:
+    page = superuser.get("/admin/security/application/add/").content.decode()
 
     assert "A POST on a document that exists is authorized as Create" in page
     assert "EdFiSandbox and FullAccess filter no documents" in page

@@ -6,7 +6,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.core.management import CommandError
 from django.test import Client
 from django.utils import timezone
@@ -91,12 +90,6 @@ def test_an_identity_that_cannot_be(accepted: IdentityProvider, issuer: str | No
     assert ApiClient.objects.count() == 1
 
 
-@pytest.fixture
-def operator(client: Client) -> Client:
-    client.force_login(get_user_model().objects.create_superuser("operator"))
-    return client
-
-
 def form(client: ApiClient, *identity: str, **more: Any) -> dict[str, Any]:
     """Of a client's page, with issuer and value of its identity."""
     values = dict(zip(("issuer", "value"), identity, strict=False))
@@ -112,44 +105,44 @@ def form(client: ApiClient, *identity: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_an_identity_is_set_changed_and_removed_in_the_admin(accepted: IdentityProvider, operator: Client) -> None:
+def test_an_identity_is_set_changed_and_removed_in_the_admin(accepted: IdentityProvider, superuser: Client) -> None:
     create_client("Lakeside SIS", "SISVendor")
     client = ApiClient.objects.get()
     page = f"{PAGES}{client.pk}/change/"
-    assert f'<option value="{accepted.issuer}">' in operator.get(page).content.decode()
+    assert f'<option value="{accepted.issuer}">' in superuser.get(page).content.decode()
 
-    assert operator.post(page, form(client, accepted.issuer, CLIENT)).status_code == 302
+    assert superuser.post(page, form(client, accepted.issuer, CLIENT)).status_code == 302
     assert status(accepted.token()) == 200
 
     client = ApiClient.objects.get()
-    assert operator.post(page, form(client, accepted.issuer, "renamed")).status_code == 302
+    assert superuser.post(page, form(client, accepted.issuer, "renamed")).status_code == 302
     assert status(accepted.token(client_id="renamed")) == 200
-    found = operator.get(PAGES, {"q": "renamed"}).content.decode()
+    found = superuser.get(PAGES, {"q": "renamed"}).content.decode()
     assert "Lakeside SIS</a></th>" in found
     assert f"renamed of {accepted.issuer}</td>" in found
 
     client = ApiClient.objects.get()
-    assert operator.post(page, form(client, accepted.issuer, "renamed", DELETE="on")).status_code == 302
+    assert superuser.post(page, form(client, accepted.issuer, "renamed", DELETE="on")).status_code == 302
     assert status(accepted.token(client_id="renamed", n=1)) == 401
 
 
-def test_the_admin_refuses_an_identity_that_another_client_has(accepted: IdentityProvider, operator: Client) -> None:
+def test_the_admin_refuses_an_identity_that_another_client_has(accepted: IdentityProvider, superuser: Client) -> None:
     run("create_api_client", "First", "--claim-set=SISVendor", "--external", accepted.issuer, CLIENT)
     create_client("Second", "SISVendor")
     second = ApiClient.objects.get(name="Second")
 
-    response = operator.post(f"{PAGES}{second.pk}/change/", form(second, accepted.issuer, CLIENT))
+    response = superuser.post(f"{PAGES}{second.pk}/change/", form(second, accepted.issuer, CLIENT))
 
     assert "External identity with this Issuer and Client already exists" in response.content.decode()
 
 
 def test_an_issuer_that_is_no_longer_accepted_is_still_shown(
-    accepted: IdentityProvider, operator: Client, settings: Settings
+    accepted: IdentityProvider, superuser: Client, settings: Settings
 ) -> None:
     run("create_api_client", "First", "--claim-set=SISVendor", "--external", accepted.issuer, CLIENT)
     settings.EDFI_API = {**settings.EDFI_API, "OIDC_ISSUERS": ""}
 
-    page = operator.get(f"{PAGES}{ApiClient.objects.get().pk}/change/").content.decode()
+    page = superuser.get(f"{PAGES}{ApiClient.objects.get().pk}/change/").content.decode()
 
     assert f"{accepted.issuer} (not in the settings)" in page
     assert status(accepted.token()) == 401
