@@ -397,4 +397,17 @@ def test_discovery_and_specifications_name_the_batch(db, client):
         "endpointUri": "http://testserver/metadata/specifications/batch-spec.json",
         "prefix": "Other",
     } in listed
-    assert list(client.get("/metadata/specifications/batch-spec.json").json()["paths"]) == ["/batch"]
+    paths = client.get("/metadata/specifications/batch-spec.json").json()["paths"]
+    assert list(paths) == ["/batch"]
+    assert sorted(paths["/batch"]["post"]["responses"]) == [
+        "200",
+        "400",
+        "401",
+        "403",
+        "404",
+        "413",
+        "415",
+        "429",
+        "500",
+        "503",
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.api.metadata.components import Schema, schema_reference
 from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information, servers
-from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
+from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, by_status, shared_responses
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 
@@ -62,7 +62,6 @@ def batch_openapi(surface: Surface, root: str) -> OpenApi:
 def _operation() -> dict[str, Any]:
     operations = {"type": "array", "items": schema_reference(_OPERATION), "maxItems": api_settings.BATCH_OPERATIONS}
     results = {"type": "array", "items": {"oneOf": [schema_reference(_RESULT), schema_reference(_SUMMARY)]}}
-    refusals = {401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 500: "Error"}
     return {
         "tags": ["batch"],
         "summary": "Carries out many writes.",
@@ -83,7 +82,7 @@ def _operation() -> dict[str, Any]:
                 "description": "The batch cannot be read, or an operation of an atomic batch failed.",
                 "content": {"application/problem+json": {"schema": schema_reference(_FAILURE)}},
             },
-            **{str(status): response_reference(name) for status, name in refusals.items()},
+            **by_status(403, 404, 413, 415, 429),
         },
     }
 

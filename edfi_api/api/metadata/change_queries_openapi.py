@@ -5,7 +5,7 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.api.metadata.components import Schema, schema_reference
 from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information, servers
-from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
+from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, by_status, shared_responses
 from edfi_api.model.surface.resource import Surface
 
 _VERSIONS = "availableChangeVersions"
@@ -46,7 +46,6 @@ def change_queries_openapi(surface: Surface, root: str) -> OpenApi:
 
 
 def _operation() -> dict[str, Any]:
-    refusals = {401: "Unauthorized", 500: "Error", 503: "ServiceUnavailable"}
     return {
         "tags": [_VERSIONS],
         "summary": "Returns the oldest and the newest change version.",
@@ -56,6 +55,6 @@ def _operation() -> dict[str, Any]:
                 "description": "The change versions.",
                 "content": {"application/json": {"schema": schema_reference(_VERSIONS)}},
             },
-            **{str(status): response_reference(name) for status, name in refusals.items()},
+            **by_status(),
         },
     }

@@ -6,7 +6,7 @@ from edfi_api import addresses
 from edfi_api.api.metadata.components import Schema, schema_reference
 from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information, servers
 from edfi_api.api.metadata.relations_openapi import path_parameters
-from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
+from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, by_status, shared_responses
 from edfi_api.model.surface.resource import Surface
 
 _VERSION, _CHANGE = "documentVersion", "documentChange"
@@ -66,7 +66,6 @@ def history_openapi(surface: Surface, root: str) -> OpenApi:
 
 
 def _operation() -> dict[str, Any]:
-    refusals = {400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 500: "Error"}
     return {
         "tags": ["history"],
         "summary": "Lists the versions of a document.",
@@ -84,7 +83,7 @@ def _operation() -> dict[str, Any]:
                 },
                 "content": {"application/json": {"schema": {"type": "array", "items": schema_reference(_VERSION)}}},
             },
-            **{str(status): response_reference(name) for status, name in refusals.items()},
+            **by_status(400, 403, 404),
         },
     }
 

@@ -26,8 +26,8 @@ PathItem = dict[str, Any]
 # In the example of a PUT, for the one of the URL.
 _ANY_ID = "00000000-0000-0000-0000-000000000000"
 _CONDITIONS = ("IfMatch", "IfNoneMatch", "Prefer")
-_READING = (400, 401, 403, 404, 500, 503)
-_WRITING = (400, 401, 403, 409, 412, 413, 415, 500, 503)
+_READING = (400, 403, 404)
+_WRITING = (400, 403, 409, 412, 413, 415)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class _Operations:
             f"get{self._project}{self._several}",
             f"Finds {self._resource.endpoint} by example.",
             parameters=self._find_parameters(PAGING),
-            responses={"200": responses.collection(self._contents.read), **_refusals(_READING)},
+            responses={"200": responses.collection(self._contents.read), **responses.by_status(*_READING)},
         )
 
     def find_plainly(self) -> Operation:
@@ -94,7 +94,7 @@ class _Operations:
 
     def retrieve_plainly(self) -> Operation:
         """Without preconditions."""
-        responses_ = {"200": responses.item(self._contents.read), **_refusals(_READING)}
+        responses_ = {"200": responses.item(self._contents.read), **responses.by_status(*_READING)}
         return self.retrieve() | {"parameters": [parameter_reference("id")], "responses": responses_}
 
     def partitions(self) -> Operation:
@@ -102,7 +102,7 @@ class _Operations:
             f"get{self._project}{self._several}Partitions",
             f"Divides {self._resource.endpoint} found by example into parts that can be read side by side.",
             parameters=self._find_parameters(PARTITIONING),
-            responses={"200": responses.partitions(), **_refusals(_READING)},
+            responses={"200": responses.partitions(), **responses.by_status(*_READING)},
         )
 
     def deletes(self) -> Operation:
@@ -110,7 +110,7 @@ class _Operations:
             f"deletes{self._project}{self._several}",
             f"Lists deleted {self._resource.endpoint}.",
             parameters=[*map(parameter_reference, CHANGES)],
-            responses={"200": responses.changes(self._tracked.delete), **_refusals(_READING)},
+            responses={"200": responses.changes(self._tracked.delete), **responses.by_status(*_READING)},
         )
 
     def key_changes(self) -> Operation:
@@ -118,7 +118,7 @@ class _Operations:
             f"keyChanges{self._project}{self._several}",
             f"Lists {self._resource.endpoint} whose identity has changed.",
             parameters=[*map(parameter_reference, CHANGES)],
-            responses={"200": responses.changes(self._tracked.key_change), **_refusals(_READING)},
+            responses={"200": responses.changes(self._tracked.key_change), **responses.by_status(*_READING)},
         )
 
     def create(self) -> Operation:
@@ -130,7 +130,7 @@ class _Operations:
             responses={
                 "200": responses.response_reference("Replaced"),
                 "201": responses.response_reference("Created"),
-                **_refusals(_WRITING),
+                **responses.by_status(*_WRITING),
             },
         )
 
@@ -139,7 +139,7 @@ class _Operations:
             f"get{self._project}{self._several}ById",
             "Reads one item.",
             parameters=[parameter_reference("id"), parameter_reference("IfNoneMatch")],
-            responses={"200": responses.item(self._contents.read), **_refusals((304, *_READING))},
+            responses={"200": responses.item(self._contents.read), **responses.by_status(304, *_READING)},
         )
 
     def update(self) -> Operation:
@@ -149,7 +149,7 @@ class _Operations:
             "Replaces an item; the body has its id.",
             parameters=[*map(parameter_reference, ("id", *_CONDITIONS))],
             requestBody=self._body({"id": _ANY_ID, **self._contents.example}),
-            responses={"204": responses.response_reference("Updated"), **_refusals((404, *_WRITING))},
+            responses={"204": responses.response_reference("Updated"), **responses.by_status(404, *_WRITING)},
             **may_change_identity,
         )
 
@@ -158,7 +158,7 @@ class _Operations:
             f"delete{self._project}{self._several}ById",
             "Deletes an item that nothing refers to.",
             parameters=[parameter_reference("id"), parameter_reference("IfMatch")],
-            responses={"204": responses.response_reference("Deleted"), **_refusals((409, 412, *_READING))},
+            responses={"204": responses.response_reference("Deleted"), **responses.by_status(409, 412, *_READING)},
         )
 
     def _find_parameters(self, shared: tuple[str, ...]) -> list[Parameter]:
@@ -177,10 +177,6 @@ class _Operations:
         written = self._contents.write
         content = {written.media_type: {"schema": schema_reference(written.component), "example": example}}
         return {"required": True, "x-bodyName": self._one, "content": content}
-
-
-def _refusals(statuses: tuple[int, ...]) -> dict[str, Any]:
-    return {str(status): responses.response_reference(responses.NAMES[status]) for status in sorted(statuses)}
 
 
 def _pascal_case(project: str) -> str:

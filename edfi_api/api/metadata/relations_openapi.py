@@ -9,7 +9,7 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.api.metadata.components import Schema, schema_reference
 from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information, servers
-from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
+from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, by_status, shared_responses
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 
@@ -54,7 +54,6 @@ def relations_openapi(surface: Surface, root: str) -> OpenApi:
 
 
 def _operation() -> dict[str, Any]:
-    refusals = {400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 500: "Error"}
     return {
         "tags": ["relations"],
         "summary": "Lists the documents around a document.",
@@ -74,7 +73,7 @@ def _operation() -> dict[str, Any]:
                     "application/json": {"schema": {"type": "array", "items": schema_reference(_RELATED)}},
                 },
             },
-            **{str(status): response_reference(name) for status, name in refusals.items()},
+            **by_status(400, 403, 404),
         },
     }
 

@@ -10,7 +10,7 @@ Response = dict[str, Any]
 PROBLEM = "problemDetails"
 PARTITIONS = "partitions"
 # Status → shared response; 200 of a GET is described by the operation itself.
-NAMES = {
+_NAMES = {
     201: "Created",
     204: "Updated",
     304: "NotModified",
@@ -22,9 +22,12 @@ NAMES = {
     412: "PreconditionFailed",
     413: "ContentTooLarge",
     415: "UnsupportedMediaType",
+    429: "TooManyRequests",
     500: "Error",
     503: "ServiceUnavailable",
 }
+# Of every operation.
+_ALWAYS = (401, 500, 503)
 
 PROBLEM_SCHEMA: Schema = {
     "type": "object",
@@ -107,6 +110,11 @@ def response_reference(name: str) -> Response:
     return {"$ref": f"#/components/responses/{name}"}
 
 
+def by_status(*statuses: int) -> dict[str, Response]:
+    """References to the shared responses with these statuses, and to those of every operation."""
+    return {str(status): response_reference(_NAMES[status]) for status in sorted({*statuses, *_ALWAYS})}
+
+
 def shared_responses() -> dict[str, Response]:
     """The responses that operations of all resources share."""
     return {
@@ -126,6 +134,10 @@ def shared_responses() -> dict[str, Response]:
         "PreconditionFailed": _problem("The item has changed since the client read it."),
         "ContentTooLarge": _problem("The body has more bytes than the server reads."),
         "UnsupportedMediaType": _problem("By its Content-Type, the body is not JSON."),
+        "TooManyRequests": {
+            **_problem("The client sends more than the server accepts."),
+            "headers": {"Retry-After": {"description": "In how many seconds.", "schema": {"type": "integer"}}},
+        },
         "Error": _problem("The server failed; the correlation id helps its operator to find out why."),
         "ServiceUnavailable": _problem("The server cannot answer at present; the request can be repeated."),
     }

@@ -5,7 +5,7 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.api.metadata.components import Schema, schema_reference
 from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information, servers
-from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
+from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, by_status, shared_responses
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 
@@ -124,7 +124,6 @@ def _array(name: str) -> Schema:
 def _get(
     operation: str, summary: str, schema: Schema, parameters: list[dict[str, Any]], *, is_item: bool = False
 ) -> dict[str, Any]:
-    refusals = {400: "BadRequest", 401: "Unauthorized", 500: "Error"} | ({404: "NotFound"} if is_item else {})
     return {
         "tags": ["submissions"],
         "summary": summary,
@@ -132,13 +131,12 @@ def _get(
         "parameters": parameters,
         "responses": {
             "200": {"description": "What was requested.", "content": {"application/json": {"schema": schema}}},
-            **{str(status): response_reference(name) for status, name in refusals.items()},
+            **(by_status(400, 404) if is_item else by_status(400)),
         },
     }
 
 
 def _delete(parameters: list[dict[str, Any]]) -> dict[str, Any]:
-    refusals = {401: "Unauthorized", 404: "NotFound", 500: "Error"}
     return {
         "tags": ["submissions"],
         "summary": "Dismisses a refusal.",
@@ -147,7 +145,7 @@ def _delete(parameters: list[dict[str, Any]]) -> dict[str, Any]:
         "parameters": parameters,
         "responses": {
             "204": {"description": "It is dismissed."},
-            **{str(status): response_reference(name) for status, name in refusals.items()},
+            **by_status(404),
         },
     }
 

@@ -5,7 +5,7 @@ from typing import Any
 from edfi_api import addresses
 from edfi_api.api.metadata.components import Schema, schema_reference
 from edfi_api.api.metadata.openapi import SECURITY_SCHEME, VERSION, OpenApi, client_credentials, information, servers
-from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, response_reference, shared_responses
+from edfi_api.api.metadata.responses import PROBLEM, PROBLEM_SCHEMA, by_status, shared_responses
 from edfi_api.conf import api_settings
 from edfi_api.model.surface.resource import Surface
 
@@ -77,15 +77,10 @@ def _requested_run() -> dict[str, Any]:
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
         "responses": {
             "202": {"description": "The run was requested.", "headers": {"Location": location}},
-            **_refusals(),
+            **by_status(400, 403, 404),
             "429": {"description": "The client has requested a run within the last hour."},
         },
     }
-
-
-def _refusals() -> dict[str, Any]:
-    refusals = {400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 500: "Error"}
-    return {str(status): response_reference(refusal) for status, refusal in refusals.items()}
 
 
 def _operation(name: str, schema: Schema) -> dict[str, Any]:
@@ -95,7 +90,7 @@ def _operation(name: str, schema: Schema) -> dict[str, Any]:
         "operationId": f"get{name}",
         "responses": {
             "200": {"description": "What was requested.", "content": {"application/json": {"schema": schema}}},
-            **_refusals(),
+            **by_status(400, 403, 404),
         },
     }
 
