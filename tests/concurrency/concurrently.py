@@ -4,16 +4,17 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Barrier
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psycopg
-from django.db import connections
+from django.db import connections, transaction
 
 from tests.databases import connection
 
 Result = TypeVar("Result")
 
 _LONGEST_WAIT_SECONDS = 30
+_IS_WAITED_FOR = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"
 
 
 def at_once(*actions: Callable[[], Result], seconds: float = _LONGEST_WAIT_SECONDS) -> list[Result]:
@@ -45,6 +46,17 @@ def _then_disconnect(action: Callable[..., Result], *arguments: object) -> Resul
         connections.close_all()
 
 
+def answer_after(first: Callable[[], Any], second: Callable[[], Any], *, is_committed: bool) -> Any:
+    """The answer to a second request, which waits for the first until that is committed, or else rolled back."""
+    with transaction.atomic():
+        held = first()
+        assert held.status_code < 300, held.content
+        waiting = in_background(second)
+        wait_until_one_waits_for_us(waiting)
+        transaction.set_rollback(not is_committed)
+    return waiting.result(timeout=20)
+
+
 def wait_until_one_waits_for_us(running: Future[object]) -> None:
     """Returns when the action waits for a lock held by this thread's transaction; fails if it ends without waiting."""
     ours = connection.connection.info.backend_pid
@@ -52,6 +64,3 @@ def wait_until_one_waits_for_us(running: Future[object]) -> None:
         while not observer.execute(_IS_WAITED_FOR, [ours]).fetchone()[0]:
             assert not running.done(), f"did not wait: {running.result()}"
             time.sleep(0.002)
-
-
-_IS_WAITED_FOR = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"

@@ -1,18 +1,11 @@
 """The cascade of a session's new name to its sections, concurrent with writes of a section."""
 
-from contextlib import suppress
-
 import pytest
-from django.db import transaction
 
 from edfi_api.models import Document
-from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
+from tests.concurrency.concurrently import answer_after, at_once
 from tests.concurrency.integrity import assert_integrity
 from tests.conftest import item_path
-
-
-class RolledBack(Exception):
-    """Rolls a transaction back."""
 
 
 @pytest.fixture
@@ -56,14 +49,8 @@ PAIRS = [
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]}, {pair[1]}")
 def test_the_second_request_waits_for_the_first_and_depends_on_its_outcome(term, surface, pair, is_committed):
     first, second, if_committed, if_rolled_back = pair
-    with suppress(RolledBack), transaction.atomic():
-        assert getattr(term, first)().status_code < 300
-        waiting = in_background(getattr(term, second))
-        wait_until_one_waits_for_us(waiting)
-        if not is_committed:
-            raise RolledBack
 
-    answer = waiting.result(timeout=20)
+    answer = answer_after(getattr(term, first), getattr(term, second), is_committed=is_committed)
 
     assert answer.status_code == (if_committed if is_committed else if_rolled_back), answer.content
     assert_integrity(surface)

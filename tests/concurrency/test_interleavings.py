@@ -1,13 +1,11 @@
 """Two requests on the same documents, the first blocked before its end: every pair, with commit and rollback."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import pytest
-from django.db import transaction
 
-from tests.concurrency.concurrently import in_background, wait_until_one_waits_for_us
+from tests.concurrency.concurrently import answer_after
 from tests.concurrency.conftest import SmallSchool
 from tests.concurrency.integrity import assert_integrity
 
@@ -73,10 +71,6 @@ class Requests:
 
     def post_agency(self):
         return self.school.api.post("/localEducationAgencies", self.one_id_two_organizations[1])
-
-
-class _RolledBack(Exception):
-    """Rolls a transaction back."""
 
 
 class Pair(NamedTuple):
@@ -154,15 +148,9 @@ def requests(small_school, path_of, documents, resource_named):
 @pytest.mark.parametrize("is_committed", [True, False], ids=["committed", "taken back"])
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.first}, {pair.second}")
 def test_the_second_request_waits_for_the_first_and_depends_on_its_outcome(requests, surface, pair, is_committed):
-    with suppress(_RolledBack), transaction.atomic():
-        held = getattr(requests, pair.first)()
-        assert held.status_code < 300, held.content
-        waiting = in_background(getattr(requests, pair.second))
-        wait_until_one_waits_for_us(waiting)
-        if not is_committed:
-            raise _RolledBack
+    first, second = getattr(requests, pair.first), getattr(requests, pair.second)
 
-    answer = waiting.result(timeout=20)
+    answer = answer_after(first, second, is_committed=is_committed)
 
     assert answer.status_code == (pair.if_committed if is_committed else pair.if_rolled_back), answer.content
     assert_integrity(surface)

@@ -112,11 +112,16 @@ def store_databases(second_server: Databases, monkeypatch: pytest.MonkeyPatch) -
     # Test cases refuse databases that were added after they had begun.
     monkeypatch.setattr(BaseDatabaseWrapper, "ensure_connection", second_server.ensure_connection)
     yield second_server
+    forget_stores()
+    second_server.drop_all()
+
+
+def forget_stores() -> None:
+    """Removes the databases of data stores from Django's connections."""
     for alias in [alias for alias in connections if alias.startswith("store_")]:
         connections[alias].close()
         del connections[alias]
         databases.remove(alias)
-    second_server.drop_all()
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from edfi_api.data_stores import databases
 from edfi_api.data_stores.breaker import Breaker
 from edfi_api.management_api.scopes import Scope
 from edfi_api.storage.data_store import data_store
+from tests.data_stores.conftest import forget_stores
 from tests.management_api.conftest import Managing, created_id, token_of
 from tests.ports import free_port
 
@@ -26,10 +26,7 @@ def other_databases(db: None, _connect: Any, monkeypatch: pytest.MonkeyPatch) ->
     """Test cases refuse databases that were added after they had begun."""
     monkeypatch.setattr(BaseDatabaseWrapper, "ensure_connection", _connect)
     yield
-    for alias in [alias for alias in connections if alias.startswith("store_")]:
-        connections[alias].close()
-        del connections[alias]
-        databases.remove(alias)
+    forget_stores()
 
 
 def status_of(management: Managing, connection_string: str | None) -> dict[str, Any]:
