@@ -13,6 +13,7 @@ from edfi_api.models import Document, ResourceType
 from edfi_api.operation.administration import overview, read_only, related_links
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
+from tests.admin_users import client_of
 from tests.databases import connection
 
 LIST = "/admin/edfi_api/document/"
@@ -63,13 +64,6 @@ def staff_client(*permissions: str) -> Client:
     user = User.objects.create(username="staff", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
     return client_of(user)
-
-
-def client_of(user: User) -> Client:
-    """Logged in without a password, since hashing one is slow."""
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def test_a_document_is_found_by_its_natural_key(admin_client, association):

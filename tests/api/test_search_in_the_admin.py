@@ -10,7 +10,8 @@ from django.utils import timezone
 from edfi_api.models import Document, ResourceType
 from edfi_api.operation.administration.document_filters import first_version_since
 from edfi_api.operation.administration.name_search import name_members
-from tests.api.test_admin import LIST, client_of
+from tests.admin_users import client_of
+from tests.api.test_admin import LIST
 from tests.databases import DOCUMENTS, connection
 from tests.factories import STUDENT
 from tests.refusals.conftest import client_id

@@ -5,7 +5,7 @@ from django.contrib.auth.models import Permission, User
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.models import Document
-from tests.api.test_admin import client_of
+from tests.admin_users import client_of
 from tests.conftest import item_path
 from tests.databases import connection
 from tests.factories import STUDENT

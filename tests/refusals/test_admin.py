@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.refusals.models import Refusal
-from tests.api.test_admin import client_of
+from tests.admin_users import client_of
 from tests.factories import STUDENT
 from tests.refusals.conftest import client_id
 from tests.refusals.test_recording import PERIOD

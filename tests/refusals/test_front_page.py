@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from edfi_api.changes.change_queries.models import ChangeConsumer, PurgeRun
 from edfi_api.changes.change_stream.models import DeadLetter
-from tests.api.test_admin import client_of
+from tests.admin_users import client_of
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import STUDENT
 from tests.refusals.test_recording import PERIOD

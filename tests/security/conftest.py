@@ -11,6 +11,7 @@ from django.test import Client
 
 from edfi_api.security.clients import Credentials, create_client
 from edfi_api.security.tokens import client_of_token
+from tests.admin_users import member
 
 Send = Callable[..., HttpResponse]
 
@@ -27,6 +28,12 @@ def superuser(client: Client, db: None) -> Client:
     """Logged in to the admin."""
     client.force_login(get_user_model().objects.create_superuser("operator"))
     return client
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    """Logged in to the admin, in the group of this name."""
+    return member("operator")
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from edfi_api.refusals.models import Refusal
 from edfi_api.security.admin_groups import make_groups
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, ResourceClaim, Vendor
 from edfi_api.validation.models import ValidationRule, ValidationRun
-from tests.api.test_admin import client_of
+from tests.admin_users import client_of, member
 from tests.factories import STUDENT
 
 KEY = "NK#studentUniqueId=Secret-604822"
@@ -60,12 +60,6 @@ TABLE = {
 }  # fmt: skip
 DATA_STORES = "data_stores/datastore"
 GROUPS = ("operator", "steward", "auditor")
-
-
-def member(group: str):
-    user = User.objects.create(username=f"an {group}", is_staff=True)
-    user.groups.set(Group.objects.filter(name=group))
-    return client_of(user)
 
 
 @pytest.fixture

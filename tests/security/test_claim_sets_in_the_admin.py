@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.http import HttpResponse
@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load, stored_claims
 from edfi_api.security.models import ClaimSet, ResourceClaim
-from tests.api.test_admin import client_of
+from tests.admin_users import client_of, member
 from tests.logs import Log
 from tests.security.test_claims import TREE, grant
 
@@ -34,17 +34,6 @@ STUDENT = {
     ],
 }
 GRANTED = {"ed-fi/student": {"Create": (), "Read": ("NamespaceBased",)}}
-
-
-def member(group: str) -> Client:
-    user = User.objects.create(username=group, is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    return client_of(user)
-
-
-@pytest.fixture
-def operator() -> Client:
-    return member("operator")
 
 
 def messages(response: HttpResponse) -> list[str]:

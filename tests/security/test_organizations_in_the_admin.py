@@ -4,24 +4,15 @@ import re
 from html import unescape
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient, Application, Vendor
-from tests.api.test_admin import client_of
 
 pytestmark = pytest.mark.django_db
 EMPTY_INLINE = {"api_clients-TOTAL_FORMS": 0, "api_clients-INITIAL_FORMS": 0}
-
-
-@pytest.fixture
-def operator() -> Client:
-    user = User.objects.create(username="operator", is_staff=True)
-    user.groups.add(Group.objects.get(name="operator"))
-    return client_of(user)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from html import unescape
 
 import orjson
 import pytest
-from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -13,7 +12,7 @@ from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet
-from tests.api.test_admin import client_of
+from tests.admin_users import member
 from tests.security.test_claims import TREE, grant
 
 pytestmark = pytest.mark.django_db
@@ -22,13 +21,6 @@ GRANTS = [
     grant("domains/middle", "Delete", strategies={"Delete": ["NoFurtherAuthorizationRequired"]}),
     grant("ed-fi/school", "Create", "Read", strategies={"Create": ["NamespaceBased"]}),
 ]
-
-
-@pytest.fixture
-def operator():
-    user = User.objects.create(username="operator", is_staff=True)
-    user.groups.add(Group.objects.get(name="operator"))
-    return client_of(user)
 
 
 @pytest.fixture
@@ -93,11 +85,10 @@ def test_queries_do_not_grow_with_the_claim_set(operator, address):
 
 
 def test_users_who_may_not_view_claim_sets_are_refused(address):
-    steward = User.objects.create(username="steward", is_staff=True)
-    steward.groups.add(Group.objects.get(name="steward"))
+    steward = member("steward")
 
-    assert client_of(steward).get(address).status_code == 403
-    assert address not in client_of(steward).get(address.replace("permissions", "change")).content.decode()
+    assert steward.get(address).status_code == 403
+    assert address not in steward.get(address.replace("permissions", "change")).content.decode()
 
 
 def test_a_client_that_there_is_not(operator, address):
