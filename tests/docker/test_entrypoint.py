@@ -1,15 +1,15 @@
 """docker/entrypoint.sh, run without a container, against existing, empty, late and missing databases."""
 
+import http.client
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
 
@@ -20,17 +20,28 @@ from tests.ports import free_port
 TOP = Path(__file__).parents[2]
 UNREACHABLE_DATABASE = "postgresql://meadowlark:hidden@127.0.0.1:1/meadowlark"
 WAITING_FOR_ANOTHER_PROCESS = "Another process is preparing this database; waiting for it."
+# A migration and the school years are missing.
+UNPREPARE = """
+DROP TABLE dead_letter;
+DELETE FROM django_migrations WHERE app = 'change_stream';
+DELETE FROM migration_digest WHERE app = 'change_stream';
+DELETE FROM document WHERE body ? 'currentSchoolYear'
+"""
+IS_PREPARED = """
+SELECT to_regclass('dead_letter') IS NOT NULL,
+       51 = (SELECT count(*) FROM document WHERE body ? 'currentSchoolYear')
+"""
 
 
 class Container:
     """The entry point as a process of this machine."""
 
     def __init__(self, output: Path, **variables: str) -> None:
-        self.address = f"http://127.0.0.1:{free_port()}"
+        self.address = f"127.0.0.1:{free_port()}"
         self._output = output
         with output.open("w") as file:
             self.process = psutil.Popen(
-                ["sh", "docker/entrypoint.sh", "--bind", self.address.removeprefix("http://")],
+                ["sh", "docker/entrypoint.sh", "--bind", self.address],
                 cwd=TOP,
                 env=_environment() | variables,
                 stdin=subprocess.DEVNULL,
@@ -51,9 +62,15 @@ class Container:
 
     def is_serving(self) -> bool:
         try:
-            return httpx.get(f"{self.address}/health/ready").status_code == 200
-        except httpx.TransportError:
+            return self.status("/health/ready") == 200
+        except OSError:
             return False
+
+    def status(self, path: str, host: str = "localhost") -> int:
+        """Of the answer to a GET request."""
+        with closing(http.client.HTTPConnection(self.address, timeout=60)) as connection:
+            connection.request("GET", path, headers={"Host": host})
+            return connection.getresponse().status
 
     def stop(self) -> int:
         """The exit status. Asserts that no child process is left."""
@@ -82,38 +99,38 @@ def start(tmp_path: Path, home: Path) -> Iterator[Start]:
         yield begin
 
 
-def test_an_empty_database_is_filled_and_served_until_sigterm(start: Start, empty_database: Database) -> None:
-    container = start("only", empty_database.url, MEADOWLARK_ALLOWED_HOSTS="api.example.org")
-    container.wait_until(container.is_serving)
-
-    assert httpx.get(f"{container.address}/health/live").status_code == 200
-    assert httpx.get(f"{container.address}/", headers={"Host": "api.example.org"}).status_code == 200
-    assert httpx.get(f"{container.address}/", headers={"Host": "elsewhere.org"}).status_code == 400
-    assert empty_database.documents("SchoolYearType") == 51
-    # The signal goes to the started process: the shell has been replaced by the web server.
-    assert "gunicorn" in container.process.cmdline()
-    assert container.stop() == 0
-
-
-def test_several_containers_may_start_concurrently_on_an_empty_database(start: Start, empty_database: Database) -> None:
-    containers = [start(name, empty_database.url) for name in ("one", "other")]
-
+def test_containers_start_concurrently_on_an_empty_database_and_serve_until_sigterm(
+    start: Start, empty_database: Database
+) -> None:
+    containers = [
+        start(name, empty_database.url, MEADOWLARK_ALLOWED_HOSTS="api.example.org") for name in ("one", "other")
+    ]
     for container in containers:
         container.wait_until(container.is_serving)
 
     assert empty_database.documents("SchoolYearType") == 51
+    for container in containers:
+        assert container.status("/health/live") == 200
+        assert container.status("/", host="api.example.org") == 200
+        assert container.status("/", host="elsewhere.org") == 400
+        # The signal goes to the started process: the shell has been replaced by the web server.
+        assert "gunicorn" in container.process.cmdline()
     assert [container.stop() for container in containers] == [0, 0]
 
 
-def test_a_container_waits_while_another_process_prepares_the_database(start: Start, empty_database: Database) -> None:
-    with empty_database.connect() as other:
+def test_a_container_waits_while_another_process_prepares_the_database(
+    start: Start, prepared_database: Database
+) -> None:
+    prepared_database.execute(UNPREPARE)
+    with prepared_database.connect() as other:
         other.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
-        container = start("waiting", empty_database.url)
+        container = start("waiting", prepared_database.url)
         container.wait_until(lambda: WAITING_FOR_ANOTHER_PROCESS in container.output)
         time.sleep(0.5)  # Long enough for several attempts to take the lock.
-        assert not empty_database.has_tables()
+        assert prepared_database.query(IS_PREPARED) == [(False, False)]
 
     container.wait_until(container.is_serving)
+    assert prepared_database.query(IS_PREPARED) == [(True, True)]
 
 
 def test_a_restart_keeps_the_current_school_year(prepared_database: Database, home: Path) -> None:
