@@ -47,6 +47,8 @@ class Collection(ManagementViewSet):
 
     # Members that answers have and requests have not.
     answered: ClassVar[Shape] = ()
+    # Whether a POST of an item that exists changes it, and is answered with 200.
+    post_changes_existing: ClassVar[bool] = False
     # Methods that the resource does not have.
     without: ClassVar[frozenset[str]] = frozenset()
 

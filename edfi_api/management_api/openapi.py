@@ -130,20 +130,30 @@ def _responses(address: Address, action: str) -> dict[str, Any]:
     else:
         status, described = "204", "Done."
     found: dict[str, Any] = {"description": described}
+    others = {"200": {"description": "It existed, and was changed."}} if _changes_existing(address, action) else {}
     if action in ("list", "retrieve") and issubclass(address.view, Collection):
         item = {"$ref": _reference(_name(address.view, "item"))}
         schema = {"type": "array", "items": item} if action == "list" else item
         found["content"] = {"application/json": {"schema": schema}}
-    return {status: found} | {each: {"$ref": f"#/components/responses/{each}"} for each in _PROBLEMS}
+    return {status: found, **others} | {each: {"$ref": f"#/components/responses/{each}"} for each in _PROBLEMS}
+
+
+def _changes_existing(address: Address, action: str) -> bool:
+    return action == "create" and issubclass(address.view, Collection) and address.view.post_changes_existing
 
 
 def _schemas(collections: set[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for view in sorted(collections, key=lambda each: (each.version, each.address, each.__name__)):
-        yield _name(view, "item"), _schema(view.shape_of_answer())
+        yield _name(view, "item"), _schema_of_answer(view.shape_of_answer())
         for action, attribute in _SHAPES.items():
             shape = getattr(view, attribute, None)
             if shape:
                 yield _name(view, action), _schema(shape)
+
+
+def _schema_of_answer(shape: Shape) -> dict[str, Any]:
+    """Without the rules of requests, which items that commands and the admin have made need not follow."""
+    return {"type": "object", "properties": {member.name: dict(member.kind.value) for member in shape}}
 
 
 def _schema(shape: Shape) -> dict[str, Any]:

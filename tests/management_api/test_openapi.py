@@ -1,9 +1,11 @@
 """The OpenAPI document: every operation in it exists, and it has all that Admin API 2 has."""
 
+import jsonschema_rs
 import pytest
 from django.urls import Resolver404, resolve
 
-from tests.management_api.conftest import Managing
+from edfi_api.security.models import ClaimSet, Vendor
+from tests.management_api.conftest import VENDOR, Managing
 
 # Paths and methods of Admin API 2.3.
 ADMIN_API = {
@@ -109,6 +111,31 @@ def test_rules_are_in_the_schemas(document: dict) -> None:
 
     assert vendor["company"] == {"type": ["string", "null"], "minLength": 1, "maxLength": 256}
     assert vendor["contactEmailAddress"]["format"] == "email"
+
+
+@pytest.mark.parametrize("path", ["/v2/vendors", "/v3/vendors", "/v2/claimSets", "/v3/claimSets"])
+def test_items_that_commands_have_made_are_as_the_document_says(
+    management: Managing, document: dict, path: str
+) -> None:
+    """Commands have fewer rules than requests."""
+    Vendor.objects.create(name="Made by a command")
+    ClaimSet.objects.create(name="x" * 256)
+    answered = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+
+    validator = jsonschema_rs.Draft202012Validator({**document, **answered}, validate_formats=True)
+
+    items = management.get(f"{path}?limit=500").json()
+    assert items
+    assert [error.message for error in validator.iter_errors(items)] == []
+
+
+def test_a_company_that_exists_is_answered_as_the_document_says(management: Managing, document: dict) -> None:
+    statuses = [management.post("/v3/vendors", VENDOR).status_code for _ in range(2)]
+
+    assert statuses == [201, 200]
+    for version in ("v2", "v3"):
+        assert {"200", "201"} < document["paths"][f"/{version}/vendors"]["post"]["responses"].keys()
+        assert "200" not in document["paths"][f"/{version}/applications"]["post"]["responses"]
 
 
 def test_no_address_is_served_without_the_setting() -> None:

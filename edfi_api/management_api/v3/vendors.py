@@ -38,11 +38,12 @@ _OPTIONAL_CONTACT = (
 
 
 class Vendors(Collection):
-    """Vendors with their namespace prefixes. A POST of a company that exists changes it."""
+    """Vendors with their namespace prefixes."""
 
     address = "vendors"
     noun = "vendor"
     missing = "Vendor {id} not found. It may have been recently deleted."
+    post_changes_existing = True
     shape: ClassVar[Shape] = (
         name("company", 256),
         name("contactName", 128),
