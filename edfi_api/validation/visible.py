@@ -18,28 +18,63 @@ from edfi_api.storage.row_policy import RowPolicy
 _NAMED_TYPES = Sql("SELECT DISTINCT unnest(document_types) FROM validation_rule")
 
 # Policies name their row `d`: first the result, with the columns of a document that it lacks, then a document.
-RESULTS = """
-  FROM (
+_EVERY = """(
     SELECT *, NULL::bigint AS created_by, NULL::boolean AS opens_pathway, NULL::jsonb AS body, '{}'::jsonb AS key_values
       FROM validation_result
-  ) d
+  )"""
+_TABLES = """
+  FROM {results} d
   JOIN validation_rule v ON v.id = d.rule_id
   LEFT JOIN validation_run run ON run.id = CASE WHEN d.resolved_at IS NULL THEN v.published_run ELSE d.resolved_run END
- CROSS JOIN LATERAL (SELECT array_remove(d.document_uuid || d.other_documents, NULL) AS uuids) named
+ CROSS JOIN LATERAL (SELECT d.document_uuid AS document, d.other_documents AS others) named
 """
+RESULTS = _TABLES.format(results=_EVERY)
+# Only ids are sorted, if no index has the order: whole results would be sorted on disk.
+_FIRST = Sql("""(
+    SELECT first.place, d.*
+      FROM (SELECT d.id, {order} AS place {tables} WHERE {condition} ORDER BY place LIMIT {number}) first
+     CROSS JOIN LATERAL (SELECT * FROM {every} d WHERE d.id = first.id OFFSET 0) d
+  )""")
+# Most results name a single document. A function in FROM would cost more than looking it up.
 _READABLE = """
-d.organization IS NOT NULL AND {allowed} AND NOT EXISTS (
-    SELECT FROM unnest(named.uuids) AS wanted
-     WHERE NOT EXISTS (SELECT FROM document d WHERE d.document_uuid = wanted AND ({readable}))
-)"""
+{allowed}
+AND (named.document IS NULL OR EXISTS (
+    SELECT FROM document d WHERE d.document_uuid = named.document AND ({readable})
+))
+AND (named.others = '{{}}' OR NOT EXISTS (
+    SELECT FROM unnest(named.others) AS wanted
+     WHERE wanted IS NOT NULL
+       AND NOT EXISTS (SELECT FROM document d WHERE d.document_uuid = wanted AND ({readable}))
+))"""
 # A deleted document hides from no client that its result is resolved.
 _READABLE_OR_GONE = """
-d.organization IS NOT NULL AND {allowed}
+{allowed}
 AND (d.resource_type_id IS NULL OR d.resource_type_id = ANY (%(readable_types)s::smallint[]))
 AND NOT EXISTS (
-    SELECT FROM unnest(named.uuids) AS wanted
+    SELECT FROM unnest(named.document || named.others) AS wanted
      WHERE EXISTS (SELECT FROM document d WHERE d.document_uuid = wanted AND NOT ({readable}))
 )"""
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """The conditions under which a client sees a result: on its organization, which an index may answer, and one that
+    is checked for each result, by looking up every document that it names."""
+
+    organizations: Sql
+    checked: Sql
+
+    @property
+    def whole(self) -> Sql:
+        return all_of([self.organizations, self.checked])
+
+
+def nearest(conditions: Iterable[Sql], order: str, number: int) -> Sql:
+    """As RESULTS, of the first `number` results that meet the conditions, in the order of `d.place`. `number` is part
+    of the text, so that PostgreSQL plans for this many."""
+    parts = {"tables": RESULTS, "every": _EVERY, "order": order, "number": str(number)}
+    first = _FIRST.fill(condition=all_of(conditions), **parts)
+    return Sql(_TABLES).fill(results=first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +100,14 @@ class Readable:
             by_text.setdefault(condition.text, (condition, []))[1].append(served[resource.name])
         return cls(any_of(_of_types(by_text.values())), {served[each.name]: each.url_path for each, _ in found})
 
-    def results(self, policy: RowPolicy | None) -> Sql:
-        """The condition on results that the client may see."""
-        return Sql(_READABLE).fill(allowed=_allowed(policy), readable=self.condition)
+    def results(self, policy: RowPolicy | None) -> "Visible":
+        """The results that the client may see."""
+        return _visible(policy, Sql(_READABLE).fill(allowed=_allowed(policy), readable=self.condition))
 
-    def resolved_results(self, policy: RowPolicy | None) -> Sql:
-        """The condition on resolved results whose resolution the client may see."""
+    def resolved_results(self, policy: RowPolicy | None) -> "Visible":
+        """The resolved results whose resolution the client may see."""
         types = Sql(_READABLE_OR_GONE, {"readable_types": list(self.paths)})
-        return types.fill(allowed=_allowed(policy), readable=self.condition)
+        return _visible(policy, types.fill(allowed=_allowed(policy), readable=self.condition))
 
 
 def _of_types(conditions: Iterable[tuple[Sql, Sequence[int]]]) -> Iterator[Sql]:
@@ -82,9 +117,11 @@ def _of_types(conditions: Iterable[tuple[Sql, Sequence[int]]]) -> Iterator[Sql]:
 
 
 def _allowed(policy: RowPolicy | None) -> Sql:
-    """Raises the policy's refusal if it cannot allow any result. Results of few organizations are found by the index on
-    these; the policy is checked for each."""
-    if policy is None:
-        return Sql("true")
-    predicate = policy.predicate()
-    return all_of([each for each in (predicate.organizations, predicate.for_one_row) if each is not None])
+    """Raises the policy's refusal if it cannot allow any result."""
+    return Sql("true") if policy is None else policy.predicate().for_one_row
+
+
+def _visible(policy: RowPolicy | None, checked: Sql) -> Visible:
+    organizations = None if policy is None else policy.predicate().organizations
+    placed = Sql("d.organization IS NOT NULL")
+    return Visible(placed if organizations is None else all_of([placed, organizations]), checked)

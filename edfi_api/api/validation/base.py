@@ -1,6 +1,6 @@
 """The base of the views of validation: pages of JSON that the database writes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -44,12 +44,19 @@ class Rows:
     conditions: Sequence[Sql]
     order: str = "1"
 
-    def page(self, size: int, offset: int) -> Sql:
-        statement = Sql(_PAGE, {"size": size, "offset": offset})
-        return statement.fill(item=self.item, rows=self.tables, condition=all_of(self.conditions), order=self.order)
+    def pages(self, size: int, offset: int) -> Iterator[Sql]:
+        """The statements that may find a page. The first that fills it does, otherwise the last."""
+        yield self._page(self.tables, self.conditions, self.order, size, offset)
 
     def count(self) -> Sql:
-        return Sql(_COUNT).fill(rows=self.tables, condition=all_of(self.conditions))
+        return self._count(self.conditions)
+
+    def _page(self, tables: Sql | str, conditions: Iterable[Sql], order: str, size: int, offset: int) -> Sql:
+        statement = Sql(_PAGE, {"size": size, "offset": offset})
+        return statement.fill(item=self.item, rows=tables, condition=all_of(conditions), order=order)
+
+    def _count(self, conditions: Iterable[Sql]) -> Sql:
+        return Sql(_COUNT).fill(rows=self.tables, condition=all_of(conditions))
 
 
 class ValidationView(AuthorizedView):
@@ -62,15 +69,22 @@ class ValidationView(AuthorizedView):
     def page(self, page: Page, rows: Rows) -> HttpResponse:
         """A page of the rows, and their number if it is requested."""
         headers = {"Total-Count": str(self.rows(rows.count())[0][0])} if page.wants_total else {}
-        texts = (text for (text,) in self.rows(rows.page(page.size, page.offset)))
-        return JsonTextResponse(f"[{','.join(texts)}]".encode(), headers)
+        return JsonTextResponse(f"[{','.join(self.texts(rows, page.size, page.offset))}]".encode(), headers)
 
     def item(self, rows: Rows) -> HttpResponse:
         """The only row; raises ResourceNotFound without it."""
-        read = self.rows(rows.page(1, 0))
-        if not read:
-            raise ResourceNotFound
-        return JsonTextResponse(read[0][0].encode())
+        for text in self.texts(rows, 1):
+            return JsonTextResponse(text.encode())
+        raise ResourceNotFound
+
+    def texts(self, rows: Rows, size: int, offset: int = 0) -> list[str]:
+        """The JSON of each row of a page."""
+        found: list[str] = []
+        for statement in rows.pages(size, offset):
+            found = [text for (text,) in self.rows(statement)]
+            if len(found) == size:
+                break
+        return found
 
     def rows(self, statement: Sql) -> list[tuple[Any, ...]]:
         return with_retries(lambda: execute(statement, self.using))

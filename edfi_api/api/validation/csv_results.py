@@ -22,7 +22,8 @@ COLUMNS = (
 _HEADERS = {"Content-Type": "text/csv; charset=utf-8"}
 _ROWS_AT_ONCE = 1_000
 
-Read = Callable[[Sql], list[tuple[Any, ...]]]
+# The rows and the size of a page → the JSON of each.
+Read = Callable[[Rows, int], list[str]]
 
 
 def wants_csv(request: EdFiRequest) -> bool:
@@ -45,8 +46,8 @@ def _cells(rows: Rows, read: Read) -> Iterator[Iterable[Any]]:
     while True:
         after = Sql("d.id > %(after)s::bigint", {"after": last})
         part = replace(rows, item=numbered, conditions=[*rows.conditions, after], order="d.id")
-        texts = read(part.page(_ROWS_AT_ONCE, 0))
-        for (text,) in texts:
+        texts = read(part, _ROWS_AT_ONCE)
+        for text in texts:
             members = orjson.loads(text)
             last = members["row"]
             yield _row(members["result"])

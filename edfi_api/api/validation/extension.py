@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from edfi_api.api.validation import results, rules, runs
 from edfi_api.api.validation.base import NAMESPACE, Rows, ValidationView, id_of, json_object
 from edfi_api.api.validation.query import Field, conditions
+from edfi_api.api.validation.visible_rows import VisibleRows
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.recorded_writes import record_refused
 from edfi_api.api.viewsets.resource_viewset import View
@@ -94,9 +95,9 @@ class _Results(_DataView, results.VisibleResultsView):
 
     def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
         page = self.paginator.read_offset(request)
-        found = conditions(results.FIELDS, request.query_params, given=self.given(request))
+        found = self.selected(conditions(results.FIELDS, request.query_params, given=self.given(request)))
         item, visible = self.visible(request)
-        return self.page(page, Rows(item, RESULTS, [_IS_OPEN, *found, visible], "d.id"))
+        return self.page(page, VisibleRows(item, RESULTS, [_IS_OPEN, *found], "d.id", visible=visible))
 
 
 class _Result(_DataView, results.VisibleResultsView):
@@ -107,7 +108,7 @@ class _Result(_DataView, results.VisibleResultsView):
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
         condition = id_of("d.result_uuid", item_id)
         item, visible = self.visible(request)
-        return self.item(Rows(item, RESULTS, [_IS_OPEN, condition, visible]))
+        return self.item(Rows(item, RESULTS, [_IS_OPEN, condition, visible.whole]))
 
 
 class _Descriptors(_DataView):
@@ -120,7 +121,7 @@ class _Descriptors(_DataView):
         page = self.paginator.read_offset(request)
         found = conditions(_VALUE_FIELDS, request.query_params)
         self.authorize(request)
-        return self.page(page, self.values(found))
+        return self.page(page, self.values(list(found.values())))
 
     def values(self, found: list[Sql]) -> Rows:
         """The values that meet these conditions."""

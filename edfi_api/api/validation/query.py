@@ -35,14 +35,14 @@ def conditions(
     query: Mapping[str, str],
     others: Collection[str] = (),
     given: Mapping[str, Any] | None = None,
-) -> list[Sql]:
-    """A condition for each filter; `others` are lower-cased names that are no filters. Names are case-insensitive.
-    `given` are the values of parameters in the SQL of fields.
+) -> dict[str, Sql]:
+    """The condition of each filter by the name of its field; `others` are lower-cased names that are no filters. Names
+    are case-insensitive. `given` are the values of parameters in the SQL of fields.
 
     Raises UnknownQueryField, and InvalidQueryValues with all values that cannot be read.
     """
     known = {field.name.lower(): field for field in fields}
-    found: list[Sql] = []
+    found: dict[str, Sql] = {}
     invalid: list[InvalidQueryValue] = []
     for key, (name, text) in last_values(query).items():
         if key in _PAGING or key in others:
@@ -53,7 +53,7 @@ def conditions(
         parameter = f"filter_{len(found)}"
         condition = Sql(f"{field.value} = %({parameter})s::{field.type}", given or {})
         try:
-            found.append(condition.with_values(**{parameter: _READ[field.type](text)}))
+            found[field.name] = condition.with_values(**{parameter: _READ[field.type](text)})
         except ValueError:
             invalid.append(InvalidQueryValue(f"$.{field.name}", name, text))
     if invalid:

@@ -1,5 +1,6 @@
 """The results of validation over HTTP: those that the client may see."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -12,15 +13,16 @@ from edfi_api.api.validation.base import ENGINE, Rows, ValidationView, id_of, js
 from edfi_api.api.validation.csv_results import csv_response, wants_csv
 from edfi_api.api.validation.query import VERSIONS, Field, choice, conditions
 from edfi_api.api.validation.rules import SEVERITY
+from edfi_api.api.validation.visible_rows import VisibleRows
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.changes.change_queries.windows import read_window
 from edfi_api.logs import audit
 from edfi_api.profiles.visibility import visibility_of
 from edfi_api.queries.parameters import refuse_filters
-from edfi_api.queries.selection import Window
-from edfi_api.storage.driver.sql import Sql
+from edfi_api.queries.selection import EVERY_VERSION, Window
+from edfi_api.storage.driver.sql import Sql, all_of
 from edfi_api.validation.resources import RESULT
-from edfi_api.validation.visible import RESULTS, Readable
+from edfi_api.validation.visible import RESULTS, Readable, Visible
 
 _IDENTIFIER = "replace(d.result_key::text, '-', '') || '-' || d.episode"
 # Profiles may hide members of documents, which message and context may quote.
@@ -78,6 +80,9 @@ _OWN_FIELDS = (
     Field("appearedDateTime", "d.appeared_at", "timestamptz"),
     Field("resolvedDateTime", "d.resolved_at", "timestamptz"),
 )
+# The fields that rules have, and the rules that meet conditions on them.
+_FIELDS_OF_RULES = {"resourceType", "ruleIdentifier", "ruleSource", "category", "severityDescriptor"}
+_RULES = Sql("SELECT v.id FROM validation_rule v WHERE {condition}")
 _STATES = {"open": "d.resolved_at IS NULL", "resolved": "d.resolved_at IS NOT NULL", "all": "true"}
 _NEWEST = Sql("SELECT coalesce(max(validation_version), 0) FROM validation_result")
 
@@ -92,13 +97,25 @@ class VisibleResultsView(ValidationView):
         visibility = visibility_of(request.user, self.profiles)
         return Readable.of(request.user, visibility.is_open, self.surface, self.using)
 
-    def visible(self, request: EdFiRequest) -> tuple[Sql, Sql]:
-        """The JSON of a result, and the condition on results. Raises what `authorize` does."""
+    def visible(self, request: EdFiRequest) -> tuple[Sql, Visible]:
+        """The JSON of a result, and the results that the client may see. Raises what `authorize` does."""
         policy = self.authorize(request).policy
         readable = self.readable(request)
         paths = orjson.dumps({str(number): path for number, path in readable.paths.items()}).decode()
         data = f"{request.META.get('SCRIPT_NAME', '')}/{addresses.DATA}"
         return Sql(self.item_sql, {**self.given(request), "data": data, "paths": paths}), readable.results(policy)
+
+    def selected(self, filters: Mapping[str, Sql]) -> list[Sql]:
+        """The conditions of filters by the names of their fields. Those on rules are evaluated first: PostgreSQL has
+        statistics of the results of a rule, but not of those of a severity."""
+        of_rules = [condition for name, condition in filters.items() if name in _FIELDS_OF_RULES]
+        others = [condition for name, condition in filters.items() if name not in _FIELDS_OF_RULES]
+        if not of_rules:
+            return others
+        numbers = [number for (number,) in self.rows(_RULES.fill(condition=all_of(of_rules)))]
+        if len(numbers) == 1:  # The index has the results of one rule in their order.
+            return [*others, Sql("d.rule_id = %(rule)s::integer", {"rule": numbers[0]})]
+        return [*others, Sql("d.rule_id = ANY (%(rules)s::bigint[])", {"rules": numbers})]
 
     def given(self, request: EdFiRequest) -> dict[str, Any]:
         """The values of parameters in the SQL of members and fields."""
@@ -115,15 +132,15 @@ class ResultsView(VisibleResultsView):
         page = self.paginator.read_offset(request)
         window = read_window(query)
         state = choice(query, "state", tuple(_STATES))
-        found = conditions((*FIELDS, *_OWN_FIELDS), query, {"state", *VERSIONS}, self.given(request))
+        found = self.selected(conditions((*FIELDS, *_OWN_FIELDS), query, {"state", *VERSIONS}, self.given(request)))
         item, visible = self.visible(request)
         order = "d.validation_version" if window.is_bounded else "d.id"
-        selected = [Sql(_STATES[state]), _within(window), *found, visible]
-        rows = Rows(item, RESULTS, selected, order)
+        selected = [Sql(_STATES[state]), *_within(window), *found]
+        rows = VisibleRows(item, RESULTS, selected, order, visible=visible)
         if not wants_csv(request):
             return self.page(page, rows)
         audit.administered("validation results exported", client=request.user.key)
-        return csv_response(rows, self.rows)
+        return csv_response(rows, self.texts)
 
 
 class ResultView(VisibleResultsView):
@@ -135,7 +152,7 @@ class ResultView(VisibleResultsView):
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
         condition = id_of("d.result_uuid", item_id)
         item, visible = self.visible(request)
-        return self.item(Rows(item, RESULTS, [condition, visible]))
+        return self.item(Rows(item, RESULTS, [condition, visible.whole]))
 
 
 class ResolvedResultsView(VisibleResultsView):
@@ -150,8 +167,9 @@ class ResolvedResultsView(VisibleResultsView):
         refuse_filters(request.query_params)
         policy = self.authorize(request).policy
         visible = self.readable(request).resolved_results(policy)
-        selected = [Sql(_STATES["resolved"]), _within(window), visible]
-        return self.page(page, Rows(_DELETE, RESULTS, selected, "d.validation_version"))
+        selected = [Sql(_STATES["resolved"]), *_within(window)]
+        rows = VisibleRows(_DELETE, RESULTS, selected, "d.validation_version", visible=visible)
+        return self.page(page, rows)
 
 
 class AvailableVersionsView(ValidationView):
@@ -166,6 +184,7 @@ class AvailableVersionsView(ValidationView):
         return Response({"oldestChangeVersion": 0, "newestChangeVersion": self.rows(_NEWEST)[0][0]})
 
 
-def _within(window: Window) -> Sql:
-    given = {"first_version": window.first, "last_version": window.last}
-    return Sql("d.validation_version BETWEEN %(first_version)s::bigint AND %(last_version)s::bigint", given)
+def _within(window: Window) -> Iterator[Sql]:
+    if window != EVERY_VERSION:
+        given = {"first_version": window.first, "last_version": window.last}
+        yield Sql("d.validation_version BETWEEN %(first_version)s::bigint AND %(last_version)s::bigint", given)

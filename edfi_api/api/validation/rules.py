@@ -55,7 +55,7 @@ class RulesView(ValidationView):
         page = self.paginator.read_offset(request)
         found = conditions(self.fields, request.query_params)
         self.authorize(request)
-        return self.page(page, Rows(self.item_sql, _ROWS, found, "v.id"))
+        return self.page(page, Rows(self.item_sql, _ROWS, list(found.values()), "v.id"))
 
 
 class RuleView(ValidationView):

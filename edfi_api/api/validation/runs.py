@@ -88,7 +88,7 @@ class RunsView(VisibleResultsView):
         found = conditions(self.fields, request.query_params, given=host)
         self.authorize(request)
         item = Sql(self.item_sql, {**host, "counts": "{}"})
-        return self.page(page, Rows(item, ROWS, found, "r.id"))
+        return self.page(page, Rows(item, ROWS, list(found.values()), "r.id"))
 
     def post(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
         """Request a run of rules over the client's organizations."""
@@ -120,8 +120,8 @@ class RunView(VisibleResultsView):
         self.authorize(request)
         host = self.host(request)
         own = Sql("r.client = %(client)s", {"client": request.user.row_id})
-        if waiting := self.rows(Rows(Sql(_WAITING, {"host": host}), _REQUESTS, [condition, own]).page(1, 0)):
-            return JsonTextResponse(waiting[0][0].encode())
+        if waiting := self.texts(Rows(Sql(_WAITING, {"host": host}), _REQUESTS, [condition, own]), 1):
+            return JsonTextResponse(waiting[0].encode())
         counts = orjson.dumps(self._counts(request, condition)).decode()
         return self.item(Rows(Sql(_ITEM, {"host": host, "counts": counts}), ROWS, [condition]))
 
@@ -132,6 +132,6 @@ class RunView(VisibleResultsView):
             visible = self.readable(request).results(policy)
         except (*UNAUTHORIZABLE, NoNamespacePrefixes):
             return {}
-        statement = Sql(_COUNTS, condition.parameters).fill(rows=RESULTS, visible=visible)
+        statement = Sql(_COUNTS, condition.parameters).fill(rows=RESULTS, visible=visible.whole)
         found = {str(rule): [0, 0] for (rule,) in self.rows(_RULES)}
         return found | {str(rule): [appeared, resolved] for rule, appeared, resolved in self.rows(statement)}

@@ -1,0 +1,39 @@
+"""Pages of the results that a client may see, without looking up the documents of more results than necessary."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from edfi_api.api.validation.base import Rows
+from edfi_api.queries.selection import LAST_ROW
+from edfi_api.storage.driver.sql import Sql
+from edfi_api.validation.visible import Visible, nearest
+
+_NEAR_RESULTS = 2_000
+_STEP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleRows(Rows):
+    """The results that meet all conditions and that a client sees.
+
+    Without statistics of its table PostgreSQL expects few results, and checks and sorts all of them for a page. So a
+    page is read from the nearest results that meet the cheap conditions, and from all only if the client may not see
+    enough of these.
+    """
+
+    visible: Visible = field(kw_only=True)
+
+    def pages(self, size: int, offset: int) -> Iterator[Sql]:
+        number = _NEAR_RESULTS
+        while number < 2 * (size + offset):
+            number *= _STEP
+        near = nearest([*self.conditions, self.visible.organizations], self.order, min(number, LAST_ROW))
+        yield self._page(near, [self.visible.checked], "d.place", size, offset)
+        yield self._page(self.tables, self._all_conditions, self.order, size, offset)
+
+    def count(self) -> Sql:
+        return self._count(self._all_conditions)
+
+    @property
+    def _all_conditions(self) -> list[Sql]:
+        return [*self.conditions, self.visible.whole]
