@@ -12,7 +12,7 @@ from edfi_api.documents.securables import COLUMNS
 from edfi_api.storage.driver.sql import Sql, merged
 from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.row_policy import RowPolicy
-from edfi_api.storage.stored import SECURABLES, STORED_COLUMNS
+from edfi_api.storage.stored import SECURABLES, STORED_COLUMNS, Outcome
 
 
 class _Clauses(NamedTuple):
@@ -28,10 +28,12 @@ _statement = statements_beside(__file__)
 _NEW_SECURABLES = ", ".join(f"%({name})s::{type_}" for name, type_ in COLUMNS.items())
 _SECURABLES = {"securables": SECURABLES, "new_securables": _NEW_SECURABLES}
 _LINKS, _LINKS_OF_NEW, _WRITE = _statement("links"), _statement("links_of_new"), _statement("write")
-_UPSERT, _UPDATE, _UNCHANGED = _statement("upsert"), _statement("update"), _statement("unchanged")
+_UPSERT, _UPDATE = _statement("upsert"), _statement("update")
+_INSERT, _UPDATE_BODY, _UNCHANGED = _statement("insert"), _statement("update_body"), _statement("unchanged")
 _DELETE, _GET, _STILL_ALLOWED = _statement("delete"), _statement("get"), _statement("still_allowed")
 _STORED_BY_ALIAS, _STORED_BY_UUID = _statement("stored_by_alias"), _statement("stored_by_uuid")
-LINKS_OF_MOVED = _statement("links_of_moved").fill(links=_LINKS.fill(found="linked"))
+_LINKS_OF_STORED, _NO_LINKS = _LINKS.fill(found="linked"), _statement("no_links")
+LINKS_OF_MOVED = _statement("links_of_moved").fill(links=_LINKS_OF_STORED)
 
 
 def upsert(policy: RowPolicy | None) -> Sql:
@@ -39,9 +41,11 @@ def upsert(policy: RowPolicy | None) -> Sql:
     return _under(policy, _upsert)
 
 
-def unchanged(policy: RowPolicy | None) -> Sql:
-    """Whether an upsert would change nothing; see `statements/unchanged.sql`."""
-    return _under(policy, _unchanged)
+def likely_upsert(outcome: Outcome, policy: RowPolicy | None, *, has_links: bool) -> Sql:
+    """An upsert that does what leads to this outcome only, and returns no row if there is another one; see
+    `statements/insert.sql`, `update_body.sql` and `unchanged.sql`. `has_links`: the document has reference objects."""
+    compose = _LIKELY[outcome]
+    return _under(policy, lambda clauses: compose(clauses, has_links))
 
 
 def update(policy: RowPolicy | None) -> Sql:
@@ -113,7 +117,7 @@ def _update(clauses: _Clauses | None) -> str:
     if clauses is not None:
         new_values = _new_values(f"{clauses.with_check} AS is_allowed")
         parts = {"new_values": new_values, "is_allowed": _is_allowed(clauses)}
-    return _UPDATE.fill(links=_LINKS.fill(found="linked"), write=_write(clauses), **parts).text
+    return _UPDATE.fill(links=_LINKS_OF_STORED, write=_write(clauses), **parts).text
 
 
 def _new_values(conditions: str) -> str:
@@ -131,9 +135,30 @@ def _write(clauses: _Clauses | None) -> Sql:
 
 
 @lru_cache(maxsize=1024)
-def _unchanged(clauses: _Clauses | None) -> str:
-    and_allowed = "" if clauses is None else f" AND {clauses.using} AND {clauses.with_check}"
-    return _UNCHANGED.fill(and_allowed=and_allowed).text
+def _insert(clauses: _Clauses | None, has_links: bool) -> str:
+    and_allowed = "" if clauses is None else f" AND {clauses.with_check_new}"
+    return _INSERT.fill(links=_links(has_links), and_allowed=and_allowed, **_SECURABLES).text
+
+
+@lru_cache(maxsize=1024)
+def _update_body(clauses: _Clauses | None, has_links: bool) -> str:
+    return _UPDATE_BODY.fill(links=_links(has_links), and_allowed=_and_allowed(clauses), **_SECURABLES).text
+
+
+@lru_cache(maxsize=1024)
+def _unchanged(clauses: _Clauses | None, _has_links: bool) -> str:
+    return _UNCHANGED.fill(and_allowed=_and_allowed(clauses)).text
+
+
+_LIKELY = {Outcome.INSERTED: _insert, Outcome.UPDATED: _update_body, Outcome.UNCHANGED: _unchanged}
+
+
+def _links(has_links: bool) -> Sql:
+    return _LINKS_OF_STORED if has_links else _NO_LINKS
+
+
+def _and_allowed(clauses: _Clauses | None) -> str:
+    return "" if clauses is None else f" AND {clauses.using} AND {clauses.with_check}"
 
 
 @lru_cache(maxsize=1024)

@@ -57,11 +57,12 @@ def upsert(request: Terms) -> Written:
     using, policy, name = request.using, request.policy, request.incoming.resource.name
     values = request.values(uuid7())
     last_outcomes = data_store(using).state(_last_outcomes)
-    is_repetition_likely = not request.condition.is_given and last_outcomes.get(name) is Outcome.UNCHANGED
+    last_outcome = None if request.condition.is_given else last_outcomes.get(name)
+    likely = last_outcome and policy_statements.likely_upsert(last_outcome, policy, has_links=bool(values["linked"]))
 
     def attempt() -> Written:
         expected = request.condition.version_to_replace(_VERSION_BY_ALIAS, values, using)
-        if is_repetition_likely and (rows := execute(policy_statements.unchanged(policy).bound_to(values), using)):
+        if likely and (rows := execute(likely.bound_to(values), using)):
             return Written.of(rows)
         statement = policy_statements.upsert(policy).bound_to(values | {"expected_version": expected})
         return Written.of(execute(statement, using))
@@ -186,6 +187,6 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
 
 
 def _last_outcomes(_using: str) -> dict[ResourceName, Outcome]:
-    """By resource, the outcome of the last upsert in this process. Clients mostly send either new documents only or all
-    of their documents repeatedly, so the last outcome predicts the next."""
+    """By resource, the outcome of the last upsert in this process. Clients mostly send new documents only, or all their
+    documents repeatedly, or changes only, so the last outcome predicts the next."""
     return {}

@@ -12,6 +12,7 @@ import psycopg
 
 from edfi_api.documents.securables import Securables
 from edfi_api.storage import policy_statements
+from edfi_api.storage.stored import Outcome
 from meadowlark.postgres_programs import binaries
 from references.identity import natural_key, referential_id
 from tests.benchmarks.load import Measured
@@ -158,16 +159,16 @@ def _milliseconds(log: Path) -> Iterator[float]:
 
 
 def _script(database_url: str) -> str:
+    statement = policy_statements.likely_upsert(Outcome.INSERTED, None, has_links=True)
     parameters = _ASSOCIATION | {
         "resource_type": _resource_type_of_models(database_url),
         "aliases": f"ARRAY[{_ASSOCIATION['referential_id']}]",
         "client": "1",
-        "expected_version": "NULL",
         **dict.fromkeys(Securables._fields, "NULL"),
         "opens_pathway": "true",
         **{name: _of_the_model(name) for name in ("targets", "linked", "organization", "student")},
     }
-    return _with_a_number(policy_statements.upsert(None).text, parameters)
+    return _with_a_number(statement.text, parameters)
 
 
 def _resource_type_of_models(database_url: str) -> str:

@@ -1,4 +1,5 @@
-"""A read or write of one document is one statement, and so one round trip, on an established connection."""
+"""A read or write of one document is one statement, and so one round trip, on an established connection. An upsert
+is two if its outcome is not that of the upsert before."""
 
 from contextlib import contextmanager
 
@@ -63,6 +64,7 @@ STATEMENTS = {
 @pytest.mark.parametrize(("name", "expected"), STATEMENTS.items())
 def test_a_request_is_this_many_statements(requests, tmp_path, name, expected):
     requests["same again"]()  # restores the body, so that the request changes something
+    requests[name]()
 
     with statements_sent(tmp_path) as sent:
         answer = requests[name]()
@@ -71,18 +73,23 @@ def test_a_request_is_this_many_statements(requests, tmp_path, name, expected):
     assert len(sent) == expected, sent
 
 
-def test_only_the_first_new_document_after_repetitions_needs_a_second_statement(requests, tmp_path):
-    requests["same again"]()
-    requests["same again"]()
+KINDS = ("insert", "same again", "update by key")
 
-    with statements_sent(tmp_path) as repeated:
-        requests["same again"]()
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("before", KINDS)
+def test_only_the_first_upsert_of_another_kind_needs_a_second_statement(requests, tmp_path, before, kind):
+    requests[before]()
+    requests[before]()
+
     with statements_sent(tmp_path) as first:
-        requests["insert"]()
+        requests[kind]()
+    if kind == "same again" != before:
+        requests[kind]()  # the first one has restored the body
     with statements_sent(tmp_path) as second:
-        requests["insert"]()
+        requests[kind]()
 
-    assert [len(repeated), len(first), len(second)] == [1, 2, 1]
+    assert [len(first), len(second)] == [1 if kind == before else 2, 1]
 
 
 def test_a_delete_is_one_statement(requests, tmp_path):

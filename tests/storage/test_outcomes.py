@@ -3,11 +3,13 @@
 from uuid import UUID
 
 import pytest
+from django.db import connection
 
 from edfi_api.documents.incoming import Preparer
 from edfi_api.storage import policy_statements
 from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.requests import DeleteRequest, WriteRequest
+from edfi_api.storage.stored import Outcome
 from tests.factories import STORED_URIS
 
 ID = UUID("01900000-0000-7000-8000-000000000001")
@@ -103,3 +105,47 @@ def test_outcomes_of_deletes(request_for, course):
 
     assert delete(course, version + 1000) == [("stale", str(ID), version)]
     assert delete(course, version) == [("deleted", str(ID), version)]
+
+
+def likely_upsert(outcome, request, document_uuid=OTHER_ID):
+    statement = policy_statements.likely_upsert(outcome, None, has_links=bool(request.incoming.linked))
+    return execute(statement.with_values(**request.values(document_uuid)), "default")
+
+
+def test_a_likely_upsert_returns_its_own_outcome(request_for):
+    [(_, _, first)] = likely_upsert(Outcome.INSERTED, request_for(), document_uuid=ID)
+    [(_, _, second)] = likely_upsert(Outcome.UPDATED, request_for(courseTitle="Other"))
+
+    assert second > first
+    assert likely_upsert(Outcome.UNCHANGED, request_for(courseTitle="Other")) == [("unchanged", str(ID), second)]
+    assert upsert(request_for(courseTitle="Other")) == [("unchanged", str(ID), second)]
+
+
+def test_a_likely_upsert_does_nothing_if_the_outcome_is_another(request_for):
+    new, gone = request_for(), request_for(educationOrganizationReference={"educationOrganizationId": 999_999})
+
+    assert likely_upsert(Outcome.UPDATED, new) == likely_upsert(Outcome.UNCHANGED, new) == []
+    assert likely_upsert(Outcome.INSERTED, gone) == []
+
+    upsert(new)
+
+    assert likely_upsert(Outcome.INSERTED, request_for(courseTitle="Other")) == []
+    assert likely_upsert(Outcome.UPDATED, new) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE document SET organization = 7 WHERE document_uuid = %s",
+        "DELETE FROM reference r USING document d WHERE d.id = r.document_id AND d.document_uuid = %s",
+    ],
+    ids=["columns of authorization", "references"],
+)
+def test_a_likely_update_leaves_changes_outside_of_the_body_to_the_upsert(request_for, change):
+    upsert(request_for())
+    with connection.cursor() as cursor:
+        cursor.execute(change, [ID])
+
+    assert likely_upsert(Outcome.UPDATED, request_for(courseTitle="Other")) == []
+    assert outcomes(upsert(request_for(courseTitle="Other"))) == ["updated"]
+    assert outcomes(likely_upsert(Outcome.UPDATED, request_for(courseTitle="Third"))) == ["updated"]

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from edfi_api.models import Document
+from tests.conftest import ApiTestClient
 from tests.factories import DocumentFactory
 
 pytestmark = pytest.mark.django_db
@@ -89,3 +90,24 @@ def test_the_indexed_body_is_scoped_by_resource_type(association):
             " scoped_body(-1::smallint, '{}')::text"
         )
         assert cursor.fetchone() == ('{"266": {"a": [1, null]}}', None, '{"-1": {}}')
+
+
+def test_a_repeated_change_runs_the_trigger_of_versions_only(
+    api: ApiTestClient, documents: DocumentFactory, resource_named
+) -> None:
+    course = resource_named("Course")
+    documents.store_targets(course, documents.minimal_body(course))
+    for title in ("first", "second"):
+        api.post("/courses", documents.minimal_body(course, courseTitle=title))
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL track_functions TO 'all'")
+
+    answer = api.post("/courses", documents.minimal_body(course, courseTitle="third"))
+
+    assert answer.status_code == 200
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT proname FROM pg_stat_xact_user_functions JOIN pg_proc p ON p.oid = funcid"
+            " WHERE prorettype = 'trigger'::regtype"
+        )
+        assert cursor.fetchall() == [("supersede_document",)]
