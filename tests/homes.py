@@ -27,6 +27,9 @@ def make_prepared_home(folder: Path) -> Path:
                 stdout=subprocess.PIPE,
             )
             (unfinished / _CREDENTIALS).write_bytes(made.stdout)
+            # A kill of processes loses nothing that is only in the memory of the machine.
+            with (unfinished / "postgres/postgresql.conf").open("a") as settings:
+                settings.write("fsync = off\n")
             unfinished.rename(home)
     return home
 

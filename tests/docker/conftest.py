@@ -32,7 +32,7 @@ class Database:
         self._run_on_server(f"CREATE DATABASE {{}} {options}")
 
     def copy_to(self, other: "Database") -> None:
-        other._run_on_server("CREATE DATABASE {} TEMPLATE {}", self.name)
+        other._run_on_server("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", self.name)
 
     def drop(self) -> None:
         self._run_on_server("DROP DATABASE IF EXISTS {} WITH (FORCE)")
