@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet, Value
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -15,13 +16,22 @@ from edfi_api.logs import audit
 from edfi_api.models import Document
 from edfi_api.operation.administration.client_names import name_of
 from edfi_api.operation.administration.read_only import ROWS_COUNTED, ReadOnlyAdmin
+from edfi_api.operation.administration.reference_filters import row_in
 from edfi_api.operation.administration.tables import tables_page
 from edfi_api.refusals import admin_pages, overview
-from edfi_api.refusals.admin_filters import ClientFilter, ProblemFilter, ResourceFilter, StateFilter, VendorFilter
+from edfi_api.refusals.admin_filters import (
+    ApplicationFilter,
+    ClientFilter,
+    ProblemFilter,
+    ResourceFilter,
+    StateFilter,
+    VendorFilter,
+)
 from edfi_api.refusals.csv_text import csv_blocks
 from edfi_api.refusals.export import COLUMNS, exported_rows
 from edfi_api.refusals.models import Refusal
 from edfi_api.refusals.personal_data import is_hashed
+from edfi_api.security.models import ApiClient
 
 MOST_EXPORTED = 1_000_000
 _KEYS = "refusals.view_refusal_keys"
@@ -35,7 +45,16 @@ class RefusalAdmin(ReadOnlyAdmin):
     """Natural keys and messages are shown with the permission `view_refusal_keys`, which is audited."""
 
     list_display = ["last_at", "client_name", "resource", "key", "status", "shown_cause", "count", "state"]
-    list_filter = [StateFilter, VendorFilter, ClientFilter, ResourceFilter, ProblemFilter, "status", "last_at"]
+    list_filter = [
+        StateFilter,
+        VendorFilter,
+        ApplicationFilter,
+        ClientFilter,
+        ResourceFilter,
+        ProblemFilter,
+        "status",
+        "last_at",
+    ]
     search_fields = ["correlation_id"]
     search_help_text = (
         "A natural key or a part of one, a correlation id, or organization=255901; among the latest "
@@ -127,9 +146,14 @@ class RefusalAdmin(ReadOnlyAdmin):
         return tables_page(request, self.admin_site, tables, title="Open refusals", above=admin_pages.above())
 
     def activity_view(self, request: HttpRequest) -> HttpResponse:
-        """What each client has sent."""
+        """What each client has sent, or one by resource."""
         self._refuse_without_permission(request)
-        tables = [admin_pages.activity(overview.activity())]
+        chosen = request.GET.get("client")
+        if chosen is None:
+            tables = [admin_pages.activity(overview.activity())]
+        else:
+            client = get_object_or_404(ApiClient.objects.filter(pk=row_in(chosen)))
+            tables = [admin_pages.activity_of(client.name, client.pk, overview.activity_of(client.pk))]
         return tables_page(request, self.admin_site, tables, title="Activity of clients", above=admin_pages.above())
 
     @admin.action(description="Export as CSV", permissions=["export"])

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from edfi_api.operation.administration.reference_filters import row_in
 from edfi_api.refusals.models import OpenRefusals, Refusal
-from edfi_api.security.models import ApiClient, Vendor
+from edfi_api.security.models import ApiClient, Application, Vendor
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -48,8 +48,29 @@ class VendorFilter(admin.SimpleListFilter):
         chosen = self.value()
         if chosen is None:
             return queryset
-        clients = ApiClient.objects.filter(application__vendor=row_in(chosen)).values_list("pk", flat=True)
-        return queryset.filter(client__in=list(clients))
+        return _of_clients(queryset, application__vendor=row_in(chosen))
+
+
+class ApplicationFilter(admin.SimpleListFilter):
+    """The applications whose clients have open entries."""
+
+    title = "application"
+    parameter_name = "application"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        clients = OpenRefusals.objects.values("client")
+        applications = Application.objects.filter(api_clients__in=clients).distinct().order_by("name")
+        return [(str(row), name) for row, name in applications.values_list("pk", "name")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        chosen = self.value()
+        if chosen is None:
+            return queryset
+        return _of_clients(queryset, application=row_in(chosen))
+
+
+def _of_clients(queryset: QuerySet[Refusal], **filters: int) -> QuerySet[Refusal]:
+    return queryset.filter(client__in=list(ApiClient.objects.filter(**filters).values_list("pk", flat=True)))
 
 
 class ClientFilter(admin.SimpleListFilter):

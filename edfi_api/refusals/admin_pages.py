@@ -1,14 +1,20 @@
 """The figures of `overview` as tables of pages; each number links to the list."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.urls import reverse
 
 from edfi_api.operation.administration.tables import Cell, Table, cells, filtered
-from edfi_api.refusals.overview import Activity, Cause
+from edfi_api.refusals.overview import Activity, Cause, Writes
 from edfi_api.refusals.overview import Cell as Open
 
 _LIST = "admin:refusals_refusal_changelist"
+_ACTIVITY = "admin:refusals_activity"
+_WRITES = (
+    "Last accepted", "Last refused",
+    "Accepted, 24 hours", "Refused, 24 hours", "Accepted, 7 days", "Refused, 7 days",
+)  # fmt: skip
 _NOTHING = "Nothing is open."
 
 
@@ -40,22 +46,31 @@ def causes(found: Iterable[Cause]) -> Table:
 
 
 def activity(found: Iterable[Activity]) -> Table:
-    """What clients have sent."""
+    """What clients have sent; the name of a client leads to the same by resource."""
     rows = [
-        cells(
-            each.vendor,
-            each.name,
-            each.last_accepted_at,
-            each.last_refused_at,
-            each.accepted_day,
-            each.refused_day,
-            each.accepted_week,
-            Cell(each.refused_week, filtered(_LIST, {"client": each.client})),
-        )
+        cells(each.vendor, Cell(each.name, filtered(_ACTIVITY, {"client": each.client})))
+        + _writes(each.writes, {"client": each.client})
         for each in found
     ]
-    heads = (
-        "Vendor", "Client", "Last accepted", "Last refused",
-        "Accepted, 24 hours", "Refused, 24 hours", "Accepted, 7 days", "Refused, 7 days",
-    )  # fmt: skip
-    return Table("Writes of the last week", heads, rows, "No client has sent anything for a week.")
+    return Table("Writes of the last week", ("Vendor", "Client", *_WRITES), rows, "No client has sent anything.")
+
+
+def activity_of(name: str, client: int, found: Iterable[tuple[str, Writes]]) -> Table:
+    """What one client has sent, by resource."""
+    rows = [
+        cells(resource or "unknown resources")
+        + _writes(writes, {"client": client, **({"resource": resource} if resource else {})})
+        for resource, writes in found
+    ]
+    return Table(f"Writes of {name} in the last week", ("Resource", *_WRITES), rows, "The client has sent nothing.")
+
+
+def _writes(writes: Writes, filters: dict[str, Any]) -> list[Cell]:
+    return cells(
+        writes.last_accepted_at,
+        writes.last_refused_at,
+        writes.accepted_day,
+        writes.refused_day,
+        writes.accepted_week,
+        Cell(writes.refused_week, filtered(_LIST, {"state": "all", **filters})),
+    )

@@ -42,6 +42,14 @@ SELECT c.id, c.name, v.name, max(h.last_accepted_at), max(h.last_refused_at),
  WHERE h.hour > %(week)s
  GROUP BY c.id, c.name, v.name ORDER BY v.name, c.name LIMIT %(most)s
 """
+_ACTIVITY_BY_RESOURCE = """
+SELECT resource, max(last_accepted_at), max(last_refused_at),
+       coalesce(sum(accepted) FILTER (WHERE hour > %(day)s), 0)::bigint,
+       coalesce(sum(refused) FILTER (WHERE hour > %(day)s), 0)::bigint,
+       sum(accepted)::bigint, sum(refused)::bigint
+  FROM submission_hour WHERE hour > %(week)s AND client = %(client)s
+ GROUP BY resource ORDER BY resource LIMIT %(most)s
+"""
 _HOURS = """
 SELECT extract(epoch FROM h.hour)::bigint, v.name, sum(h.accepted)::bigint, sum(h.refused)::bigint
   FROM submission_hour h
@@ -74,18 +82,25 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Activity:
-    """What a client has sent in the last 24 hours and 7 days."""
+class Writes:
+    """The writes of the last 24 hours and 7 days."""
 
-    client: int
-    name: str
-    vendor: str
     last_accepted_at: datetime | None
     last_refused_at: datetime | None
     accepted_day: int
     refused_day: int
     accepted_week: int
     refused_week: int
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What a client has sent."""
+
+    client: int
+    name: str
+    vendor: str
+    writes: Writes
 
 
 def table(by: str) -> list[Cell]:
@@ -109,9 +124,19 @@ def top_causes() -> list[Cause]:
 
 def activity() -> list[Activity]:
     """The clients that sent anything in the last week, by vendor and name."""
+    rows = _rows(_ACTIVITY, _last_days())
+    return [Activity(client, name, vendor, Writes(*writes)) for client, name, vendor, *writes in rows]
+
+
+def activity_of(client: int) -> list[tuple[str, Writes]]:
+    """The writes of a client in the last week by the path of the resource, which is empty for unknown resources."""
+    rows = _rows(_ACTIVITY_BY_RESOURCE, _last_days() | {"client": client})
+    return [(resource, Writes(*writes)) for resource, *writes in rows]
+
+
+def _last_days() -> dict[str, Any]:
     now = timezone.now()
-    facts = {"day": now - timedelta(days=1), "week": now - timedelta(days=7), "most": _MOST_ROWS}
-    return [Activity(*row) for row in _rows(_ACTIVITY, facts)]
+    return {"day": now - timedelta(days=1), "week": now - timedelta(days=7), "most": _MOST_ROWS}
 
 
 def writes_by_hour(since: datetime) -> list[tuple[int, str, int, int]]:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -10,6 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.refusals.models import Refusal
+from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
 from tests.factories import STUDENT
 from tests.refusals.conftest import client_id
@@ -63,6 +65,7 @@ def test_refusals_are_listed_with_client_key_and_cause(steward, two):
         ("?status=409", True, False),
         ("?client=9999", False, False),
         ("?vendor=nonsense", False, False),
+        ("?application=nonsense", False, False),
         ("?q=organization=7", True, False),
         ("?q=604822", False, True),
         ("?q=%25", False, False),
@@ -72,6 +75,13 @@ def test_filters_and_search(steward, two, query, has_period, has_student):
     page = shown(steward, query)
 
     assert (KEY in page, "NK#studentUniqueId=604822" in page) == (has_period, has_student)
+
+
+def test_applications_can_be_chosen(steward, two):
+    application = ApiClient.objects.get(pk=client_id()).application_id
+
+    assert f"?application={application}" in steward.get(LIST).content.decode()
+    assert KEY in shown(steward, f"?application={application}")
 
 
 def test_a_refusal_is_found_by_its_correlation_id(steward, two):
@@ -117,8 +127,13 @@ def test_the_activity_of_clients_is_shown(steward, api, two, refused):
     refused()
 
     page = steward.get(f"{LIST}activity/").content.decode()
+    of_client = steward.get(f"{LIST}activity/?client={client_id()}").content.decode()
 
-    assert f"client={client_id()}" in page
+    assert f"/activity/?client={client_id()}" in page
+    assert f"?state=all&amp;client={client_id()}" in page
+    assert re.findall(r"(?:/ed-fi/\w+|unknown resources)(?=<)", of_client) == ["/ed-fi/classPeriods", "/ed-fi/students"]
+    assert f"?state=all&amp;client={client_id()}&amp;resource=/ed-fi/students" in of_client
+    assert [steward.get(f"{LIST}activity/?client={row}").status_code for row in ("0", "x", "9" * 30)] == [404] * 3
 
 
 @pytest.mark.parametrize("path", ["", "overview/", "activity/"])

@@ -1,0 +1,128 @@
+"""How long the bundled rules take, and how long requests take beside them.
+
+    python -m tests.benchmarks.validation [--documents N] [--rounds N] [--seconds S] [--connections N ...]
+
+Starts the server as `make run` does, in a temporary home, and fills its database with a district. The first run of the
+rules publishes results, the second one compares with them. Then each kind of request is measured in turn without
+anything beside it, and while runs with `--full` follow each other. Rounds alternate, and medians of their percentiles
+are compared, since other work on the machine changes from minute to minute.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from tests.benchmarks import load
+from tests.benchmarks.filling import fill
+from tests.benchmarks.load import Measured
+from tests.benchmarks.verification import verify
+from tests.benchmarks.workloads import Workloads
+from tests.server_processes import Server, meadowlark
+
+_TOP = Path(__file__).parents[2]
+_SEEDED = 300
+# More than any machine answers.
+_PER_SECOND = 4000
+_MOST = 1.5
+
+Requests = Callable[[Workloads, float], list[bytes]]
+
+_REQUESTS: dict[str, Requests] = {
+    "GET association by id": lambda workloads, _: workloads.association_by_id(),
+    "POST association": lambda workloads, seconds: workloads.new_associations(round(_PER_SECOND * seconds)),
+}
+
+
+def main() -> int:
+    """The command line; see the module's text."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.validation", description=__doc__.split("\n")[0])
+    parser.add_argument("--documents", type=int, default=200_000, help="how many the district has")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=4, help="how long each request is sent in a round")
+    parser.add_argument("--connections", type=int, nargs="+", default=[1, 8])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="meadowlark-validation-") as folder:
+        home = Path(folder, "home")
+        with meadowlark(home) as server:
+            fill(server.database_url, home, options.documents)
+            workloads = Workloads(server)
+            workloads.seed(_SEEDED)
+            rules = _Rules(server, home)
+            print(f"first run {rules.run():.1f} s, again with --full {rules.run('--full'):.1f} s", flush=True)
+            for connections in options.connections:
+                for name, requests in _REQUESTS.items():
+                    send = partial(_sent, server.port, partial(requests, workloads), connections, options.seconds)
+                    rounds = [_round(send, rules) for _ in range(options.rounds)]
+                    print(_line(f"{name}, {connections}", *zip(*rounds, strict=True)), flush=True)
+            verify(server.database_url, home)
+    return 0
+
+
+class _Rules:
+    """Runs the rules, in processes of their own."""
+
+    def __init__(self, server: Server, home: Path) -> None:
+        self._environment = os.environ | {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home)}
+
+    def run(self, *arguments: str) -> float:
+        """The seconds that a run took."""
+        began = time.monotonic()
+        command = [sys.executable, "manage.py", "run_validation", *arguments]
+        done = subprocess.run(command, cwd=_TOP, env=self._environment, check=False, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"The rules did not run: {done.stdout}{done.stderr}")
+        return time.monotonic() - began
+
+    @contextmanager
+    def endless(self) -> Iterator[None]:
+        """Full runs follow each other; at the end of the block the last one is completed."""
+        is_over = threading.Event()
+
+        def run() -> None:
+            while not is_over.is_set():
+                self.run("--full")
+
+        with ThreadPoolExecutor(1) as pool:
+            runs = pool.submit(run)
+            try:
+                yield
+            finally:
+                is_over.set()
+            runs.result()
+
+
+def _sent(port: int, requests: Callable[[float], list[bytes]], connections: int, seconds: float) -> Measured:
+    return load.measure(port, requests(seconds), connections, seconds)
+
+
+def _round(send: Callable[[], Measured], rules: _Rules) -> tuple[Measured, Measured]:
+    """Without a run beside it, and with one."""
+    alone = send()
+    with rules.endless():
+        # A run begins with the start of a program, which takes about as long.
+        time.sleep(1)
+        return alone, send()
+
+
+def _line(name: str, alone: Sequence[Measured], beside: Sequence[Measured]) -> str:
+    """For a person: percentiles in milliseconds, and their ratios."""
+    parts = []
+    for percentile in ("p50", "p99"):
+        values = [statistics.median(getattr(each, percentile) for each in side) for side in (alone, beside)]
+        parts.append(f"{percentile} {values[0]:7.1f} alone {values[1]:7.1f} beside {values[1] / values[0]:5.2f}x")
+        exceeded = percentile == "p99" and values[1] > _MOST * values[0]
+    return f"{name + ' connections':40}{'   '.join(parts)}{'  EXCEEDED' if exceeded else ''}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
