@@ -53,7 +53,10 @@ FIELDS: dict[str, dict[str, tuple[str, list[str]]]] = {
     },
     "School": {
         "schoolId": ("schoolId", SCHOOLS),
-        "localEducationAgencyId": ("localEducationAgencyReference,localEducationAgencyId", ["1", "2"]),
+        "localEducationAgencyId": (
+            "localEducationAgencyReference,localEducationAgencyId",
+            [str(district.agency_id(1)), "2"],
+        ),
     },
     "GradeLevelDescriptor": {
         "namespace": ("namespace", ["uri://ed-fi.org/GradeLevelDescriptor", "uri://ed-fi.org"]),

@@ -28,6 +28,11 @@ def school_id(school: int) -> int:
     return 770_000_000 + school
 
 
+def agency_id(agency: int) -> int:
+    """Likewise: agencies and schools share one range of ids."""
+    return 780_000_000 + agency
+
+
 def student_unique_id(school: int, student: int) -> str:
     return f"{school_id(school)}{student:04}"
 
@@ -41,7 +46,7 @@ def frame(schools: int) -> Iterator[Document]:
         yield (
             "LocalEducationAgency",
             {
-                "localEducationAgencyId": agency,
+                "localEducationAgencyId": agency_id(agency),
                 "nameOfInstitution": f"Agency {agency}",
                 "localEducationAgencyCategoryDescriptor": _uri("LocalEducationAgencyCategoryDescriptor", "Regular"),
                 "categories": [{"educationOrganizationCategoryDescriptor": category}],
@@ -106,7 +111,9 @@ def _school(school: int) -> Body:
     return {
         "schoolId": school_id(school),
         "nameOfInstitution": f"School {school}",
-        "localEducationAgencyReference": {"localEducationAgencyId": 1 + (school - 1) // SCHOOLS_OF_AN_AGENCY},
+        "localEducationAgencyReference": {
+            "localEducationAgencyId": agency_id(1 + (school - 1) // SCHOOLS_OF_AN_AGENCY)
+        },
         "educationOrganizationCategories": [{"educationOrganizationCategoryDescriptor": category}],
         "gradeLevels": [{"gradeLevelDescriptor": _uri("GradeLevelDescriptor", grade)} for grade in grades],
     }
