@@ -1,14 +1,16 @@
 """The cause of a refusal: entries with one cause are repaired by one act."""
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from edfi_api.documents.incoming import IncomingDocument
 from edfi_api.refusals.observed import RefusedWrite
 from edfi_api.refusals.personal_data import digest, is_hashed, kept_id, without_quoted
+from references.exceptions import MissingTarget
 
 _INDEX = re.compile(r"\[\d+\]")
 _NAME_OF_ELEMENT = re.compile(r"'([A-Z][A-Za-z]+)'")
@@ -27,13 +29,13 @@ class Cause:
     awaited: UUID | None = None
 
 
-def cause_key(write: RefusedWrite, problem: str) -> Hashable:
+def cause_key(body: Mapping[str, Any], missing: Sequence[MissingTarget], problem: str) -> Hashable:
     """Equal for refusals of one cause among those of one problem, whose type without prefix is `problem`."""
-    if write.missing:
-        target = write.missing[0]
+    if missing:
+        target = missing[0]
         # The integer, because hashing and comparing UUIDs runs Python code.
         return (target.resource, None if target.referential_id is None else target.referential_id.int)
-    return _text(write.problem, problem)
+    return _text(body, problem)
 
 
 def cause_of(write: RefusedWrite, problem: str) -> Cause:
@@ -77,5 +79,11 @@ def _text(body: Mapping[str, Any], problem: str) -> str:
         return ": ".join(part for part in (problem, ", ".join(elements)) if part)
     if by_path:
         path, messages = next(iter(by_path.items()))
-        return f"{_INDEX.sub('[*]', path)}: {without_quoted(messages[0])}"
+        return _text_of_message(path, messages[0])
     return problem
+
+
+# Each refused request needs it, and nearly all have one of a few messages.
+@lru_cache(maxsize=256)
+def _text_of_message(path: str, message: str) -> str:
+    return f"{_INDEX.sub('[*]', path)}: {without_quoted(message)}"

@@ -25,8 +25,8 @@ def entries_of(refusals: Iterable[Refusals]) -> list[Entry]:
     """The rows of these refusals, with the values of the last occurrence; those not kept singly are a summary."""
     found: dict[tuple[Any, ...], Entry] = {}
     for each in refusals:
-        cause = cause_of(each.last, each.problem)
-        for document in each.documents.values():
+        cause = cause_of(each.write, each.problem)
+        for document in each.documents:
             _merge(found, _entry(document, each.problem, cause))
         if each.others:
             _merge(found, summary_of(_entry(each.others, each.problem, cause)))
@@ -89,7 +89,7 @@ def _entry(occurrences: Occurrences, problem: str, cause: Cause) -> Entry:
         "awaited": cause.awaited,
         "correlation_id": _storable(write.problem.get("correlationId", "")),
         "first_at": occurrences.first_at,
-        "last_at": write.at,
+        "last_at": occurrences.last_at,
         "count": occurrences.count,
     }
 

@@ -22,7 +22,7 @@ class RefusalCounter:
 
     def count(self, refusals: Refusals) -> None:
         """Unknown resources share a label, since clients choose them."""
-        write = refusals.last
+        write = refusals.write
         labels = (str(write.client), write.resource if write.preparer else _OTHER, refusals.problem)
         if labels not in self._known:
             if len(self._known) >= _MOST:

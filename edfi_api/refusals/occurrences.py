@@ -1,77 +1,106 @@
-"""Refused writes of a flush, by cause, and within a cause by what was sent.
+"""Refused writes by cause, and within a cause by what was sent.
 
 A client that sends a whole file whose school is missing is refused hundreds of times a second for one cause. To find
 out which document each of these was, and to store that, takes a fifth of the processor time of its request. So it is
-done for the first different ones of a cause only; of the others the cause and the number are recorded.
+done for the first different ones of a cause only; of the others the cause and the number are recorded. Writes are
+grouped as they arrive, so that of those that are only counted nothing is kept.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from edfi_api.documents import json_text
 from edfi_api.refusals.causes import cause_key
 from edfi_api.refusals.observed import RefusedWrite
+from references.exceptions import MissingTarget
 
 _PREFIX = "urn:ed-fi:api:"
 
 
 @dataclass(slots=True)
 class Occurrences:
-    """Of one refusal: `write` is the last one."""
+    """Of one refusal: `write` is the latest that is kept."""
 
     write: RefusedWrite
     first_at: float
+    last_at: float
     count: int = 1
 
     def add(self, write: RefusedWrite) -> None:
         self.write = write
+        self.count_one(write.at)
+
+    def count_one(self, at: float) -> None:
+        self.last_at = at
         self.count += 1
+
+
+# The place of requests that are only counted.
+_OTHERS = None
 
 
 @dataclass(slots=True)
 class Refusals:
     """Those of one client, data store, resource and cause. `problem` is the type of the problem without its prefix,
-    `documents` are the first different requests, and `others` those behind them, if there are any."""
+    `write` the first of them, `last_at` the time of the latest, and `count` their number."""
 
     problem: str
-    documents: dict[Hashable, Occurrences] = field(default_factory=dict)
-    others: Occurrences | None = None
+    write: RefusedWrite
+    last_at: float = 0.0
+    count: int = 0
+    _places: dict[Hashable, Occurrences] = field(default_factory=dict)
 
-    def add(self, write: RefusedWrite, most: int) -> None:
-        """`most` documents are kept."""
-        if len(self.documents) >= most:
-            self.others = _added(self.others, write)
-            return
-        sent = _request(write)
-        self.documents[sent] = _added(self.documents.get(sent), write)
+    def place_of(self, write: RefusedWrite, most: int) -> Hashable:
+        """Where the write is counted: `most` different requests have places of their own."""
+        return _OTHERS if len(self._places) >= most else _request(write)
+
+    def at(self, place: Hashable) -> RefusedWrite | None:
+        """The write that is kept at a place, if there is one."""
+        kept = self._places.get(place)
+        return None if kept is None else kept.write
+
+    def add(self, write: RefusedWrite, place: Hashable) -> None:
+        """The write takes the place of an earlier one."""
+        self.count += 1
+        self.last_at = write.at
+        if earlier := self._places.get(place):
+            earlier.add(write)
+        else:
+            self._places[place] = Occurrences(write, write.at, write.at)
+
+    def count_other(self, at: float) -> bool:
+        """Count a write that needs no place of its own. Returns whether that is so."""
+        others = self._places.get(_OTHERS)
+        if others is None:
+            return False
+        others.count_one(at)
+        self.count += 1
+        self.last_at = at
+        return True
 
     @property
-    def last(self) -> RefusedWrite:
-        """One of them that names the cause."""
-        return (self.others or next(iter(self.documents.values()))).write
+    def documents(self) -> list[Occurrences]:
+        """The first different requests."""
+        return [each for place, each in self._places.items() if place is not _OTHERS]
 
     @property
-    def count(self) -> int:
-        """How many writes were refused."""
-        return sum(each.count for each in self.documents.values()) + (self.others.count if self.others else 0)
+    def others(self) -> Occurrences | None:
+        """Those behind them."""
+        return self._places.get(_OTHERS)
 
 
-def by_cause(writes: Iterable[RefusedWrite], most: int) -> list[Refusals]:
-    """`most` different requests of each cause are kept singly."""
-    found: dict[Hashable, Refusals] = {}
-    for write in writes:
-        problem = problem_type(write)
-        key = (write.client, write.data_store, write.resource, problem, cause_key(write, problem))
-        refusals = found.get(key)
-        if refusals is None:
-            refusals = found[key] = Refusals(problem)
-        refusals.add(write, most)
-    return list(found.values())
+def group_of(
+    client: int, data_store: int, resource: str, problem: Mapping[str, Any], missing: Sequence[MissingTarget]
+) -> Hashable:
+    """Equal for refusals of one client, data store, resource and cause."""
+    type_ = problem_type(problem)
+    return (client, data_store, resource, type_, cause_key(problem, missing, type_))
 
 
-def problem_type(write: RefusedWrite) -> str:
-    """The type of the problem without its prefix."""
-    return str(write.problem.get("type", "")).removeprefix(_PREFIX)
+def problem_type(problem: Mapping[str, Any]) -> str:
+    """The type of a problem without its prefix."""
+    return str(problem.get("type", "")).removeprefix(_PREFIX)
 
 
 def _request(write: RefusedWrite) -> Hashable:
@@ -81,10 +110,3 @@ def _request(write: RefusedWrite) -> Hashable:
     else:
         said = json_text.dumps([write.problem.get("validationErrors"), write.problem.get("errors")])
     return (write.operation, write.document_uuid and write.document_uuid.int, said)
-
-
-def _added(earlier: Occurrences | None, write: RefusedWrite) -> Occurrences:
-    if earlier is None:
-        return Occurrences(write, write.at)
-    earlier.add(write)
-    return earlier

@@ -1,18 +1,40 @@
-"""What requests have left for the recorder's thread: a bounded queue of writes, and counts by hour."""
+"""What requests have left for the recorder's thread: a bounded number of writes, and counts by hour."""
 
 import threading
-from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
+from edfi_api.conf import api_settings
+from edfi_api.refusals.entries import subjects
 from edfi_api.refusals.observed import AcceptedWrite, RefusedWrite
+from edfi_api.refusals.occurrences import Refusals, group_of, problem_type
 
 MOST_WRITES = 10_000
 MOST_BYTES = 32 * 2**20
 _SECONDS_OF_AN_HOUR = 3600
 
-Write = RefusedWrite | AcceptedWrite
+
+@dataclass(slots=True)
+class Part:
+    """Writes that can be recorded, and then resolved: a refusal after a success of the same document begins a new
+    entry, and is in a later part. `succeeded` are the ids of accepted documents, `writes` is how many writes are kept,
+    and `size` the bytes of their bodies."""
+
+    refusals: dict[Hashable, Refusals] = field(default_factory=dict)
+    accepted: list[AcceptedWrite] = field(default_factory=list)
+    writes: int = 0
+    size: int = 0
+    succeeded: set[UUID] = field(default_factory=set)
+
+    def has_succeeded(self, write: RefusedWrite) -> bool:
+        """Whether the document of a refused write may have been accepted earlier."""
+        return bool(self.succeeded) and (write.prepared is None or not self.succeeded.isdisjoint(subjects(write)))
+
+    def accept(self, write: AcceptedWrite) -> None:
+        self.accepted.append(write)
+        self.succeeded.update(write.ids)
 
 
 @dataclass(slots=True)
@@ -28,21 +50,49 @@ class Pending:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._writes: deque[Write] = deque()
+        self._parts: list[Part] = []
+        # Of all parts, also of those that were taken and are not released.
+        self._writes = 0
         self._bytes = 0
         self._hours: dict[tuple[int, int, str, int], _Hour] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._writes or self._hours)
+        return bool(self._parts or self._hours)
 
-    def append(self, write: Write, size: int = 0) -> bool:
-        """Whether there was room for it."""
+    def refuse(self, write: RefusedWrite) -> bool:
+        """Whether there was room for the write."""
+        group = group_of(write.client, write.data_store, write.resource, write.problem, write.missing)
         with self._lock:
-            if len(self._writes) >= MOST_WRITES or self._bytes + size > MOST_BYTES:
+            part = self._parts[-1] if self._parts else Part()
+            if part.has_succeeded(write):
+                part = Part()
+            refusals = part.refusals.get(group) or Refusals(problem_type(write.problem), write)
+            place = refusals.place_of(write, api_settings.REFUSALS_PER_SECOND)
+            replaced = refusals.at(place)
+            if not self._reserve(part, 0 if replaced else 1, _size(write) - (_size(replaced) if replaced else 0)):
                 return False
-            self._writes.append(write)
-            self._bytes += size
-            return True
+            refusals.add(write, place)
+            part.refusals[group] = refusals
+        return True
+
+    def count_other(self, group: Hashable, at: float) -> bool:
+        """Count a refused write of this group, if it has so many that nothing else is kept of further ones. Returns
+        whether that is so."""
+        with self._lock:
+            part = self._parts[-1] if self._parts else None
+            if part is None or part.succeeded:
+                return False
+            refusals = part.refusals.get(group)
+            return refusals is not None and refusals.count_other(at)
+
+    def accept(self, write: AcceptedWrite) -> bool:
+        """Whether there was room for the write."""
+        with self._lock:
+            part = self._parts[-1] if self._parts else Part()
+            if not self._reserve(part, 1, 0):
+                return False
+            part.accept(write)
+        return True
 
     def count_accepted(self, client: int, data_store: int, resource: str, at: float) -> None:
         with self._lock:
@@ -50,29 +100,32 @@ class Pending:
             hour.accepted += 1
             hour.last_accepted_at = at
 
-    def count_refused(self, writes: Iterable[RefusedWrite]) -> None:
-        """Those of unknown resources are counted together."""
+    def count_refused(self, refusals: Iterable[Refusals]) -> None:
+        """In the hour of the latest. Those of unknown resources are counted together."""
         with self._lock:
-            for write in writes:
-                hour = self._hour(write.client, write.data_store, write.resource if write.preparer else "", write.at)
-                hour.refused += 1
-                hour.last_refused_at = write.at
+            for each in refusals:
+                write = each.write
+                resource = write.resource if write.preparer else ""
+                hour = self._hour(write.client, write.data_store, resource, each.last_at)
+                hour.refused += each.count
+                hour.last_refused_at = each.last_at
 
-    def taken_writes(self) -> list[Write]:
-        """All writes in the queue, which is empty afterwards."""
+    def taken_parts(self) -> list[Part]:
+        """All parts, in their order; none are left. Each is to be released, or put back."""
         with self._lock:
-            writes, self._writes, self._bytes = list(self._writes), deque(), 0
-        return writes
+            parts, self._parts = self._parts, []
+        return parts
 
-    def put_back(self, writes: list[Write]) -> int:
-        """Writes that could not be recorded go to the front; the oldest are lost if there is no room. Returns how many
-        are lost."""
+    def put_back(self, parts: list[Part]) -> None:
+        """Parts that could not be recorded go to the front."""
         with self._lock:
-            room = max(0, MOST_WRITES - len(self._writes))
-            kept = writes[len(writes) - room :] if room < len(writes) else writes
-            self._writes.extendleft(reversed(kept))
-            self._bytes = min(MOST_BYTES, sum(each.size for each in self._writes if isinstance(each, RefusedWrite)))
-        return len(writes) - len(kept)
+            self._parts = parts + self._parts
+
+    def release(self, part: Part) -> None:
+        """A part needs no room any more."""
+        with self._lock:
+            self._writes -= part.writes
+            self._bytes -= part.size
 
     def taken_hours(self) -> list[dict[str, Any]]:
         """The counts as rows of `submission_hour`; none are left."""
@@ -98,3 +151,20 @@ class Pending:
         if hour is None:
             hour = self._hours[key] = _Hour()
         return hour
+
+    def _reserve(self, part: Part, writes: int, size: int) -> bool:
+        """Whether there is room in the part, which becomes the last one."""
+        if self._writes + writes > MOST_WRITES or self._bytes + size > MOST_BYTES:
+            return False
+        part.writes += writes
+        part.size += size
+        self._writes += writes
+        self._bytes += size
+        if not self._parts or self._parts[-1] is not part:
+            self._parts.append(part)
+        return True
+
+
+def _size(write: RefusedWrite) -> int:
+    """The bytes that the write keeps; large bodies are not kept."""
+    return write.size if write.sent is not None else 0

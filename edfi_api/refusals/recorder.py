@@ -8,13 +8,17 @@ import atexit
 import logging
 import threading
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db import DatabaseError, InterfaceError
 
 from edfi_api.refusals import metrics
 from edfi_api.refusals.observed import AcceptedWrite, RefusedWrite
+from edfi_api.refusals.occurrences import group_of
 from edfi_api.refusals.pending import Pending
 from edfi_api.refusals.recording import Recording
+from references.exceptions import MissingTarget
 
 _SECONDS_BETWEEN_FLUSHES = 1.0
 _SECONDS_UNTIL_IDLE = 60.0
@@ -38,8 +42,13 @@ class Recorder:
         self._thread: threading.Thread | None = None
         self._is_idle = True
 
+    def counted(
+        self, client: int, data_store: int, resource: str, problem: Mapping[str, Any], missing: Sequence[MissingTarget]
+    ) -> bool:
+        return self.pending.count_other(group_of(client, data_store, resource, problem, missing), time.time())
+
     def refused(self, write: RefusedWrite) -> None:
-        if not self.pending.append(write, write.size):
+        if not self.pending.refuse(write):
             metrics.DROPPED.inc()
             return
         if (awaited := self._awaited) is not None:
@@ -55,7 +64,7 @@ class Recorder:
         return awaited is None or (client, data_store, resource) in awaited
 
     def succeeded(self, write: AcceptedWrite) -> None:
-        self.pending.append(write)
+        self.pending.accept(write)
 
     def close(self) -> None:
         """Write what is pending, within two seconds."""

@@ -2,7 +2,7 @@
 for later writes that resolve entries."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from uuid import UUID
 
@@ -10,17 +10,14 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, Operation
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler
 
-from edfi_api.conf import api_settings
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.exceptions import ConnectionUnusable
 from edfi_api.data_stores.routes import routes
 from edfi_api.refusals import metrics
-from edfi_api.refusals.entries import subjects
 from edfi_api.refusals.later_writes import MAIN_STORE, LaterWrites
 from edfi_api.refusals.ledger import Ledger
-from edfi_api.refusals.observed import AcceptedWrite, RefusedWrite
-from edfi_api.refusals.occurrences import by_cause
-from edfi_api.refusals.pending import Pending, Write
+from edfi_api.refusals.observed import AcceptedWrite
+from edfi_api.refusals.pending import Pending
 
 _SECONDS_BETWEEN_COUNTS = 10.0
 _SECONDS_BETWEEN_LOOKS = 60.0
@@ -72,26 +69,27 @@ class Recording:
         self._looks = []
 
     def _write(self, ledger: Ledger) -> None:
-        remaining = list(rounds(self._pending.taken_writes()))
-        while remaining:
-            refused, accepted = remaining[0]
+        parts = self._pending.taken_parts()
+        while parts:
+            part = parts[0]
+            refusals = list(part.refusals.values())
             try:
-                refusals = by_cause(refused, api_settings.REFUSALS_PER_SECOND)
                 with ledger.changes():
                     ledger.record(refusals)
-                    ledger.resolve(_latest(accepted))
+                    ledger.resolve(_latest(part.accepted))
             except (OperationalError, InterfaceError):
-                pending = [write for part in remaining for writes in part for write in writes]
-                metrics.DROPPED.inc(self._pending.put_back(pending))
+                self._pending.put_back(parts)
                 raise
             except Exception:
-                metrics.DROPPED.inc(len(refused))
-                self._pending.put_back([write for part in remaining[1:] for writes in part for write in writes])
+                metrics.DROPPED.inc(sum(each.count for each in refusals))
+                self._pending.release(part)
+                self._pending.put_back(parts[1:])
                 raise
-            self._pending.count_refused(refused)
+            self._pending.release(part)
+            self._pending.count_refused(refusals)
             for each in refusals:
                 self._counter.count(each)
-            remaining.pop(0)
+            parts.pop(0)
 
     def _look_if_due(self, ledger: Ledger, now: float) -> None:
         if self._looks and now - self._noted_at >= _SECONDS_TO_RECORD:
@@ -136,25 +134,6 @@ class Recording:
             opened.settings_dict = opened.settings_dict | {"OPTIONS": options}
             self._opened[data_store] = opened
         return self._opened[data_store]
-
-
-def rounds(writes: Iterable[Write]) -> Iterator[tuple[list[RefusedWrite], list[AcceptedWrite]]]:
-    """Divides writes so that each part can be recorded and then resolved: a refusal after a success of the same
-    document begins a new entry, and is in a later part."""
-    refused: list[RefusedWrite] = []
-    accepted: list[AcceptedWrite] = []
-    succeeded: set[UUID] = set()
-    for write in writes:
-        if isinstance(write, AcceptedWrite):
-            accepted.append(write)
-            succeeded.update(write.ids)
-            continue
-        if succeeded and (write.prepared is None or not succeeded.isdisjoint(subjects(write))):
-            yield refused, accepted
-            refused, accepted, succeeded = [], [], set()
-        refused.append(write)
-    if refused or accepted:
-        yield refused, accepted
 
 
 def _latest(writes: Iterable[AcceptedWrite]) -> list[tuple[int, int, UUID, float, bool]]:

@@ -34,6 +34,13 @@ def repeated_by_a_thread(recorder: Recorder, times: int) -> threading.Thread:
     return thread
 
 
+def kept(waiting: pending.Pending) -> list[str]:
+    """The names in the writes that are kept."""
+    groups = [each for part in waiting.taken_parts() for each in part.refusals.values()]
+    found = [each for group in groups for each in (*group.documents, *filter(None, [group.others]))]
+    return [each.write.sent["classPeriodName"] for each in found]
+
+
 def test_repetitions_of_threads_and_processes_are_one_entry(transactional_db):
     recorders = [Recorder(), Recorder()]
     for thread in [repeated_by_a_thread(recorder, 125) for recorder in recorders * 4]:
@@ -48,7 +55,7 @@ def test_repetitions_of_threads_and_processes_are_one_entry(transactional_db):
 def test_what_cannot_be_recorded_now_is_kept(db, monkeypatch):
     assert not Refusal.objects.exists()  # Begins the transaction of the test.
     waiting = pending.Pending()
-    waiting.append(refusal())
+    waiting.refuse(refusal())
     recording = Recording(waiting, connection)
 
     def fail(*_):
@@ -71,10 +78,7 @@ def test_a_full_queue_drops_the_newest_and_counts_them(monkeypatch):
     for number in range(5):
         recorder.refused(refusal(number))
 
-    assert [each.sent for each in recorder.pending.taken_writes()] == [
-        {"classPeriodName": "0"},
-        {"classPeriodName": "1"},
-    ]
+    assert kept(recorder.pending) == ["0", "1"]
     assert DROPPED._value.get() - before == 3
 
 
@@ -82,7 +86,20 @@ def test_a_queue_has_a_limit_of_bytes(monkeypatch):
     monkeypatch.setattr(pending, "MOST_BYTES", 250)
     waiting = pending.Pending()
 
-    assert [waiting.append(refusal(), 100) for _ in range(3)] == [True, True, False]
+    assert [waiting.refuse(refusal(number)) for number in range(3)] == [True, True, False]
+    [part] = waiting.taken_parts()
+    assert not waiting.refuse(refusal(3))
+    waiting.release(part)
+    assert waiting.refuse(refusal(3))
+
+
+def test_of_refusals_for_one_cause_only_the_first_different_ones_need_room(settings):
+    settings.EDFI_API = settings.EDFI_API | {"REFUSALS_PER_SECOND": 2}
+    waiting = pending.Pending()
+
+    assert all(waiting.refuse(refusal(number % 1000)) for number in range(20_000))
+
+    assert kept(waiting) == ["0", "1", "999"]
 
 
 def test_a_process_that_wakes_reports_successes_until_it_has_read_what_is_open(monkeypatch):

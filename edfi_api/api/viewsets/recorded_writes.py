@@ -13,6 +13,7 @@ from edfi_api.documents.incoming import IncomingDocument, PendingDocument, Prepa
 from edfi_api.refusals.observed import MOST_BODY_BYTES, RECORDED, AcceptedWrite, RefusedWrite, WriteRecorder
 from references.exceptions import MissingTarget, UnresolvedReference
 
+_DIGITS = len(str(2**63))
 _OPERATIONS = {"POST": "upsert", "PUT": "update", "DELETE": "delete"}
 
 
@@ -63,11 +64,14 @@ def record_refused(
     own = recorder()
     if own is None:
         return
+    client, data_store, missing = request.user.row_id, data_store_of(request), missing_targets(error)
+    if own.counted(client, data_store, resource, response.data, missing):
+        return
     size = _body_size(request)
     own.refused(
         RefusedWrite(
-            client=request.user.row_id,
-            data_store=data_store_of(request),
+            client=client,
+            data_store=data_store,
             resource=resource,
             preparer=preparer,
             operation=operation,
@@ -77,7 +81,7 @@ def record_refused(
             document_uuid=document_uuid,
             sent=received.sent if received and size <= MOST_BODY_BYTES else None,
             prepared=received.prepared if received else None,
-            missing=missing_targets(error),
+            missing=missing,
         )
     )
 
@@ -95,12 +99,14 @@ def missing_targets(error: Exception) -> tuple[MissingTarget, ...]:
 
 def data_store_of(request: Any) -> int:
     """The id of the data store that the request is for; 0 for the control database."""
-    return getattr(request._request, "data_store", 0)
+    # `getattr` with a default would raise and catch an error for an attribute that most requests lack.
+    found: int = vars(request._request).get("data_store", 0)
+    return found
 
 
 def _body_size(request: Any) -> int:
     length = request.META.get("CONTENT_LENGTH") or ""
-    return int(length) if length.isdecimal() and len(length) < len(str(2**63)) else 0
+    return int(length) if length.isdecimal() and len(length) < _DIGITS else 0
 
 
 @cache
