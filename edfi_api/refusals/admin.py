@@ -25,6 +25,7 @@ from edfi_api.refusals.admin_filters import (
     ProblemFilter,
     ResourceFilter,
     StateFilter,
+    StatusFilter,
     VendorFilter,
 )
 from edfi_api.refusals.csv_text import csv_blocks
@@ -52,7 +53,7 @@ class RefusalAdmin(ReadOnlyAdmin):
         ClientFilter,
         ResourceFilter,
         ProblemFilter,
-        "status",
+        StatusFilter,
         "last_at",
     ]
     search_fields = ["correlation_id"]

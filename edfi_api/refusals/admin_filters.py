@@ -12,6 +12,8 @@ from edfi_api.operation.administration.reference_filters import row_in
 from edfi_api.refusals.models import OpenRefusals, Refusal
 from edfi_api.security.models import ApiClient, Application, Vendor
 
+_LATEST = 1_000
+
 
 class StateFilter(admin.SimpleListFilter):
     """Open entries, unless others are chosen."""
@@ -98,6 +100,21 @@ class _TextFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
         chosen = self.value()
         return queryset if chosen is None else queryset.filter(**{self.parameter_name: chosen})
+
+
+class StatusFilter(admin.SimpleListFilter):
+    """The statuses of the latest entries: those of all would be read from the whole table."""
+
+    title = "status"
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        latest = Refusal.objects.order_by("-id").values_list("status", flat=True)[:_LATEST]
+        return [(str(status), str(status)) for status in sorted(set(latest))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        chosen = self.value()
+        return queryset if chosen is None else queryset.filter(status=row_in(chosen))
 
 
 class ResourceFilter(_TextFilter):

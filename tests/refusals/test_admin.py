@@ -14,8 +14,10 @@ from edfi_api.refusals.models import Refusal
 from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
 from tests.factories import STUDENT
+from tests.queries.touched import touched
 from tests.refusals.conftest import client_id
 from tests.refusals.test_recording import PERIOD
+from tests.refusals.test_submissions import MANY
 
 LIST = "/admin/refusals/refusal/"
 KEY = "NK#classPeriodName=First#schoolReference.schoolId=7"
@@ -141,6 +143,23 @@ def test_pages_need_a_permission(path, db):
     client = client_of(User.objects.create(username="nobody", is_staff=True))
 
     assert client.get(LIST + path).status_code == 403
+
+
+def test_the_list_does_not_read_all_entries(steward, two):
+    """20,000 entries, nearly all of which are resolved."""
+    with connection.cursor() as cursor:
+        cursor.execute(MANY, [client_id()])
+        cursor.execute("ANALYZE refusal")
+
+    shown(steward)
+
+    assert touched(lambda: shown(steward)).rows < 10_000
+
+
+def test_a_filter_offers_the_statuses_of_the_latest_refusals(steward, two):
+    page = shown(steward)
+
+    assert [f"?status={status}" in page for status in (400, 404, 409)] == [True, False, True]
 
 
 @pytest.mark.parametrize(("path", "most"), [("", 14), ("overview/", 6), ("activity/", 4)])

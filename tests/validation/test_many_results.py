@@ -1,8 +1,10 @@
 """What pages of many results read, whatever PostgreSQL's statistics say."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 
+from tests.admin_users import client_of
 from tests.conftest import ApiTestClient, new_token
 from tests.queries.touched import Touched, touched
 from tests.validation.conftest import student
@@ -95,6 +97,18 @@ def test_a_page_by_an_indexed_value_reads_few_results(api, many) -> None:
 
         assert answers == found, query
         assert cost.rows <= _FEW, query
+
+
+@pytest.mark.parametrize("many", ["analyzed"], indirect=True)
+def test_the_admin_reads_the_results_of_an_organization_only(many, db) -> None:
+    steward = client_of(User.objects.create(username="steward", is_staff=True, is_superuser=True))
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE validation_result SET organization = 5 WHERE natural_key LIKE %s", ["%1000_"])
+        cursor.execute("ANALYZE validation_result")
+    path = "/admin/validation/validationresult/?organization=5"
+    assert steward.get(path).status_code == 200
+
+    assert touched(lambda: steward.get(path)).rows <= _FEW
 
 
 @pytest.mark.parametrize("many", ["never analyzed"], indirect=True)
