@@ -1,6 +1,7 @@
 """The triggers and functions that a write runs in PostgreSQL, with their number of calls."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -33,6 +34,23 @@ def _calls(statement: str, *parameters: object) -> dict[str, int]:
         for trigger in _explained(statement, *parameters)["Triggers"]
         if "Constraint Name" not in trigger
     }
+
+
+@contextmanager
+def _counted_calls() -> Iterator[dict[str, int]]:
+    """Filled with the functions that statements call during the block, with their number of calls."""
+    calls: dict[str, int] = {}
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL track_functions TO 'all'")
+        yield calls
+        cursor.execute("SELECT funcname, calls FROM pg_stat_xact_user_functions")
+        calls.update(cursor.fetchall())
+
+
+def _functions_of_triggers() -> set[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT proname FROM pg_proc WHERE prorettype = 'trigger'::regtype")
+        return {name for (name,) in cursor}
 
 
 @pytest.fixture
@@ -99,15 +117,22 @@ def test_a_repeated_change_runs_the_trigger_of_versions_only(
     documents.store_targets(course, documents.minimal_body(course))
     for title in ("first", "second"):
         api.post("/courses", documents.minimal_body(course, courseTitle=title))
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL track_functions TO 'all'")
 
-    answer = api.post("/courses", documents.minimal_body(course, courseTitle="third"))
+    with _counted_calls() as calls:
+        assert api.post("/courses", documents.minimal_body(course, courseTitle="third")).status_code == 200
 
-    assert answer.status_code == 200
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT proname FROM pg_stat_xact_user_functions JOIN pg_proc p ON p.oid = funcid"
-            " WHERE prorettype = 'trigger'::regtype"
-        )
-        assert cursor.fetchall() == [("supersede_document",)]
+    assert [name for name in calls if name in _functions_of_triggers()] == ["supersede_document"]
+
+
+def test_the_paths_of_one_association_are_added_without_arrays_of_documents(
+    api: ApiTestClient, documents: DocumentFactory, resource_named
+) -> None:
+    resource = resource_named("StudentSchoolAssociation")
+    documents.store(resource)
+    association = documents.minimal_body(resource)
+
+    with _counted_calls() as calls:
+        assert api.post("/studentSchoolAssociations", association | {"entryDate": "2031-01-01"}).status_code == 201
+
+    assert calls["add_paths_of_student"] == 1
+    assert "add_paths" not in calls
