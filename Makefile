@@ -7,7 +7,7 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-api-in-a-store stress-batches test-sql-views pictures test-clients test-profiles test-refusals check bench bench-data bench-batches bench-data-stores bench-sql-views drill-backup drill-failover lock
+.PHONY: help run demo test test-api-in-a-store stress-batches test-sql-views pictures test-clients test-profiles test-refusals check bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo 'make bench-batches  measure batches beside single requests'
 	@echo 'make bench-data-stores  measure requests to many data stores, and beside the outage of one'
 	@echo 'make bench-sql-views  measure SQL over the views beside the same over plain tables, a million enrollments'
+	@echo 'make bench-validation  measure runs of the bundled rules, and requests beside them'
 	@echo 'make drill-backup  back up with pgBackRest under load, and restore to a moment; needs root, pgbackrest, postgresql'
 	@echo 'make drill-failover  kill, stop and cut off the leader of a Patroni cluster under load; needs root and etcd; ROUNDS=20'
 	@echo 'make bench-data SIZE=1000000  fill the database of DATABASE_URL, or of the home, with so many documents'
@@ -89,6 +90,10 @@ bench: $(VENV)/ready-for-tests
 # More arguments: make bench-sql-views BENCH='--enrollments 100000'
 bench-sql-views: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.benchmarks.sql_views $(BENCH)
+
+# More arguments: make bench-validation BENCH='--documents 1000000'
+bench-validation: $(VENV)/ready-for-tests
+	@$(BIN)/python -m tests.benchmarks.validation $(BENCH)
 
 bench-batches: $(VENV)/ready-for-tests
 	@$(BIN)/python -m tests.benchmarks.batches $(BENCH)

@@ -1,6 +1,6 @@
 """How long the bundled rules take, and how long requests take beside them.
 
-    python -m tests.benchmarks.validation [--documents N] [--rounds N] [--seconds S] [--connections N ...]
+    python -m tests.benchmarks.validation [--documents N] [--rounds N] [--seconds S] [--connections N ...] [--json FILE]
 
 Starts the server as `make run` does, in a temporary home, and fills its database with a district. The first run of the
 rules publishes results, the second one compares with them. Then each kind of request is measured in turn without
@@ -8,7 +8,6 @@ anything beside it, and while runs with `--full` follow each other. Rounds alter
 are compared, since other work on the machine changes from minute to minute.
 """
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -19,10 +18,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
 from tests.benchmarks import load
+from tests.benchmarks.command_line import parser_of_rounds, write_json
 from tests.benchmarks.filling import fill
 from tests.benchmarks.load import Measured
 from tests.benchmarks.verification import verify
@@ -37,6 +38,18 @@ _MOST = 1.5
 
 Requests = Callable[[Workloads, float], list[bytes]]
 
+
+@dataclass(frozen=True)
+class Row:
+    """A request, and medians of its percentiles in milliseconds."""
+
+    request: str
+    p50_alone: float
+    p99_alone: float
+    p50_beside: float
+    p99_beside: float
+
+
 _REQUESTS: dict[str, Requests] = {
     "GET association by id": lambda workloads, _: workloads.association_by_id(),
     "POST association": lambda workloads, seconds: workloads.new_associations(round(_PER_SECOND * seconds)),
@@ -45,12 +58,11 @@ _REQUESTS: dict[str, Requests] = {
 
 def main() -> int:
     """The command line; see the module's text."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.validation", description=__doc__.split("\n")[0])
+    parser = parser_of_rounds("validation", __doc__, 5, 4)
     parser.add_argument("--documents", type=int, default=200_000, help="how many the district has")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=4, help="how long each request is sent in a round")
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 8])
     options = parser.parse_args()
+    rows = []
     with tempfile.TemporaryDirectory(prefix="meadowlark-validation-") as folder:
         home = Path(folder, "home")
         with meadowlark(home) as server:
@@ -60,11 +72,14 @@ def main() -> int:
             rules = _Rules(server, home)
             print(f"first run {rules.run():.1f} s, again with --full {rules.run('--full'):.1f} s", flush=True)
             for connections in options.connections:
-                for name, requests in _REQUESTS.items():
+                for name in (each for each in _REQUESTS if options.only in each):
+                    requests = _REQUESTS[name]
                     send = partial(_sent, server.port, partial(requests, workloads), connections, options.seconds)
                     rounds = [_round(send, rules) for _ in range(options.rounds)]
-                    print(_line(f"{name}, {connections}", *zip(*rounds, strict=True)), flush=True)
+                    rows.append(_row(f"{name}, {connections} connections", *zip(*rounds, strict=True)))
+                    print(_line(rows[-1]), flush=True)
             verify(server.database_url, home)
+    write_json(options.json, map(asdict, rows))
     return 0
 
 
@@ -114,14 +129,19 @@ def _round(send: Callable[[], Measured], rules: _Rules) -> tuple[Measured, Measu
         return alone, send()
 
 
-def _line(name: str, alone: Sequence[Measured], beside: Sequence[Measured]) -> str:
-    """For a person: percentiles in milliseconds, and their ratios."""
-    parts = []
-    for percentile in ("p50", "p99"):
-        values = [statistics.median(getattr(each, percentile) for each in side) for side in (alone, beside)]
-        parts.append(f"{percentile} {values[0]:7.1f} alone {values[1]:7.1f} beside {values[1] / values[0]:5.2f}x")
-        exceeded = percentile == "p99" and values[1] > _MOST * values[0]
-    return f"{name + ' connections':40}{'   '.join(parts)}{'  EXCEEDED' if exceeded else ''}"
+def _row(request: str, alone: Sequence[Measured], beside: Sequence[Measured]) -> Row:
+    sides = [
+        [statistics.median(getattr(each, name) for each in side) for name in ("p50", "p99")] for side in (alone, beside)
+    ]
+    return Row(request, *sides[0], *sides[1])
+
+
+def _line(row: Row) -> str:
+    """For a person."""
+    p50 = f"p50 {row.p50_alone:7.1f} alone {row.p50_beside:7.1f} beside {row.p50_beside / row.p50_alone:5.2f}x"
+    p99 = f"p99 {row.p99_alone:7.1f} alone {row.p99_beside:7.1f} beside {row.p99_beside / row.p99_alone:5.2f}x"
+    verdict = "  EXCEEDED" if row.p99_beside > _MOST * row.p99_alone else ""
+    return f"{row.request:40}{p50}   {p99}{verdict}"
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from edfi_api.refusals.observed import RefusedWrite
 from edfi_api.refusals.recorder import Recorder
 from edfi_api.refusals.recording import Recording
 from tests.conftest import http
+from tests.factories import STUDENT
 
 PROBLEM = {"type": "urn:ed-fi:api:bad-request", "title": "Bad Request", "status": 400, "errors": ["No."]}
 
@@ -127,3 +128,28 @@ def test_without_recorder_nothing_is_recorded(api):
     assert recorded_writes.recorder() is None
     assert api.post("/students", "{").status_code == 400
     assert not Refusal.objects.exists()
+
+
+def test_answers_do_not_depend_on_the_ledger(api, recorder, settings, monkeypatch):
+    """Neither those of refused writes nor those of good ones, whatever becomes of the records."""
+    bodies = [STUDENT | {"birthDate": "never"}, STUDENT]
+
+    def answers():
+        found = [api.post("/students", body, HTTP_CORRELATIONID="mine") for body in bodies]
+        return [(each.status_code, dict(each.headers), each.content) for each in found]
+
+    def fail(*_):
+        raise OperationalError("gone")
+
+    answers()  # Stores the student.
+    recorded = answers()
+    with monkeypatch.context() as away, pytest.raises(OperationalError):
+        away.setattr("edfi_api.refusals.ledger.Ledger.record", fail)
+        recorder.flush()
+    without_database = answers()
+    monkeypatch.setattr(pending, "MOST_WRITES", 0)
+    full = answers()
+    settings.EDFI_API = settings.EDFI_API | {"WRITE_RECORDER": ""}
+
+    assert [status for status, *_ in recorded] == [400, 200]
+    assert recorded == without_database == full == answers()

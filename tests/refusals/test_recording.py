@@ -8,7 +8,7 @@ from django.db import connection
 
 from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
 from tests.batch.conftest import DESCRIPTORS, BatchClient, school
-from tests.conftest import item_path
+from tests.conftest import http, item_path
 from tests.factories import STUDENT
 from tests.refusals.conftest import client_id
 
@@ -226,7 +226,7 @@ def test_an_atomic_batch_that_fails_resolves_nothing(api, refused):
     ]
 
 
-def test_no_value_of_a_body_is_kept_but_the_identity(api, refused):
+def test_no_value_of_a_body_is_kept_but_the_identity(api, refused, caplog):
     body = {
         "studentUniqueId": "604822",
         "firstName": "Zebedee",
@@ -244,6 +244,9 @@ def test_no_value_of_a_body_is_kept_but_the_identity(api, refused):
         cursor.execute("SELECT string_agg(refusal::text, ' ') FROM refusal")
         [(text,)] = cursor.fetchall()
     assert "604822" in text
+    text += api.get("/submissions/v1/refusals", HTTP_ACCEPT="text/csv").content.decode()
+    text += http().get("/metrics").content.decode() + caplog.text
+    assert "meadowlark_refusals_total" in text and "meadowlark.requests" in text
     for value in ("Zebedee", "Quillfeather", "whenever", "Unquiet", "Pxyzzy", "Plugh"):
         assert value not in text
 
