@@ -76,7 +76,7 @@ DEFAULTS: dict[str, Any] = {
     # Open entries of a client, and different requests for one cause each second and process; of more refusals only the
     # numbers are recorded.
     "REFUSALS_PER_CLIENT": 100_000,
-    "REFUSALS_PER_SECOND": 25,
+    "REFUSALS_PER_SECOND": 10,
     # Folders with rules of validation, and whether the bundled ones are run, too.
     "RULES": (),
     "BUNDLED_RULES": True,
