@@ -7,13 +7,14 @@ CLIENTS := .venv-clients
 DRILLS := .venv-drills
 AUDIT := .venv-audit
 
-.PHONY: help run demo test test-api-in-a-store stress-batches test-sql-views pictures test-clients test-profiles test-refusals check bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
+.PHONY: help run demo test test-alone test-api-in-a-store stress-batches test-sql-views pictures test-clients test-profiles test-refusals check bench bench-data bench-batches bench-data-stores bench-sql-views bench-validation drill-backup drill-failover lock
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run    serve on 127.0.0.1:8000; MEADOWLARK_PORT and MEADOWLARK_HOME change where'
 	@echo 'make demo   the same with a made-up district, in a home of its own (.demo)'
 	@echo 'make test   lint, types and all tests; TESTS=tests/lifecycle runs some of them'
+	@echo 'make test-alone  the tests without lint and types'
 	@echo 'make test-api-in-a-store  the tests of the API with all documents in a data store, and none in the control database'
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
@@ -41,6 +42,9 @@ demo: $(VENV)/ready
 
 # pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
 test: check
+	@$(MAKE) --no-print-directory test-alone
+
+test-alone: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
 
