@@ -22,7 +22,7 @@ from edfi_api.storage.driver.sql_files import statements_beside
 _statement = statements_beside(__file__)
 _RECORD, _RESOLVE, _CAUSE_GONE = _statement("record"), _statement("resolve"), _statement("cause_gone")
 _COUNT_HOURS, _AWAITING = _statement("count_hours"), _statement("awaiting")
-_LOCK = "SELECT pg_advisory_xact_lock(hashtext('refusal'))"
+_BEGIN = "SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtext('refusal'))"
 _OPEN_OF = "SELECT client, sum(entries) FROM open_refusals WHERE client = ANY (%s) GROUP BY client"
 _DISMISS = """
 UPDATE refusal SET resolved_at = clock_timestamp(), resolution = 'dismissed', sequence = nextval('refusal_change')
@@ -55,8 +55,7 @@ class Ledger:
         crash of the database server costs at most its last second."""
         self._connection.ensure_connection()
         with self._connection.wrap_database_errors, self._connection.connection.transaction():
-            self._execute("SET LOCAL synchronous_commit TO off")
-            self._execute(_LOCK)
+            self._execute(_BEGIN)
             yield
 
     def record(self, refusals: Iterable[Refusals]) -> None:
