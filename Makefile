@@ -20,7 +20,7 @@ help:
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
 	@echo 'make test-refusals  refusals of every resource of both data standards'
-	@echo 'make stress-batches  batches at random beside single requests, and beside others, for an hour'
+	@echo 'make stress-batches  batches and loads at random beside single requests, and beside others, for an hour'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
 	@echo 'make bench  measure requests per second, and the ratios to what PostgreSQL and Django allow'
@@ -74,10 +74,10 @@ test-refusals: $(VENV)/ready-for-tests
 		$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
 		$(BIN)/python -m pytest -q --every-refusal tests/refusals/test_every_resource.py || exit 1; done
 
-# Batches at random beside the same single requests, and batches beside others, for longer than the tests do.
+# Batches and loads at random beside the same single requests, and batches beside others, for longer than the tests do.
 stress-batches: $(VENV)/ready-for-tests
 	EXAMPLES=2000 $(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --stress-seconds 600 tests/batch/test_same_as_singles.py tests/batch/test_malformed.py tests/concurrency/test_batches.py
+		$(BIN)/python -m pytest -q --stress-seconds 600 tests/batch/test_same_as_singles.py tests/batch/test_malformed.py tests/bulk/test_same_as_one_after_the_other.py tests/concurrency/test_batches.py
 
 pictures: $(VENV)/ready-for-tests
 	$(BIN)/python -m tests.browser.pictures

@@ -18,7 +18,7 @@ from tests.batch.generated import batches, start
 from tests.security.strategies.scenario import Scenario
 
 # More of them with `make stress-batches`.
-EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "30"))
 # To shrink a failing batch takes minutes.
 _PHASES = (Phase.explicit, Phase.generate)
 STRATEGIES = [

@@ -1,5 +1,6 @@
 """A bulk write has the results, and leaves the rows, of writing the same documents one after the other."""
 
+import os
 from unittest.mock import patch
 
 import pytest
@@ -16,6 +17,8 @@ from references.exceptions import MissingTarget, UnresolvedReference
 from tests.bulk.both_ways import both_ways
 from tests.bulk.conftest import ED_FI, GRADE
 
+# More of them with `make stress-batches`.
+EXAMPLES = int(os.environ.get("EXAMPLES", "40"))
 INSERTED, UPDATED, UNCHANGED = Outcome.INSERTED, Outcome.UPDATED, Outcome.UNCHANGED
 
 
@@ -193,7 +196,7 @@ def _groups(district):
     )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_load_has_the_result_of_one_after_the_other(data, db, district, preparers):
     groups = data.draw(st.lists(_groups(district), min_size=1, max_size=8))
