@@ -58,7 +58,7 @@ class Plan:
         """Whether PostgreSQL has to plan the statement without its values. It would estimate that plans for the values
         are cheaper, and plan at each execution, which takes several times as long as the execution. Each step is
         bounded, so the best plan is the same for all values."""
-        return self.path is not None
+        return self.path is not None or self.scanned is not None
 
 
 def plan(selection: Selection) -> Plan:

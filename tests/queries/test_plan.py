@@ -51,6 +51,8 @@ def test_a_selection_has_one_plan(selection: Selection, expected: Plan) -> None:
     assert plan(selection) == expected
 
 
-def test_only_plans_with_an_access_path_hide_their_values() -> None:
+def test_plans_of_bounded_steps_hide_their_values() -> None:
     assert plan(ALL.where(POLICY)).hides_values
+    assert plan(ALL.where(SCHOOL)).hides_values
+    assert plan(ALL.where(SCHOOL, VALUE)).hides_values
     assert not plan(ALL.where(VALUE)).hides_values
