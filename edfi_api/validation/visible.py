@@ -22,9 +22,11 @@ _EVERY = """(
     SELECT *, NULL::bigint AS created_by, NULL::boolean AS opens_pathway, NULL::jsonb AS body, '{}'::jsonb AS key_values
       FROM validation_result
   )"""
+# Every result has a rule. PostgreSQL leaves an outer join out of counts, which it would make in the order of rules, and
+# so look up documents in any order.
 _TABLES = """
   FROM {results} d
-  JOIN validation_rule v ON v.id = d.rule_id
+  LEFT JOIN validation_rule v ON v.id = d.rule_id
   LEFT JOIN validation_run run ON run.id = CASE WHEN d.resolved_at IS NULL THEN v.published_run ELSE d.resolved_run END
  CROSS JOIN LATERAL (SELECT d.document_uuid AS document, d.other_documents AS others) named
 """
