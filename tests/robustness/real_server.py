@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from email.message import Message
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -70,8 +70,9 @@ class RealServer:
         self.database_url = postgres.url
 
     def kill_database(self, number: signal.Signals) -> None:
-        """SIGQUIT is PostgreSQL's immediate shutdown; SIGKILL is a crash."""
-        psutil.Process(postmaster(self.data)).send_signal(number)
+        """SIGQUIT is PostgreSQL's immediate shutdown; SIGKILL is a crash. On a full disk it may have ended already."""
+        with suppress(FileNotFoundError, psutil.NoSuchProcess):
+            psutil.Process(postmaster(self.data)).send_signal(number)
         self.end_database()
 
     @property
