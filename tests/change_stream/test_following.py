@@ -101,7 +101,7 @@ def test_a_follower_continues_after_a_database_outage(idle, committing_api):
     post_student(committing_api, "second")
 
     eventually(lambda: len(idle.lines()) == 2)
-    assert "the database is away" in idle.log.read_text()
+    assert "the database is unavailable" in idle.log.read_text()
 
 
 @pytest.mark.parametrize(
