@@ -40,10 +40,11 @@ run: $(VENV)/ready
 demo: $(VENV)/ready
 	@$(BIN)/python -m meadowlark.run --demo
 
-# pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
-test: check
-	@$(MAKE) --no-print-directory test-alone
+# Types are checked beside the tests: one process, which would leave the other processors idle.
+test:
+	@$(MAKE) --no-print-directory --jobs=2 check test-alone
 
+# pytest-django makes a database for each process in the server it is given; without DATABASE_URL that one is temporary.
 test-alone: $(VENV)/ready-for-tests
 	$(if $(DATABASE_URL),,$(BIN)/python -m meadowlark.embedded_postgres --temporary --) \
 		$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal $(TESTS)
