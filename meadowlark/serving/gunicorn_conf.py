@@ -10,7 +10,7 @@ from django.db import connections
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
-from meadowlark.serving import listeners, metrics_folder
+from meadowlark.serving import listeners, metrics_folder, stop_signals
 
 
 def _count(name: str, default: str) -> int:
@@ -47,6 +47,7 @@ worker_class = "gthread"
 if _IS_OWN_WORKER := _is_own_worker():
     worker_class = import_module("meadowlark.serving.worker").EngineWorker
     worker_class.request_seconds = _count("MEADOWLARK_REQUEST_SECONDS", default="60")
+    stop_signals.deliver_after_forks()
 workers = _count("MEADOWLARK_WORKERS", default="2")
 threads = _count("MEADOWLARK_THREADS", default="8")
 # The surface is compiled once, before the workers are forked, and its memory is shared. So SIGHUP replaces the workers,
@@ -97,6 +98,7 @@ def pre_fork(server: Arbiter, worker: Worker) -> None:
     connections.close_all()
     if _IS_OWN_WORKER:
         listeners.assign(server, worker)
+        stop_signals.delay()
 
 
 def nworkers_changed(server: Arbiter, count: int, before: int | None) -> None:

@@ -20,7 +20,7 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 
 from edfi_api.conf import api_settings
-from meadowlark.serving import environ
+from meadowlark.serving import environ, stop_signals
 from meadowlark.serving.engine import Engine
 from meadowlark.serving.gateway import Gateway
 from meadowlark.serving.idle_connections import close_longest_silent, have_been_silent
@@ -47,6 +47,10 @@ class EngineWorker(Worker):  # type: ignore[misc]  # gunicorn has no types.
     def check_config(cls, cfg: Config, _: Logger) -> None:
         if cfg.is_ssl:
             raise RuntimeError("TLS is ended by a proxy, or by gunicorn's own worker: MEADOWLARK_WORKER=gthread.")
+
+    def init_signals(self) -> None:
+        super().init_signals()
+        stop_signals.deliver()
 
     def run(self) -> None:
         self._bodies = RequestBodies(api_settings.MAX_BODY_BYTES, self.request_seconds)

@@ -63,6 +63,19 @@ def workers(gunicorn: psutil.Process) -> set[int]:
     return {worker.pid for worker in gunicorn.children()}
 
 
+def test_a_worker_that_is_stopped_while_it_starts_ends(tmp_path):
+    """It inherits the handlers of the arbiter, which only note a signal; gunicorn kills it after 20 seconds."""
+    application = "tests.slowly_forked_application:application"
+    with constant_view(tmp_path / "home", application=application, MEADOWLARK_WORKERS="1") as (_, arbiter):
+        [worker] = arbiter.children()
+        worker.kill()
+        wait_until(lambda: workers(arbiter) - {worker.pid}, TIMEOUT)
+
+        arbiter.terminate()
+
+        arbiter.wait(10)
+
+
 def test_a_reload_loses_no_request(server):
     port, gunicorn = server
     with continuous_requests(port) as statuses:
