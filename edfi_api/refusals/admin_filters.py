@@ -35,44 +35,45 @@ class StateFilter(admin.SimpleListFilter):
         return queryset.filter(resolved_at__isnull=self.value() != "resolved")
 
 
-class VendorFilter(admin.SimpleListFilter):
+class _OwnerFilter(admin.SimpleListFilter):
+    """The owners of clients that have open entries. `clients` leads from an owner to its clients, `owner` from a client
+    to its owner, in the language of Django's queries."""
+
+    owners: QuerySet[Any]
+    clients: str
+    owner: str
+
+    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
+        refused = {f"{self.clients}__in": OpenRefusals.objects.values("client")}
+        owners = self.owners.filter(**refused).distinct().order_by("name")
+        return [(str(row), name) for row, name in owners.values_list("pk", "name")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
+        chosen = self.value()
+        if chosen is None:
+            return queryset
+        clients = ApiClient.objects.filter(**{self.owner: row_in(chosen)}).values_list("pk", flat=True)
+        return queryset.filter(client__in=list(clients))
+
+
+class VendorFilter(_OwnerFilter):
     """The vendors whose clients have open entries."""
 
     title = "vendor"
     parameter_name = "vendor"
-
-    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        clients = OpenRefusals.objects.values("client")
-        vendors = Vendor.objects.filter(applications__api_clients__in=clients).distinct().order_by("name")
-        return [(str(row), name) for row, name in vendors.values_list("pk", "name")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
-        chosen = self.value()
-        if chosen is None:
-            return queryset
-        return _of_clients(queryset, application__vendor=row_in(chosen))
+    owners = Vendor.objects.all()
+    clients = "applications__api_clients"
+    owner = "application__vendor"
 
 
-class ApplicationFilter(admin.SimpleListFilter):
+class ApplicationFilter(_OwnerFilter):
     """The applications whose clients have open entries."""
 
     title = "application"
     parameter_name = "application"
-
-    def lookups(self, request: HttpRequest, model_admin: "ModelAdmin[Any]") -> list[tuple[str, str]]:
-        clients = OpenRefusals.objects.values("client")
-        applications = Application.objects.filter(api_clients__in=clients).distinct().order_by("name")
-        return [(str(row), name) for row, name in applications.values_list("pk", "name")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Refusal]) -> QuerySet[Refusal]:
-        chosen = self.value()
-        if chosen is None:
-            return queryset
-        return _of_clients(queryset, application=row_in(chosen))
-
-
-def _of_clients(queryset: QuerySet[Refusal], **filters: int) -> QuerySet[Refusal]:
-    return queryset.filter(client__in=list(ApiClient.objects.filter(**filters).values_list("pk", flat=True)))
+    owners = Application.objects.all()
+    clients = "api_clients"
+    owner = "application"
 
 
 class ClientFilter(admin.SimpleListFilter):

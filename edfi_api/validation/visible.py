@@ -102,11 +102,11 @@ class Readable:
             by_text.setdefault(condition.text, (condition, []))[1].append(served[resource.name])
         return cls(any_of(_of_types(by_text.values())), {served[each.name]: each.url_path for each, _ in found})
 
-    def results(self, policy: RowPolicy | None) -> "Visible":
+    def results(self, policy: RowPolicy | None) -> Visible:
         """The results that the client may see."""
         return _visible(policy, Sql(_READABLE).fill(allowed=_allowed(policy), readable=self.condition))
 
-    def resolved_results(self, policy: RowPolicy | None) -> "Visible":
+    def resolved_results(self, policy: RowPolicy | None) -> Visible:
         """The resolved results whose resolution the client may see."""
         types = Sql(_READABLE_OR_GONE, {"readable_types": list(self.paths)})
         return _visible(policy, types.fill(allowed=_allowed(policy), readable=self.condition))

@@ -64,7 +64,7 @@ def workers(gunicorn: psutil.Process) -> set[int]:
 
 
 def test_a_worker_that_is_stopped_while_it_starts_ends(tmp_path):
-    """It inherits the handlers of the arbiter, which only note a signal; gunicorn kills it after 20 seconds."""
+    """Before it has handlers of its own: those of the arbiter, which it inherits, only note a signal."""
     application = "tests.slowly_forked_application:application"
     with constant_view(tmp_path / "home", application=application, MEADOWLARK_WORKERS="1") as (_, arbiter):
         [worker] = arbiter.children()
