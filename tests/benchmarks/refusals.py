@@ -2,22 +2,22 @@
 
     python -m tests.benchmarks.refusals [--rounds N] [--seconds S] [--only TEXT] [--json FILE]
 
-A server is started as `make run` does, in a temporary home, and over its database two further gunicorns, with and
-without the ledger. These get the same kinds of requests in turn: refused ones, each about another document, so that
-each could be an entry of its own, a refused one that is repeated, and an accepted one. What is compared is the
-processor time of server and database for one request, including what the ledger's thread and PostgreSQL do after the
-last answer: the least of the rounds, because other work on the machine adds to it, and takes nothing away.
+Two servers are started as `make run` does, with and without the ledger, each with a database of its own. Both get the
+same kinds of requests at the same time, so that whatever else the machine does slows both: refused ones, each about
+another document, so that each could be an entry of its own, a refused one that is repeated, and an accepted one. What
+is compared is the processor time of server and database for one request, including what the ledger's thread and
+PostgreSQL do after the last answer. The ratio is the median of those of the rounds.
 """
 
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import psutil
+from statistics import median
 
 from tests.benchmarks import load
 from tests.benchmarks.command_line import parser_of_rounds, write_json
@@ -25,10 +25,10 @@ from tests.benchmarks.costs import with_costs
 from tests.benchmarks.load import Measured
 from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import Workloads
-from tests.server_processes import Server, constant_view, meadowlark
+from tests.server_processes import Server, meadowlark
 
 _SEEDED = 300
-_CONNECTIONS = 4
+_CONNECTIONS = 2
 # More than any machine answers.
 _PER_SECOND = 8000
 # The thread writes once a second.
@@ -36,8 +36,7 @@ _SECONDS_TO_RECORD = 1.5
 _MOST = 1.03
 
 Requests = Callable[[Workloads, int], list[bytes]]
-# What is sent to a server, its port and its process.
-Side = tuple[Workloads, int, psutil.Process]
+Side = tuple[Server, Workloads]
 
 _REQUESTS: dict[str, Requests] = {
     "200 association again": lambda workloads, _: workloads.same_associations(),
@@ -51,7 +50,8 @@ _REQUESTS: dict[str, Requests] = {
 
 @dataclass(frozen=True)
 class Row:
-    """A request; costs are microseconds of processor time of server and database, without and with the ledger."""
+    """A request; costs are microseconds of processor time of server and database, without and with the ledger, as medians
+    of the rounds."""
 
     request: str
     without: float
@@ -73,53 +73,50 @@ def main() -> int:
 def measure(rounds: int, seconds: float, only: str = "") -> list[Row]:
     """The requests with this text in their names; the data is verified at the end."""
     with tempfile.TemporaryDirectory(prefix="meadowlark-refusals-") as folder, ExitStack() as running:
-        home = Path(folder, "home")
-        server = running.enter_context(meadowlark(home))
-        workloads = Workloads(server)
-        workloads.seed(_SEEDED)
-        sides = [running.enter_context(_side(server, workloads, home, ledger)) for ledger in ("0", "1")]
+        homes = [Path(folder, name) for name in ("without", "with")]
+        sides = [
+            _seeded(running.enter_context(meadowlark(home, MEADOWLARK_REFUSALS=ledger)))
+            for home, ledger in zip(homes, ("0", "1"), strict=True)
+        ]
         rows = [
-            _row(name, [_round(sides, server.postgres, requests, seconds) for _ in range(1 + rounds)])
+            _row(name, [_round(sides, requests, seconds) for _ in range(1 + rounds)])
             for name, requests in _REQUESTS.items()
             if only in name
         ]
-        verify(server.database_url, home)
+        for (server, _), home in zip(sides, homes, strict=True):
+            verify(server.database_url, home)
     return rows
 
 
-@contextmanager
-def _side(server: Server, workloads: Workloads, home: Path, ledger: str) -> Iterator[Side]:
-    environment = {"DATABASE_URL": server.database_url, "MEADOWLARK_HOME": str(home), "MEADOWLARK_REFUSALS": ledger}
-    served = constant_view(home.with_name(f"ledger-{ledger}"), application="meadowlark.wsgi", **environment)
-    with served as (port, gunicorn):
-        yield workloads.sent_by(replace(server, port=port)), port, gunicorn
+def _seeded(server: Server) -> Side:
+    workloads = Workloads(server)
+    workloads.seed(_SEEDED)
+    return server, workloads
 
 
-def _round(sides: Sequence[Side], postgres: psutil.Process, requests: Requests, seconds: float) -> list[Measured]:
-    """Without the ledger, and with it."""
-    return [
-        _measured(port, requests(workloads, round(_PER_SECOND * seconds)), seconds, gunicorn, postgres)
-        for workloads, port, gunicorn in sides
-    ]
+def _round(sides: Sequence[Side], requests: Requests, seconds: float) -> list[Measured]:
+    """Without the ledger, and with it, at the same time."""
+    made = [requests(workloads, round(_PER_SECOND * seconds)) for _, workloads in sides]
+    with ThreadPoolExecutor(len(sides)) as threads:
+        return list(threads.map(_measured, [server for server, _ in sides], made, [seconds] * len(sides)))
 
 
-def _measured(
-    port: int, requests: list[bytes], seconds: float, gunicorn: psutil.Process, postgres: psutil.Process
-) -> Measured:
+def _measured(server: Server, requests: list[bytes], seconds: float) -> Measured:
     def operation() -> Measured:
-        measured = load.measure(port, requests, _CONNECTIONS, seconds)
+        measured = load.measure(server.port, requests, _CONNECTIONS, seconds)
         time.sleep(_SECONDS_TO_RECORD)
         return measured
 
-    return with_costs(operation, gunicorn, postgres)
+    return with_costs(operation, server.gunicorn, server.postgres)
 
 
 def _row(request: str, rounds: Sequence[Sequence[Measured]]) -> Row:
     """A first round does not count."""
     without, with_ledger = zip(*rounds[1:], strict=True)
-    costs = [min(measured.cost for measured in each) for each in (without, with_ledger)]
-    p99 = [min(measured.p99 for measured in each) for each in (without, with_ledger)]
-    row = Row(request, *costs, costs[1] / costs[0], *p99)
+    costs = [median(measured.cost for measured in each) for each in (without, with_ledger)]
+    p99 = [median(measured.p99 for measured in each) for each in (without, with_ledger)]
+    ratio = median(second.cost / first.cost for first, second in rounds[1:])
+    row = Row(request, *costs, ratio, *p99)
     print(_line(row), flush=True)
     return row
 
