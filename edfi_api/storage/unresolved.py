@@ -40,6 +40,8 @@ def unresolved(
 
 def stored_uris(uris: Set[str], using: str) -> Set[str]:
     """Which of these URIs belong to a stored descriptor of any type; one query."""
+    if not uris:
+        return set()
     names = [name for name in resource_types.numbers(using) if is_descriptor_name(name.resource)]
     keys = {uri: descriptor_natural_key(uri.lower()) for uri in uris}
     ids = {referential_id(name.project, name.resource, key): uri for uri, key in keys.items() for name in names}
