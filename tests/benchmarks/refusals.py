@@ -50,8 +50,8 @@ _REQUESTS: dict[str, Requests] = {
 
 @dataclass(frozen=True)
 class Row:
-    """A request; costs are microseconds of processor time of server and database, without and with the ledger, as medians
-    of the rounds."""
+    """A request; costs are microseconds of processor time of server and database, without and with the ledger. All are
+    medians of the rounds."""
 
     request: str
     without: float

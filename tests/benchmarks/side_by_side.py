@@ -6,7 +6,8 @@ A SERVER is the folder of a source tree, or FOLDER:PYTHON with the interpreter o
 those of different commits, as `git worktree add` makes them. All servers run at the same time, each with a database of
 its own, as `make run` starts them; in each round each of them is measured, one after the other, in alternating order.
 
-Rates are medians of the rounds. `x` is the rate to that of the first server. `server` and `database` are the
+Rates are medians of the rounds. `x` is the median of the rounds' ratios to the first server: a shared machine changes
+its speed by a third within minutes, so many short rounds say more than a few long ones. `server` and `database` are the
 microseconds of processor time that a request took in all processes of gunicorn and of PostgreSQL, as the lower
 quartile of the rounds, since other work on the machine adds to them. `--busy` starts so many processes that do nothing
 but use a core.
@@ -109,9 +110,8 @@ def _compare(trees: list[_Tree], operation: str, connections: int, rounds: int, 
         for tree in trees if number % 2 == 0 else trees[::-1]:
             found[tree.name].append(_measured(tree, operation, connections, seconds))
     print(f"{operation}, {connections}")
-    first = _median(found[trees[0].name], "per_second")
     for tree in trees:
-        print(_line(tree.name, found[tree.name], first), flush=True)
+        print(_line(tree.name, found[tree.name], found[trees[0].name]), flush=True)
 
 
 def _measured(tree: _Tree, operation: str, connections: int, seconds: float) -> Measured:
@@ -125,13 +125,14 @@ def _measured(tree: _Tree, operation: str, connections: int, seconds: float) -> 
     return measured
 
 
-def _line(name: str, measured: list[Measured], first: float) -> str:
+def _line(name: str, measured: list[Measured], first: list[Measured]) -> str:
     rate, p50, p99 = (_median(measured, key) for key in ("per_second", "p50", "p99"))
     costs = [
         sorted(getattr(each, key) for each in measured)[len(measured) // 4] for key in ("server_cost", "database_cost")
     ]
     times = f"{p50:9.2f}{p99:9.2f}{p99 / p50:9.1f}"
-    return f"  {name[-20:]:20}{rate:9.0f}{rate / first:7.2f}{costs[0]:9.0f}{costs[1]:9.0f}{times}"
+    ratio = statistics.median(each.per_second / other.per_second for each, other in zip(measured, first, strict=True))
+    return f"  {name[-20:]:20}{rate:9.0f}{ratio:7.2f}{costs[0]:9.0f}{costs[1]:9.0f}{times}"
 
 
 def _median(measured: list[Measured], key: str) -> float:
