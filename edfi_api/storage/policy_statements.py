@@ -25,6 +25,7 @@ class _Clauses(NamedTuple):
 
 _statement = statements_beside(__file__)
 
+_AND_HAS_ID = " AND d.document_uuid = %(document_uuid)s"
 _NEW_SECURABLES = ", ".join(f"%({name})s::{type_}" for name, type_ in COLUMNS.items())
 _SECURABLES = {"securables": SECURABLES, "new_securables": _NEW_SECURABLES}
 _LINKS, _LINKS_OF_NEW, _WRITE = _statement("links"), _statement("links_of_new"), _statement("write")
@@ -44,13 +45,19 @@ def upsert(policy: RowPolicy | None) -> Sql:
 def likely_upsert(outcome: Outcome, policy: RowPolicy | None, *, has_links: bool) -> Sql:
     """An upsert that does what leads to this outcome only, and returns no row if there is another one; see
     `statements/insert.sql`, `update_body.sql` and `unchanged.sql`. `has_links`: the document has reference objects."""
-    compose = _LIKELY[outcome]
+    compose = _LIKELY_UPSERTS[outcome]
     return _under(policy, lambda clauses: compose(clauses, has_links))
 
 
 def update(policy: RowPolicy | None) -> Sql:
     """Replaces the document with an id; see `statements/update.sql`."""
     return _under(policy, _update)
+
+
+def likely_update(outcome: Outcome, policy: RowPolicy | None, *, has_links: bool) -> Sql:
+    """As `likely_upsert`, for the document with an id. An update never inserts."""
+    compose = _LIKELY_UPDATES[outcome]
+    return _under(policy, lambda clauses: compose(clauses, has_links, _AND_HAS_ID))
 
 
 def delete(policy: RowPolicy | None) -> Sql:
@@ -141,16 +148,18 @@ def _insert(clauses: _Clauses | None, has_links: bool) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _update_body(clauses: _Clauses | None, has_links: bool) -> str:
-    return _UPDATE_BODY.fill(links=_links(has_links), and_allowed=_and_allowed(clauses), **_SECURABLES).text
+def _update_body(clauses: _Clauses | None, has_links: bool, and_has_id: str = "") -> str:
+    parts = {"and_has_id": and_has_id, "and_allowed": _and_allowed(clauses)}
+    return _UPDATE_BODY.fill(links=_links(has_links), **parts, **_SECURABLES).text
 
 
 @lru_cache(maxsize=1024)
-def _unchanged(clauses: _Clauses | None, _has_links: bool) -> str:
-    return _UNCHANGED.fill(and_allowed=_and_allowed(clauses)).text
+def _unchanged(clauses: _Clauses | None, _has_links: bool, and_has_id: str = "") -> str:
+    return _UNCHANGED.fill(and_has_id=and_has_id, and_allowed=_and_allowed(clauses)).text
 
 
-_LIKELY = {Outcome.INSERTED: _insert, Outcome.UPDATED: _update_body, Outcome.UNCHANGED: _unchanged}
+_LIKELY_UPDATES = {Outcome.UPDATED: _update_body, Outcome.UNCHANGED: _unchanged}
+_LIKELY_UPSERTS = {Outcome.INSERTED: _insert, **_LIKELY_UPDATES}
 
 
 def _links(has_links: bool) -> Sql:

@@ -21,6 +21,7 @@ from edfi_api.storage.conditions import CONDITION_FAILURES, NO_DOCUMENT
 from edfi_api.storage.data_store import data_store
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, TESTS_OF_STORED, DeniedRequest
 from edfi_api.storage.driver.execution import StatementAborted, attempts, execute, holding, with_retries
+from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
 from edfi_api.storage.exceptions import (
     DocumentExists,
@@ -55,14 +56,12 @@ def upsert(request: Terms) -> Written:
     """
     assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     using, policy, name = request.using, request.policy, request.incoming.resource.name
-    values = request.values(uuid7())
-    last_outcomes = data_store(using).state(_last_outcomes)
-    last_outcome = None if request.condition.is_given else last_outcomes.get(name)
-    likely = last_outcome and policy_statements.likely_upsert(last_outcome, policy, has_links=bool(values["linked"]))
+    values, last_outcomes = request.values(uuid7()), data_store(using).state(_last_upserts)
+    likely = _likely(policy_statements.likely_upsert, request, values, last_outcomes.get(name))
 
     def attempt() -> Written:
         expected = request.condition.version_to_replace(_VERSION_BY_ALIAS, values, using)
-        if likely and (rows := execute(likely.bound_to(values), using)):
+        if likely and (rows := execute(likely, using)):
             return Written.of(rows)
         statement = policy_statements.upsert(policy).bound_to(values | {"expected_version": expected})
         return Written.of(execute(statement, using))
@@ -83,14 +82,19 @@ def update(request: Terms, document_uuid: UUID, preparers: Preparers) -> Written
     allow it, and KeyChangeContradicts if it contradicts a referrer, which is named if the caller may read it.
     """
     assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
-    using, values = request.using, request.values(document_uuid)
+    using, name, values = request.using, request.incoming.resource.name, request.values(document_uuid)
+    last_outcomes = data_store(using).state(_last_updates)
+    likely = _likely(policy_statements.likely_update, request, values, last_outcomes.get(name))
 
     def attempt() -> Written:
         expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
+        if likely and (rows := execute(likely, using)):
+            return Written.of(rows)
         return replace_once(request, values | {"expected_version": expected}, preparers)
 
     refused = RefusedWrite(request, TESTS_BY_UUID, values)
     written = with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))
+    last_outcomes[name] = written.outcome
     record_writer(request.client, using)
     return written
 
@@ -186,7 +190,19 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
     return with_retries(lambda: settled(attempt, refused))
 
 
-def _last_outcomes(_using: str) -> dict[ResourceName, Outcome]:
-    """By resource, the outcome of the last upsert in this process. Clients mostly send new documents only, or all their
-    documents repeatedly, or changes only, so the last outcome predicts the next."""
+def _likely(
+    compose: Callable[..., Sql], request: WriteRequest, values: Values, last_outcome: Outcome | None
+) -> Sql | None:
+    """The statement that does what the last such write of the resource did. Clients mostly send new documents only, or
+    all their documents repeatedly, or changes only, so the last outcome in this process predicts the next."""
+    if last_outcome is None or request.condition.is_given:
+        return None
+    return compose(last_outcome, request.policy, has_links=bool(values["linked"])).bound_to(values)
+
+
+def _last_upserts(_using: str) -> dict[ResourceName, Outcome]:
+    return {}
+
+
+def _last_updates(_using: str) -> dict[ResourceName, Outcome]:
     return {}

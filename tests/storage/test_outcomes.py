@@ -121,6 +121,28 @@ def test_a_likely_upsert_returns_its_own_outcome(request_for):
     assert upsert(request_for(courseTitle="Other")) == [("unchanged", str(ID), second)]
 
 
+def likely_update(outcome, request, document_uuid=ID):
+    statement = policy_statements.likely_update(outcome, None, has_links=bool(request.incoming.linked))
+    return execute(statement.with_values(**request.values(document_uuid)), "default")
+
+
+def test_a_likely_update_is_of_the_document_with_the_id(request_for):
+    [(_, _, first)] = upsert(request_for())
+    other = request_for(courseTitle="Other")
+
+    assert (
+        likely_update(Outcome.UPDATED, other, OTHER_ID)
+        == likely_update(Outcome.UNCHANGED, request_for(), OTHER_ID)
+        == []
+    )
+    assert likely_update(Outcome.UPDATED, request_for(courseTitle="Other", courseCode="Other")) == []
+    assert likely_update(Outcome.UNCHANGED, request_for()) == [("unchanged", str(ID), first)]
+    [(_, _, second)] = likely_update(Outcome.UPDATED, other)
+    assert second > first
+    assert likely_update(Outcome.UPDATED, other) == []
+    assert outcomes(update(other)) == ["unchanged"]
+
+
 def test_a_likely_upsert_does_nothing_if_the_outcome_is_another(request_for):
     new, gone = request_for(), request_for(educationOrganizationReference={"educationOrganizationId": 999_999})
 

@@ -1,11 +1,11 @@
--- Replaces the body of the document with this natural key and returns as the upsert does, or returns no row if there is no
--- such document, its body is the same, its references or the columns of authorization change, or the policy does not
--- allow it: the upsert then decides. Without these columns in SET, the conditions of their triggers, which PostgreSQL
+-- Replaces the body of the document with this natural key (and id) and returns as the upsert does, or returns no row if
+-- there is no such document, its body is the same, its references or the columns of authorization change, or the policy
+-- does not allow it: the upsert or update then decides. Without these columns in SET, the conditions of their triggers, which PostgreSQL
 -- parses at each statement, are not evaluated. The change version is compared again for the reason given in `write.sql`.
 WITH existing AS MATERIALIZED (
     SELECT d.id, d.change_version
       FROM alias a JOIN document d ON d.id = a.document_id
-     WHERE a.referential_id = %(referential_id)s AND d.body <> %(body)s::jsonb
+     WHERE a.referential_id = %(referential_id)s{and_has_id} AND d.body <> %(body)s::jsonb
        AND ({securables}) IS NOT DISTINCT FROM ({new_securables})
        AND (
            SELECT count(*) = cardinality(%(targets)s::uuid[])
