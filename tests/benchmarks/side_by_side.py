@@ -53,11 +53,12 @@ class _Tree:
             "POST association": lambda: self.workloads.new_associations(number),
             "again": self.workloads.same_associations,
             "changed": lambda: self.workloads.changed_associations(number),
+            "PUT": lambda: self.workloads.replaced_associations(number),
         }
         return made[operation]()
 
 
-OPERATIONS = ("GET by id", "page of 25", "POST student", "POST association", "again", "changed")
+OPERATIONS = ("GET by id", "page of 25", "POST student", "POST association", "again", "changed", "PUT")
 
 
 def main() -> int:
