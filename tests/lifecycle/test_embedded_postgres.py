@@ -20,6 +20,7 @@ import pytest
 from meadowlark import embedded_postgres, postgres_programs
 from meadowlark.embedded_postgres import AlreadyRunning, EmbeddedPostgres
 from meadowlark.postgres_programs import EmbeddedPostgresError
+from tests.homes import copy_home
 
 TOP = Path(__file__).parents[2]
 
@@ -28,21 +29,36 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become 
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def new_home(tmp_path: Path) -> Path:
+    """Does not exist yet."""
     return tmp_path / "home"
 
 
+@pytest.fixture(scope="module")
+def initialised_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home for copies, since initialising one takes five times as long as a start."""
+    home = tmp_path_factory.mktemp("initialised") / "home"
+    with EmbeddedPostgres(home):
+        return home
+
+
 @pytest.fixture
-def open_home() -> Iterator[Path]:
-    """A home that every account may enter, unlike those below pytest's own folder."""
+def home(new_home: Path, initialised_once: Path) -> Path:
+    """A home whose server has run before."""
+    return copy_home(initialised_once, new_home)
+
+
+@pytest.fixture
+def open_home(initialised_once: Path) -> Iterator[Path]:
+    """The same where every account may enter, unlike below pytest's own folder."""
     with tempfile.TemporaryDirectory(prefix="meadowlark-test-") as folder:
         Path(folder).chmod(0o755)
-        yield Path(folder) / "home"
+        yield copy_home(initialised_once, Path(folder) / "home")
 
 
-def test_the_url_has_no_side_effects(home: Path) -> None:
-    assert embedded_postgres.url(home) == f"postgresql://meadowlark@/meadowlark?host={home}/postgres"
-    assert not home.exists()
+def test_the_url_has_no_side_effects(new_home: Path) -> None:
+    assert embedded_postgres.url(new_home) == f"postgresql://meadowlark@/meadowlark?host={new_home}/postgres"
+    assert not new_home.exists()
 
 
 def test_a_home_too_deep_for_a_socket_address_gets_a_short_folder(tmp_path: Path) -> None:
@@ -57,8 +73,8 @@ def test_a_home_too_deep_for_a_socket_address_gets_a_short_folder(tmp_path: Path
     assert not socket_folder.exists()
 
 
-def test_a_server_uses_utf_8_and_listens_to_no_network(home: Path) -> None:
-    with EmbeddedPostgres(home) as server:
+def test_a_server_uses_utf_8_and_listens_to_no_network(new_home: Path) -> None:
+    with EmbeddedPostgres(new_home) as server:
         encoding = _query_value(server.url, "SHOW server_encoding")
         collation = _query_value(server.url, "SELECT datlocale FROM pg_database WHERE datname = current_database()")
         addresses = _query_value(server.url, "SHOW listen_addresses")
@@ -84,8 +100,7 @@ def test_other_accounts_are_refused_by_the_folder_and_the_server_account_by_pg_h
 
 @needs_root
 def test_a_home_with_trust_authentication_is_secured_at_the_next_start(open_home: Path) -> None:
-    with EmbeddedPostgres(open_home):
-        rules = open_home / "postgres" / "pg_hba.conf"
+    rules = open_home / "postgres" / "pg_hba.conf"
     rules.write_text("local all all trust\n")
 
     with EmbeddedPostgres(open_home) as server:
@@ -95,8 +110,6 @@ def test_a_home_with_trust_authentication_is_secured_at_the_next_start(open_home
 
 @needs_root
 def test_a_link_in_place_of_pg_hba_is_not_followed(open_home: Path) -> None:
-    with EmbeddedPostgres(open_home):
-        pass
     precious = open_home / "precious"
     precious.write_text("untouched")
     for name in ("pg_hba.conf", "pg_hba.conf.new"):
@@ -109,14 +122,14 @@ def test_a_link_in_place_of_pg_hba_is_not_followed(open_home: Path) -> None:
 
 
 @needs_root
-def test_the_server_has_no_privileges_of_root(home: Path) -> None:
-    home.mkdir()
-    secret = home / "secret"
+def test_the_server_has_no_privileges_of_root(new_home: Path) -> None:
+    new_home.mkdir()
+    secret = new_home / "secret"
     secret.write_text("of root")
     secret.chmod(0o600)
 
-    with EmbeddedPostgres(home) as server:
-        status = Path(f"/proc/{_postmaster(home)}/status").read_text()
+    with EmbeddedPostgres(new_home) as server:
+        status = Path(f"/proc/{_postmaster(new_home)}/status").read_text()
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="Permission denied"):
             _query_value(server.url, f"SELECT pg_read_file('{secret}')")
 
@@ -230,18 +243,18 @@ def test_a_stale_process_id_of_another_process_is_ignored(home: Path) -> None:
         assert _query_value(server.url, "SELECT 1") == 1
 
 
-def test_an_interrupted_initialisation_starts_again(home: Path) -> None:
-    (home / "postgres.new" / "base").mkdir(parents=True)
+def test_an_interrupted_initialisation_starts_again(new_home: Path) -> None:
+    (new_home / "postgres.new" / "base").mkdir(parents=True)
 
-    with EmbeddedPostgres(home) as server:
+    with EmbeddedPostgres(new_home) as server:
         assert _query_value(server.url, "SELECT 1") == 1
 
 
-def test_an_invalid_data_folder_is_refused_with_the_message_of_postgresql(home: Path) -> None:
-    (home / "postgres").mkdir(parents=True, mode=0o700)
+def test_an_invalid_data_folder_is_refused_with_the_message_of_postgresql(new_home: Path) -> None:
+    (new_home / "postgres").mkdir(parents=True, mode=0o700)
 
     with pytest.raises(EmbeddedPostgresError, match="did not start in"):
-        EmbeddedPostgres(home).__enter__()
+        EmbeddedPostgres(new_home).__enter__()
 
 
 def test_the_command_line_runs_a_command_and_passes_its_exit_status_on(home: Path) -> None:
