@@ -4,7 +4,7 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -35,9 +35,9 @@ PROGRAMS = [
 
 
 @pytest.fixture(scope="module")
-def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def database_url(tmp_path_factory: pytest.TempPathFactory, prepared_home: Callable[[Path], Path]) -> Iterator[str]:
     """A separate database with one school."""
-    with EmbeddedPostgres(tmp_path_factory.mktemp("benchmarks")) as server:
+    with EmbeddedPostgres(prepared_home(tmp_path_factory.mktemp("benchmarks") / "home")) as server:
         filled = fill(server.url)
         assert filled.returncode == 0, filled.stderr
         assert "documents agree with their rows\n100 documents in " in filled.stdout

@@ -4,12 +4,14 @@ import gzip
 import http.client
 import json
 import shutil
+import signal
 import socket
 import time
 from contextlib import ExitStack
 from functools import partial
 
 import httpx
+import psutil
 import pytest
 
 from tests.robustness.raw_http import BODY, all_threads_answer, chunked, exchange, whole_answer
@@ -117,10 +119,17 @@ def test_silent_clients_do_not_block_others(real_server):
 
 
 @pytest.mark.skipif(not shutil.which("prlimit"), reason="nothing here limits the files of a process")
-@pytest.mark.parametrize("words", [b"", b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"], ids=["silent", "kept alive"])
-def test_idle_connections_do_not_block_new_ones(tmp_path, words):
+def test_idle_connections_do_not_block_new_ones(tmp_path):
     """Also with more connections than a worker may have open files, which would otherwise end the worker."""
-    with constant_view(tmp_path / "home", within=["prlimit", "--nofile=200"]) as (port, _), ExitStack() as idle:
+    with constant_view(tmp_path / "home", within=["prlimit", "--nofile=200"]) as (port, _):
+        assert_new_connections_are_answered_beside_idle_ones(port, b"")  # Silent from the beginning.
+        assert_new_connections_are_answered_beside_idle_ones(port, b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+    assert (tmp_path / "home.constant.log").read_text() == ""
+
+
+def assert_new_connections_are_answered_beside_idle_ones(port, words):
+    with ExitStack() as idle:
         for _ in range(450):
             idle.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(words)
         for _ in range(5):
@@ -128,8 +137,6 @@ def test_idle_connections_do_not_block_new_ones(tmp_path, words):
             time.sleep(0.1)  # A new connection that sends its request late is not closed before older idle ones.
             new.sendall(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert whole_answer(new).status == 200
-
-    assert (tmp_path / "home.constant.log").read_text() == ""
 
 
 def test_clients_that_do_not_close_do_not_block_others(real_server):
@@ -225,15 +232,19 @@ def test_the_connection_is_usable_after_head(real_server, path):
     assert "no-body response" not in real_server.log.read_text()
 
 
-@pytest.mark.parametrize("_", range(3))
-def test_clients_that_disconnect_during_shutdown_cause_no_error(tmp_path, _):
-    with constant_view(tmp_path / "home") as (port, gunicorn), ExitStack() as idle:
-        for _ in range(200):
-            client = idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
-            client.sendall(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert whole_answer(client).status == 200
-        gunicorn.terminate()
-        idle.close()
+def test_clients_that_disconnect_during_shutdown_cause_no_error(tmp_path):
+    """Of its workers twice, and of the server."""
+    with constant_view(tmp_path / "home") as (port, gunicorn):
+        for stop in (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM):
+            with ExitStack() as idle:
+                for _ in range(200):
+                    client = idle.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+                    client.sendall(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    assert whole_answer(client).status == 200
+                stopped = gunicorn.children()
+                gunicorn.send_signal(stop)
+            _, left = psutil.wait_procs(stopped, timeout=30)
+            assert left == []
         gunicorn.wait(30)
 
     assert (tmp_path / "home.constant.log").read_text() == ""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -24,16 +25,29 @@ from tests.server_processes import constant_view
 TOP = Path(__file__).parents[2]
 GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CLIENTS = 4
+PAUSE = 0.005
 # A generous timeout in seconds for operations that usually take one or two.
 TIMEOUT = 60
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the one server of the tests of this module that need no other settings."""
+    return tmp_path_factory.mktemp("server") / "home"
+
+
+@pytest.fixture(scope="module")
+def running(home: Path) -> Iterator[tuple[int, psutil.Process]]:
+    with constant_view(home, GUNICORN_CMD_ARGS="--access-logfile=-") as server:
+        yield server
+
+
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[tuple[int, psutil.Process]]:
+def server(running: tuple[int, psutil.Process]) -> tuple[int, psutil.Process]:
     """The port and the arbiter, after both workers have started."""
-    with constant_view(tmp_path / "home") as (port, arbiter):
-        wait_until(lambda: len(workers(arbiter)) == 2, TIMEOUT)
-        yield port, arbiter
+    _, arbiter = running
+    wait_until(lambda: len(workers(arbiter)) == 2, TIMEOUT)
+    return running
 
 
 def send(port: int) -> int:
@@ -48,7 +62,11 @@ def continuous_requests(port: int) -> Iterator[list[int]]:
     """Clients that open a connection for each request within the context; yields the statuses."""
     end, statuses = Event(), []
     with ThreadPoolExecutor(CLIENTS) as pool:
-        clients = [pool.submit(lambda: [statuses.append(send(port)) for _ in iter(end.is_set, True)]) for _ in "1234"]
+        # With pauses, which leave the processors to the workers that start.
+        clients = [
+            pool.submit(lambda: [statuses.append(send(port)) for _ in iter(partial(end.wait, PAUSE), True)])
+            for _ in range(CLIENTS)
+        ]
         try:
             yield statuses
             more = len(statuses) + 100
@@ -79,7 +97,7 @@ def test_a_worker_that_is_stopped_while_it_starts_ends(tmp_path):
 def test_a_reload_loses_no_request(server):
     port, gunicorn = server
     with continuous_requests(port) as statuses:
-        for _ in range(3):
+        for _ in range(2):
             before = workers(gunicorn)
             gunicorn.send_signal(signal.SIGHUP)
             wait_until(lambda before=before: len(workers(gunicorn) - before) == 2 == len(workers(gunicorn)), TIMEOUT)
@@ -154,13 +172,13 @@ def test_a_worker_is_replaced_after_max_requests(tmp_path):
     assert set(statuses) == {200}
 
 
-def test_gunicorn_writes_its_access_log(tmp_path):
-    with constant_view(tmp_path / "home", GUNICORN_CMD_ARGS="--access-logfile=-") as (port, _):
-        with socket.create_connection(("127.0.0.1", port), TIMEOUT) as connection:
-            connection.sendall(GET.replace(b"/x", b"/x?y=1").replace(b"Host:", b"User-Agent: us\r\nHost:"))
-            assert whole_answer(connection).status == 200
-        log = tmp_path / "home.constant.log"
-        wait_until(lambda: '"GET /x?y=1 HTTP/1.1" 200 711 "-" "us"' in log.read_text(), TIMEOUT, log.read_text())
+def test_gunicorn_writes_its_access_log(server, home):
+    port, _ = server
+    with socket.create_connection(("127.0.0.1", port), TIMEOUT) as connection:
+        connection.sendall(GET.replace(b"/x", b"/x?y=1").replace(b"Host:", b"User-Agent: us\r\nHost:"))
+        assert whole_answer(connection).status == 200
+    log = home.with_suffix(".constant.log")
+    wait_until(lambda: '"GET /x?y=1 HTTP/1.1" 200 711 "-" "us"' in log.read_text(), TIMEOUT, log.read_text()[-1000:])
 
 
 @contextmanager
