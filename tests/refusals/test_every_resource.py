@@ -7,13 +7,18 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from django.db import connection
 
+from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.refusals.models import Refusal
 from tests.conftest import ApiTestClient
+from tests.profiles.distinct import DistinctBody
 from tests.refusals.conftest import RecorderInTest
 
 # The ordinary run takes every so many resources.
 EVERY = 30
+# A shorter value of a body may be part of something else.
+SHORTEST = 6
 UNREADABLE: list[Any] = [None, {}, [], True]
 DESCRIPTOR = [("codeValue",), ("namespace",)]
 # The ledger keeps 60 characters of a quoted value.
@@ -90,10 +95,15 @@ def sent(api: ApiTestClient, recorder: RecorderInTest, path: str, body: Body) ->
     return answer.json(), Refusal.objects.get()
 
 
-def test_an_entry_has_what_the_answer_said(api, recorder, surface, documents, request) -> None:
-    step = 1 if request.config.getoption("--every-refusal") else EVERY
+@pytest.fixture
+def resources(surface: Surface, request) -> tuple[Resource, ...]:
+    """Those of this run."""
+    return surface.resources[:: 1 if request.config.getoption("--every-refusal") else EVERY]
+
+
+def test_an_entry_has_what_the_answer_said(api, recorder, resources, documents) -> None:
     refused = 0
-    for resource in surface.resources[::step]:
+    for resource in resources:
         body, elements = documents.minimal_body(resource), key_elements(resource)
         path = f"/data{resource.url_path}"
         cases = list(broken(body, elements))
@@ -108,6 +118,26 @@ def test_an_entry_has_what_the_answer_said(api, recorder, surface, documents, re
             assert entry.natural_key == key, (path, case)
             refused += 1
     assert refused > 100
+
+
+def test_no_value_of_a_body_is_kept_beside_the_identity_and_the_answer(
+    api, recorder, resources, documents, caplog
+) -> None:
+    looked_for: list[str] = []
+    for resource in resources:
+        distinct = DistinctBody(resource, documents)
+        answer, entry = sent(api, recorder, f"/data{resource.url_path}", distinct.body | {"id": "mine"})
+        said = f"{answer} {entry.natural_key}"
+        hidden = {value for value in distinct.markers.values() if len(value) >= SHORTEST and value not in said}
+        kept_text = api.get("/submissions/v1/refusals", HTTP_ACCEPT="text/csv").content.decode()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT string_agg(refusal::text, ' ') FROM refusal")
+            kept_text += cursor.fetchone()[0]
+        assert not {value for value in hidden if value in kept_text}, resource.url_path
+        looked_for += hidden
+    assert len(looked_for) > 50
+    assert "meadowlark.requests" in caplog.text
+    assert not {value for value in set(looked_for) if value in caplog.text}
 
 
 @pytest.mark.parametrize("method", ["put", "delete"])
