@@ -1,6 +1,6 @@
 """Client and address → the database that answers. See meadowlark/docs/data-stores.md#which-store-answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rest_framework.request import Request
 
@@ -37,6 +37,22 @@ def visit_for_token_info(client: AuthenticatedClient, request: Request) -> Visit
     stores = routes().table(client.data_stores_version).stores
     found = [stores[id_] for id_ in client.data_store_ids if id_ in stores]
     return _visit(found[0], request, is_write=False) if len(found) == 1 else None
+
+
+def visits_of(client: AuthenticatedClient, request: Request) -> Iterator[tuple[int, Visit]]:
+    """Visits that only read, with the ids of their data stores: to the one that the address leads to, or, if it has no
+    context, to each of the client's. The id is 0 for the control database.
+
+    Raises what `visit_of` raises.
+    """
+    if data_store_in_address(client, request) is not None or not client.data_store_ids:
+        visited = visit_of(client, request, is_write=False)
+        yield vars(request._request).get("data_store", 0), visited
+        return
+    stores = routes().table(client.data_stores_version).stores
+    for id_ in client.data_store_ids:
+        if id_ in stores:
+            yield id_, _visit(stores[id_], request, is_write=False)
 
 
 def data_store_in_address(client: AuthenticatedClient, request: Request) -> int | None:

@@ -213,6 +213,13 @@ def client_of(db: None) -> Callable[..., StoreClient]:
 
 
 @pytest.fixture
+def stores(configured, make_store):
+    """Data stores of two years, which the context tells apart."""
+    configured("schoolYear")
+    return make_store("2026", schoolYear="2026"), make_store("2027", schoolYear="2027")
+
+
+@pytest.fixture
 def documents_of(surface: Surface) -> Callable[[str], DocumentFactory]:
     """The factory of documents of a database, by its alias."""
     return lambda alias: DocumentFactory(surface, alias)

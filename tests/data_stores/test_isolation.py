@@ -25,12 +25,6 @@ def _control_database_without_documents(db):
 
 
 @pytest.fixture
-def stores(configured, make_store):
-    configured("schoolYear")
-    return make_store("2026", schoolYear="2026"), make_store("2027", schoolYear="2027")
-
-
-@pytest.fixture
 def years(stores, client_of):
     """Clients of the two years, whose databases have been used."""
     client = client_of(*stores)

@@ -17,10 +17,9 @@ REFUSED = STUDENT | {"birthDate": "never"}
 
 
 @pytest.fixture
-def years(configured, make_store, client_of):
+def years(stores, client_of):
     """A client with a data store for each of two years."""
-    configured("schoolYear")
-    return client_of(make_store("2026", schoolYear="2026"), make_store("2027", schoolYear="2027"))
+    return client_of(*stores)
 
 
 @pytest.fixture
@@ -78,6 +77,33 @@ def test_an_address_without_context_has_the_refusals_of_all_data_stores(years, r
     assert len(years.get(REFUSALS).json()) == 2
     assert [each["entries"] for each in years.get("/submissions/v1/causes").json()] == [2]
     assert [each["open"] for each in years.get("/submissions/v1/summary").json()] == [2]
+
+
+def test_the_filter_by_organization_uses_the_hierarchy_of_the_data_stores(
+    stores,
+    client_of,
+    resource_named,
+    documents_of,
+    recorder,  # noqa: F811
+):
+    client, school = client_of(*stores), resource_named("School")
+    old, new = (client.at(f"/{store.name}") for store in stores)
+    new.get("/schools")
+    factory = documents_of(f"store_{stores[1].pk}_1")
+    agency = factory.minimal_body(resource_named("LocalEducationAgency"))["localEducationAgencyId"]
+    body = factory.minimal_body(school, schoolId=701, localEducationAgencyReference={"localEducationAgencyId": agency})
+    factory.store_targets(school, body)
+    assert new.post("/schools", body).status_code == 201
+    period = {"classPeriodName": "1", "schoolReference": {"schoolId": 701}, "officialAttendancePeriod": "perhaps"}
+    for year in (old, new):
+        assert year.post("/classPeriods", period).status_code == 400
+    recorder.flush()
+
+    def found(address, organization):
+        return len(address.get(f"{REFUSALS}?educationOrganizationId={organization}").json())
+
+    assert [found(address, 701) for address in (old, new, client)] == [1, 1, 2]
+    assert [found(address, agency) for address in (old, new, client)] == [0, 1, 1]
 
 
 def test_tenants_see_nothing_of_each_other(two, recorder):  # noqa: F811

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db.models import Q
-from django.db.models.expressions import RawSQL
 from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive
@@ -16,8 +15,8 @@ from references.identity import as_uuid
 CAUSE_PREFIX = "c-"
 # Read by the pagination.
 _PAGING = frozenset({"offset", "limit", "totalcount"})
+_ORGANIZATION = "educationorganizationid"
 _LARGEST = 2**63 - 1
-_BELOW = "SELECT descendant_id FROM organization_closure WHERE ancestor_id = %s"
 _STATES: Mapping[str, Q] = {"open": Q(resolved_at=None), "resolved": Q(resolved_at__isnull=False), "all": Q()}
 
 
@@ -25,11 +24,13 @@ class _Unusable(Exception):
     """The value of a parameter; the message is for the client."""
 
 
-def read(query: QueryDict) -> Q:
-    """The filters. Names are case-insensitive, and the last value of a repeated parameter counts.
+def read(query: QueryDict, within: Callable[[int], Q]) -> Q:
+    """The filters. Names are case-insensitive, and the last value of a repeated parameter counts. `within` returns the
+    condition that an entry is of an organization or one below it.
 
     Raises UnknownQueryField and ParameterValidationFailed.
     """
+    filters = _FILTERS | {_ORGANIZATION: lambda value: within(_organization(value))}
     given = {name.lower(): (name, values[-1]) for name, values in query.lists()}
     conditions, problems = Q(), []
     if "state" not in given:
@@ -37,10 +38,10 @@ def read(query: QueryDict) -> Q:
     for lowered, (name, value) in given.items():
         if lowered in _PAGING:
             continue
-        if lowered not in _FILTERS:
+        if lowered not in filters:
             raise UnknownQueryField(name)
         try:
-            conditions &= _FILTERS[lowered](value)
+            conditions &= filters[lowered](value)
         except _Unusable as problem:
             problems.append(str(problem))
     if problems:
@@ -70,17 +71,17 @@ def _text(value: str) -> str:
 
 
 def _number(name: str, column: str) -> Callable[[str], Q]:
-    def condition(value: str) -> Q:
-        if not is_natural_number(value, _LARGEST):
-            raise _Unusable(f"{name} must be a number.")
-        return Q(**{column: int(value)})
-
-    return condition
+    return lambda value: Q(**{column: _natural_number(name, value)})
 
 
-def _organization(value: str) -> Q:
-    id_ = _number("EducationOrganizationId", "organization")(value)
-    return id_ | Q(organization__in=RawSQL(_BELOW, [int(value)]))  # noqa: S611  Its value is a parameter.
+def _organization(value: str) -> int:
+    return _natural_number("EducationOrganizationId", value)
+
+
+def _natural_number(name: str, value: str) -> int:
+    if not is_natural_number(value, _LARGEST):
+        raise _Unusable(f"{name} must be a number.")
+    return int(value)
 
 
 def _id(name: str, column: str, prefix: str = "") -> Callable[[str], Q]:
@@ -115,7 +116,6 @@ _FILTERS: dict[str, Callable[[str], Any]] = {
     "status": _number("Status", "status"),
     "naturalkey": _equal("natural_key"),
     "documentid": _id("DocumentId", "document_uuid"),
-    "educationorganizationid": _organization,
     "cause": _id("Cause", "cause", CAUSE_PREFIX),
     "state": _state,
     "since": _since,

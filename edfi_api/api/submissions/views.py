@@ -1,6 +1,7 @@
 """`/submissions/v1`: refused writes of the client that requests them, and of no other."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.status import HTTP_204_NO_CONTENT
 
-from edfi_api.api.submissions import causes, entries, parameters
+from edfi_api.api.submissions import causes, entries, organizations, parameters
 from edfi_api.api.submissions.sender import Sender
 from edfi_api.api.submissions.summary import summary
 from edfi_api.api.viewsets.edfi_view import EdFiRequest, EdFiView
@@ -61,7 +62,8 @@ class RefusalsView(SubmissionsView):
     """Entries by `sequence`, so that a client can read on from the last one that it has seen."""
 
     def get(self, request: EdFiRequest) -> HttpResponseBase:
-        found = self.refusals().filter(parameters.read(request.query_params)).order_by("sequence")
+        filters = parameters.read(request.query_params, partial(organizations.within, request))
+        found = self.refusals().filter(filters).order_by("sequence")
         page = self.paginator.read_offset(request)
         headers = {"Total-Count": str(found.count())} if page.wants_total else {}
         if _wants_csv(request):
