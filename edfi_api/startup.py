@@ -9,17 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ImproperlyConfigured
-
 from edfi_api.conf import api_settings
 from edfi_api.model import apischema, xsd
-from edfi_api.model.apischema.reader import read_api_schemas
-from edfi_api.model.metaed.compiler import compile_projects
-from edfi_api.model.metaed.source import read_sources
-from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.cache import CODE_PACKAGES, load_or_build
 from edfi_api.model.surface.resource import Surface
-from edfi_api.model.xsd.files import SchemaFiles, schema_files
+from edfi_api.model.xsd.schema_file import SchemaFiles
 from edfi_api.storage import resource_types
 
 
@@ -49,43 +43,14 @@ def current_surface() -> Surface:
 
 def compilation_of(sources: Sequence[Path], cache_dir: Path | None) -> Compilation:
     """The compilation of these sources, from the cache if it has a folder and is up to date."""
-    return load_or_build(Compilation, sources, cache_dir, build=compiled, code=(*CODE_PACKAGES, apischema, xsd))
+    return load_or_build(Compilation, sources, cache_dir, build=_compiled, code=(*CODE_PACKAGES, apischema, xsd))
 
 
-def compiled(sources: Sequence[Path]) -> Compilation:
-    """Compiles MetaEd projects together, and adds ApiSchema files to their surface.
+def _compiled(sources: Sequence[Path]) -> Compilation:
+    # The compiler takes a twelfth of the time of a command, and most starts read the cache.
+    from edfi_api.compiling import compiled  # noqa: PLC0415
 
-    XML schemas need MetaEd text: ApiSchema files lack the order in which elements were declared. They are generated
-    here, in a twelfth of the time of the compilation, because a cached surface has no model, and generating them later
-    could read text that has changed.
-    """
-    refuse_text_without_standard(sources)
-    files, folders = [path for path in sources if is_api_schema(path)], _folders(sources)
-    if not folders:
-        surface, warnings = read_api_schemas(files)
-        return Compilation(surface, SchemaFiles(), warnings)
-    model = compile_projects(folders)
-    surface, warnings = build_surface(model), ()
-    if files:
-        surface, warnings = read_api_schemas(files, surface)
-    return Compilation(surface, schema_files(model), warnings)
-
-
-def refuse_text_without_standard(sources: Sequence[Path]) -> None:
-    """Raises ImproperlyConfigured for extensions in MetaEd text on a standard in an ApiSchema file, which lacks what
-    the linker needs."""
-    files = [path for path in sources if is_api_schema(path)]
-    folders = _folders(sources)
-    projects = read_sources(folders).projects if files else ()
-    if projects and all(source.project.is_extension for source in projects):
-        raise ImproperlyConfigured(
-            f"{folders[0]} is MetaEd text, which has to be compiled together with the text of the data standard, but "
-            f"{files[0]} is an ApiSchema file: name the ApiSchema file of the extension instead"
-        )
-
-
-def _folders(sources: Sequence[Path]) -> list[Path]:
-    return [path for path in sources if not is_api_schema(path)]
+    return compiled(sources)
 
 
 def is_api_schema(path: Path) -> bool:

@@ -13,7 +13,7 @@ from django.db import InterfaceError, InternalError, OperationalError, Programmi
 from psycopg import errors
 
 from edfi_api.model.apischema.errors import ApiSchemaError
-from edfi_api.model.metaed import ModelErrors
+from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark import garbage_collection
 
 # Errors of statements in a database that has not been migrated, or not by this version.

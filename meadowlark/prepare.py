@@ -31,7 +31,7 @@ from edfi_api.data_stores.preparing import exclusively
 from edfi_api.loading.demo_district import FEWEST_STUDENTS, MOST_STUDENTS
 from edfi_api.management.arguments import seconds, whole_number
 from edfi_api.model.apischema.errors import ApiSchemaError
-from edfi_api.model.metaed import ModelErrors
+from edfi_api.model.metaed.errors import ModelErrors
 from meadowlark import garbage_collection
 
 _PAUSE_SECONDS = 0.2

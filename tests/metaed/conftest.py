@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.model.metaed import check_projects, compile_projects
+from edfi_api.model.metaed.compiler import check_projects, compile_projects
 from edfi_api.model.metaed.model import Model
 from tests.metaed.projects import MessagesOf, ModelOf, write_projects
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from edfi_api.model.metaed import Problem, check_projects
+from edfi_api.model.metaed.compiler import check_projects
+from edfi_api.model.metaed.errors import Problem
 from tests.metaed.projects import MessagesOf, write_project
 
 SAMPLES = Path(__file__).parents[1] / "metaed_projects"

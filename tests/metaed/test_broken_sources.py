@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.model.metaed import check_projects
+from edfi_api.model.metaed.compiler import check_projects
 from tests.metaed.projects import write_project
 
 BROKEN = Path(__file__).with_name("broken")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.model.metaed import MetaEdError, ModelErrors, Severity, check_projects, compile_projects
-from edfi_api.model.metaed.errors import excerpt
+from edfi_api.model.metaed.compiler import check_projects, compile_projects
+from edfi_api.model.metaed.errors import MetaEdError, ModelErrors, Severity, excerpt
 from edfi_api.model.metaed.model import Place
 from tests.metaed.projects import MessagesOf, write_project
 

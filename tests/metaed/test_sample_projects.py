@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import edfi_api
-from edfi_api.model.metaed import check_projects, compile_projects
+from edfi_api.model.metaed.compiler import check_projects, compile_projects
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Cardinality, EntityKind, Model
 from tests.metaed.projects import entity, members
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.model.metaed import ModelErrors, check_projects, compile_projects
+from edfi_api.model.metaed.compiler import check_projects, compile_projects
+from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.model.metaed.model import EntityKind, Place, Project, PublishedDeviation
 from tests.metaed.projects import write_project
 

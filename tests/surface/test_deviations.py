@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edfi_api.model.metaed import ModelErrors
 from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.model.metaed.model import Model, PublishedDeviation
 from edfi_api.model.surface.builder import build_surface
 from tests.surface.models import named, texts, write_project

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from edfi_api.analysis.sql_views.changes import ViewsNotInstalled
 from edfi_api.analysis.sql_views.tables import UnusableNames
 from edfi_api.model.apischema.errors import ApiSchemaError
-from edfi_api.model.metaed import ModelErrors
+from edfi_api.model.metaed.errors import ModelErrors
 
 
 @contextmanager

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from django.core.exceptions import ImproperlyConfigured
 
-from edfi_api.analysis import sql_views
+from edfi_api.analysis.sql_views.current_fingerprint import current_fingerprint
 from edfi_api.analysis.sql_views.definitions import Definition, definitions
 from edfi_api.analysis.sql_views.generation import all_views
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.conf import api_settings
 from edfi_api.model.metaed.compiler import compile_projects
-from edfi_api.model.surface.cache import CODE_PACKAGES, fingerprint
 from edfi_api.startup import current_surface, is_api_schema
 from edfi_api.storage import resource_types
 
@@ -44,8 +43,3 @@ def current_views(using: str) -> CurrentViews:
         raise LookupError(f"the database has no resource types for {', '.join(missing[:5])}: run migrate")
     views = all_views(compile_projects(list(api_settings.model_sources)), surface, numbers)
     return CurrentViews(views, definitions(views, surface), current_fingerprint())
-
-
-def current_fingerprint() -> str:
-    """A digest of the model's sources and of the code that derives views from them."""
-    return fingerprint(api_settings.model_sources, (*CODE_PACKAGES, sql_views))

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from edfi_api import addresses
 from edfi_api.api.metadata.publication import Addresses
 from edfi_api.model.surface.resource import ProjectFacts, Surface
-from edfi_api.model.xsd.files import SchemaFile, SchemaFiles
+from edfi_api.model.xsd.schema_file import SchemaFile, SchemaFiles
 
 
 def xsd_projects(surface: Surface, root: str) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
 from edfi_api.model.apischema.errors import ApiSchemaError
-from edfi_api.model.metaed import ModelErrors
+from edfi_api.model.metaed.errors import ModelErrors
 from edfi_api.startup import current_compilation
 
 

@@ -7,7 +7,7 @@ from django.core.checks import CheckMessage, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
-from edfi_api.analysis.sql_views.current import current_fingerprint
+from edfi_api.analysis.sql_views.current_fingerprint import current_fingerprint
 
 
 @register(Tags.database)
