@@ -1,11 +1,10 @@
 """Unprepared databases in the server of the other tests."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ import pytest
 from psycopg import sql
 
 from meadowlark import embedded_postgres
+from tests.forking import forked, manage, preparing
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,12 @@ def missing_database() -> Iterator[Database]:
 
 
 @pytest.fixture(scope="session")
-def prepared_once() -> Iterator[Database]:
+def prepared_once(django_db_blocker: Any) -> Iterator[Database]:
     """A prepared database for copies; tests must not change it."""
     with _no_database("prepared") as database:
         database.create()
-        subprocess.run(
-            [sys.executable, "-m", "meadowlark.prepare"], env=os.environ | {"DATABASE_URL": database.url}, check=True
-        )
+        with django_db_blocker.unblock():
+            forked(preparing, database.name).check_returncode()
         yield database
 
 
@@ -101,12 +100,12 @@ def prepared_database(missing_database: Database, prepared_once: Database) -> Da
 
 
 @pytest.fixture(scope="session")
-def reverted_once(prepared_once: Database) -> Iterator[Database]:
+def reverted_once(prepared_once: Database, django_db_blocker: Any) -> Iterator[Database]:
     """A prepared database whose migrations were reverted to those before digests; tests must not change it."""
     with _no_database("reverted") as database:
         prepared_once.copy_to(database)
-        migrate = [sys.executable, "manage.py", "migrate", "edfi_api", "0008_pending_entries"]
-        subprocess.run(migrate, env=os.environ | {"DATABASE_URL": database.url}, check=True)
+        with django_db_blocker.unblock():
+            forked(partial(manage, "migrate", "edfi_api", "0008_pending_entries"), database.name).check_returncode()
         yield database
 
 

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from edfi_api.data_stores.preparing import PREPARING
 from tests.docker.conftest import Database
+from tests.forking import forked, preparing
 from tests.ports import free_port
 
 TOP = Path(__file__).parents[2]
@@ -133,7 +135,7 @@ def test_a_container_waits_while_another_process_prepares_the_database(
     assert prepared_database.query(IS_PREPARED) == [(True, True)]
 
 
-def test_a_restart_keeps_the_current_school_year(prepared_database: Database, home: Path) -> None:
+def test_a_restart_keeps_the_current_school_year(prepared_database: Database, django_db_blocker: Any) -> None:
     assert _current_school_years(prepared_database) == [(2026,)]
     with prepared_database.connect() as connection:
         connection.execute(
@@ -141,7 +143,8 @@ def test_a_restart_keeps_the_current_school_year(prepared_database: Database, ho
             " WHERE body ? 'currentSchoolYear'"
         )
 
-    _prepare(prepared_database, home)
+    with django_db_blocker.unblock():
+        forked(preparing, prepared_database.name).check_returncode()
 
     assert _current_school_years(prepared_database) == [(2027,)]
 
@@ -193,11 +196,6 @@ def test_a_missing_database_url_is_an_error(start: Start) -> None:
 def _environment() -> dict[str, str]:
     """The interpreter of the tests is first in PATH, as in the image."""
     return os.environ | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-
-
-def _prepare(database: Database, home: Path) -> None:
-    variables = {"DATABASE_URL": database.url, "MEADOWLARK_HOME": str(home)}
-    subprocess.run([sys.executable, "-m", "meadowlark.prepare"], cwd=TOP, env=os.environ | variables, check=True)
 
 
 def _current_school_years(database: Database) -> list[tuple[int]]:

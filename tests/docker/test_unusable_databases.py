@@ -2,59 +2,65 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import Client
 
 from tests.docker.conftest import Database
+from tests.forking import forked, manage, preparing
 from tests.ports import free_port
 
 TOP = Path(__file__).parents[2]
-Prepare = Callable[..., "subprocess.CompletedProcess[str]"]
+Ended = subprocess.CompletedProcess[str]
+Run = Callable[..., Ended]
 
 
 @pytest.fixture
-def run(missing_database: Database, home: Path) -> Prepare:
-    """Runs a Python program of the checkout with the database."""
+def run(missing_database: Database, django_db_blocker: Any) -> Iterator[Run]:
+    """Runs a program of `tests/forking.py` with the database."""
 
-    def with_the_database(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        defaults = {"DATABASE_URL": missing_database.url, "MEADOWLARK_HOME": str(home)}
-        return subprocess.run(
-            [sys.executable, *command],
-            cwd=TOP,
-            env=os.environ | defaults | variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def with_the_database(program: Callable[..., object], *arguments: str) -> Ended:
+        return forked(partial(program, *arguments), missing_database.name)
 
-    return with_the_database
+    with django_db_blocker.unblock():
+        yield with_the_database
 
 
-def health(run: Prepare) -> dict[str, str]:
+def health(run: Run) -> dict[str, str]:
     """Name and description of each health check."""
-    script = (
-        "import django; django.setup(); from django.test import Client;"
-        "print(Client().get('/health/ready', headers={'Host': 'localhost'}).content.decode())"
-    )
-    output = run("-c", script, DJANGO_SETTINGS_MODULE="meadowlark.settings").stdout
+    output = run(lambda: print(Client().get("/health/ready").content.decode())).stdout
     return {result["Name"]: result["Description"] for result in json.loads(output)["Results"]}
 
 
-def test_another_encoding_than_utf8_is_refused(missing_database: Database, run: Prepare) -> None:
+def make_run(database: Database, home: Path) -> Ended:
+    """`python -m meadowlark.run` with the database, in a process that has to end by itself."""
+    variables = {
+        "DATABASE_URL": database.url,
+        "MEADOWLARK_HOME": str(home),
+        "MEADOWLARK_PORT": str(free_port()),
+    }
+    command = [sys.executable, "-m", "meadowlark.run"]
+    return subprocess.run(command, cwd=TOP, env=os.environ | variables, capture_output=True, text=True, check=False)
+
+
+def test_another_encoding_than_utf8_is_refused(missing_database: Database, home: Path, run: Run) -> None:
     missing_database.create("ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'")
     refusal = (
         f'The encoding of the database "{missing_database.name}" is LATIN1; it has to be UTF8, since JSON is text of'
         " any language. A new one: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."
     )
 
-    prepared = run("-m", "meadowlark.prepare")
-    checked = run("manage.py", "check", "--database", "default")
-    migrated = run("manage.py", "migrate")
-    served = run("-m", "meadowlark.run", MEADOWLARK_PORT=str(free_port()))
+    prepared = run(preparing)
+    checked = run(manage, "check", "--database", "default")
+    migrated = run(manage, "migrate")
+    served = make_run(missing_database, home)
 
     assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
     assert checked.returncode == 1
@@ -68,7 +74,7 @@ def test_another_encoding_than_utf8_is_refused(missing_database: Database, run: 
     assert not missing_database.has_tables()
 
 
-def test_a_migration_applied_with_another_text_is_refused(prepared_database: Database, run: Prepare) -> None:
+def test_a_migration_applied_with_another_text_is_refused(prepared_database: Database, run: Run) -> None:
     assert health(run)["Migrations"] == "All migrations are applied."
     prepared_database.execute(
         "UPDATE migration_digest SET digest = repeat('0', 64) WHERE name = '0006_reached_documents'"
@@ -79,8 +85,8 @@ def test_a_migration_applied_with_another_text_is_refused(prepared_database: Dat
         " new database."
     )
 
-    prepared = run("-m", "meadowlark.prepare")
-    checked = run("manage.py", "check", "--database", "default")
+    prepared = run(preparing)
+    checked = run(manage, "check", "--database", "default")
 
     assert (prepared.returncode, prepared.stderr) == (1, f"{refusal}\n")
     assert checked.returncode == 1
@@ -90,37 +96,34 @@ def test_a_migration_applied_with_another_text_is_refused(prepared_database: Dat
     )
 
 
-@pytest.mark.parametrize(
-    ("edit", "difference"),
-    [
-        (
-            "CREATE OR REPLACE FUNCTION next_change_version() RETURNS bigint LANGUAGE plpgsql"
-            " AS $$ BEGIN RETURN nextval('change_version'); END $$",
-            "function next_change_version",
-        ),
-        ("ALTER FUNCTION lock_people RENAME TO lock_persons", "function lock_people"),
-        ("ALTER TABLE document RENAME is_person TO is_somebody", "column document.is_person"),
-    ],
-)
-def test_a_database_without_digests_is_compared_by_its_objects(
-    database_without_digests: Database, run: Prepare, edit: str, difference: str
-) -> None:
-    database_without_digests.execute(edit)
+def test_a_database_without_digests_is_compared_by_its_objects(database_without_digests: Database, run: Run) -> None:
+    for edit in (
+        "CREATE OR REPLACE FUNCTION next_change_version() RETURNS bigint LANGUAGE plpgsql"
+        " AS $$ BEGIN RETURN nextval('change_version'); END $$",
+        "ALTER FUNCTION lock_people RENAME TO lock_persons",
+        "ALTER TABLE document RENAME is_person TO is_somebody",
+    ):
+        database_without_digests.execute(edit)
 
-    prepared = run("-m", "meadowlark.prepare")
+    prepared = run(preparing)
 
     assert prepared.returncode == 1
-    assert f"migrations with another text made them ({difference})." in prepared.stderr
+    [differences] = re.findall(r"migrations with another text made them \((.*?)\)\.", prepared.stderr)
+    assert sorted(differences.split(", ")) == [
+        "column document.is_person",
+        "function lock_people",
+        "function next_change_version",
+    ]
     assert prepared.stderr.count("\n") == 1
 
 
 def test_a_database_without_digests_gets_them(
-    prepared_once: Database, database_without_digests: Database, run: Prepare
+    prepared_once: Database, database_without_digests: Database, run: Run
 ) -> None:
     digests = prepared_once.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name")
-    assert run("manage.py", "check", "--database", "default").returncode == 0
+    assert run(manage, "check", "--database", "default").returncode == 0
 
-    assert run("-m", "meadowlark.prepare").returncode == 0
+    assert run(preparing).returncode == 0
 
     assert (
         database_without_digests.query("SELECT app, name, digest FROM migration_digest ORDER BY app, name") == digests
@@ -143,26 +146,24 @@ def test_a_database_without_digests_gets_them(
     }
 
 
-def test_reverted_migrations_lose_their_digest(prepared_database: Database, run: Prepare) -> None:
+def test_reverted_migrations_lose_their_digest(prepared_database: Database, run: Run) -> None:
     stream = "SELECT name FROM migration_digest WHERE app = 'change_stream'"
     assert prepared_database.query(stream) == [("0001_dead_letters",)]
 
-    assert run("manage.py", "migrate", "change_stream", "zero").returncode == 0
+    assert run(manage, "migrate", "change_stream", "zero").returncode == 0
 
     assert prepared_database.query(stream) == []
 
 
-def test_a_database_of_a_newer_version_is_served_or_refused_by_setting(
-    prepared_database: Database, run: Prepare
-) -> None:
+def test_a_database_of_a_newer_version_is_served_or_refused_by_setting(prepared_database: Database, run: Run) -> None:
     """Servers of two versions may run concurrently during an upgrade; `make run` serves only its own home."""
     prepared_database.execute(
         "INSERT INTO django_migrations (app, name, applied) VALUES ('security', '0999_later', now())"
     )
     remark = "A newer version of Meadowlark has migrated the database (security.0999_later); run that one."
 
-    prepared = run("-m", "meadowlark.prepare")
-    refused = run("-m", "meadowlark.prepare", "--refuse-newer")
+    prepared = run(preparing)
+    refused = run(preparing, "--refuse-newer")
 
     assert prepared.returncode == 0
     assert remark in prepared.stderr
