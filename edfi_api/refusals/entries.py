@@ -54,6 +54,14 @@ def summary_of(entry: Entry) -> Entry:
     return entry | nothing | {"subject": subject, "has_identity": False, "is_summary": True}
 
 
+def summary_of_problem(entry: Entry) -> Entry:
+    """In place of summaries of a client that has too many of these, too: one of each problem, so that their number has
+    a bound, whatever resources and causes the client thinks of."""
+    problem = entry["problem"]
+    cause = {"cause": digest("cause", problem), "cause_text": problem, "awaited_resource": "", "awaited": None}
+    return summary_of(entry | cause | {"resource": ""})
+
+
 def subjects(write: RefusedWrite) -> tuple[UUID, ...]:
     """The ids by which an accepted write of the same batch is recognized."""
     prepared = write.prepared

@@ -14,11 +14,13 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.conf import api_settings
-from edfi_api.refusals.entries import Entry, entries_of, key_of, summary_of
+from edfi_api.refusals.entries import Entry, entries_of, key_of, summary_of, summary_of_problem
 from edfi_api.refusals.occurrences import Refusals
 from edfi_api.refusals.personal_data import kept_id
 from edfi_api.storage.driver.sql_files import statements_beside
 
+# A client with so many times the entries of `REFUSALS_PER_CLIENT` gets no further summaries by cause.
+_MOST_SUMMARIES = 2
 _statement = statements_beside(__file__)
 _RECORD, _RESOLVE, _CAUSE_GONE = _statement("record"), _statement("resolve"), _statement("cause_gone")
 _COUNT_HOURS, _AWAITING = _statement("count_hours"), _statement("awaiting")
@@ -108,7 +110,8 @@ class Ledger:
         """With summaries in place of new entries of clients that have too many."""
         most = api_settings.REFUSALS_PER_CLIENT
         clients = list({entry["client"] for entry in entries})
-        full = {client for client, number in self.rows(_OPEN_OF, [clients]) if number >= most}
+        open_entries = dict(self.rows(_OPEN_OF, [clients]))
+        full = {client for client, number in open_entries.items() if number >= most}
         if not full:
             return entries
         affected = [entry for entry in entries if entry["client"] in full]
@@ -119,7 +122,8 @@ class Ledger:
             if entry["client"] not in full or key_of(entry) in known:
                 kept.append(entry)
                 continue
-            summary = summary_of(entry)
+            has_too_many = open_entries[entry["client"]] >= _MOST_SUMMARIES * most
+            summary = summary_of_problem(entry) if has_too_many else summary_of(entry)
             if earlier := summaries.get(key_of(summary)):
                 summary |= {"count": earlier["count"] + entry["count"], "first_at": earlier["first_at"]}
             summaries[key_of(summary)] = summary

@@ -285,6 +285,22 @@ def test_a_client_with_too_many_entries_gets_summaries(api, refused, settings):
     ]
 
 
+def test_a_client_with_ever_new_causes_gets_one_summary_for_each_problem(api, refused, settings):
+    settings.EDFI_API = settings.EDFI_API | {"REFUSALS_PER_CLIENT": 2}
+    for number in range(8):
+        api.post(f"/unknown{number}", {})
+        api.post("/classPeriods", PERIOD | {"schoolReference": {"schoolId": number}})
+        refused()
+
+    entries = refused()
+
+    assert [(each.resource, each.problem, each.cause_text, each.count) for each in entries if not each.resource] == [
+        ("", "not-found", "not-found", 6),
+        ("", "data-conflict:unresolved-reference", "data-conflict:unresolved-reference", 6),
+    ]
+    assert len(entries) == 6
+
+
 def test_of_many_different_requests_for_one_cause_only_the_first_are_recorded_singly(api, refused, settings):
     settings.EDFI_API = settings.EDFI_API | {"REFUSALS_PER_SECOND": 2}
     for name in ("First", "First", "Second", "Third", "Fourth"):
