@@ -19,7 +19,7 @@ help:
 	@echo 'make test-sql-views  test SQL views with more random databases and documents than make test has time for'
 	@echo 'make test-clients  run other programs for Ed-Fi APIs against a server'
 	@echo 'make test-profiles  parts of API profiles for every resource of every surface; takes an hour, RULES=1'
-	@echo 'make test-refusals  refusals of every resource of both data standards'
+	@echo 'make test-refusals  refusals of every resource of both data standards, and a million of one client'
 	@echo 'make stress-batches  batches and loads at random beside single requests, and beside others, for an hour'
 	@echo 'make check  lint, format and types alone'
 	@echo 'make pictures  take the pictures of the documentation again; needs chromium and chromedriver'
@@ -73,7 +73,7 @@ test-profiles: $(VENV)/ready-for-tests
 test-refusals: $(VENV)/ready-for-tests
 	for standard in 5.2 3.3.1-b; do MEADOWLARK_DATA_STANDARD=$$standard \
 		$(BIN)/python -m meadowlark.embedded_postgres --temporary -- \
-		$(BIN)/python -m pytest -q --every-refusal tests/refusals/test_every_resource.py || exit 1; done
+		$(BIN)/python -m pytest -q --every-refusal tests/refusals/test_every_resource.py tests/refusals/test_flood.py || exit 1; done
 
 # Batches and loads at random beside the same single requests, and batches beside others, for longer than the tests do.
 stress-batches: $(VENV)/ready-for-tests

@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--stress-seconds", type=float, default=4, help="how long writers fight in tests/robustness")
     parser.addoption("--profile-rules", type=int, default=0, help="all resources with so many rules in tests/profiles")
     parser.addoption(
-        "--every-refusal", action="store_true", help="all resources in tests/refusals/test_every_resource.py"
+        "--every-refusal", action="store_true", help="tests/refusals: all resources, and a flood of a million"
     )
     parser.addoption("--view-seeds", type=int, default=1, help="how many random databases tests of SQL views look at")
     parser.addoption("--view-documents", type=int, default=20_000, help="of how many documents views are planned")

@@ -20,7 +20,7 @@ from edfi_api.refusals.personal_data import kept_id
 from edfi_api.storage.driver.sql_files import statements_beside
 
 # A client with so many times the entries of `REFUSALS_PER_CLIENT` gets no further summaries by cause.
-_MOST_SUMMARIES = 2
+MOST_SUMMARIES = 2
 _statement = statements_beside(__file__)
 _RECORD, _RESOLVE, _CAUSE_GONE = _statement("record"), _statement("resolve"), _statement("cause_gone")
 _COUNT_HOURS, _AWAITING = _statement("count_hours"), _statement("awaiting")
@@ -122,7 +122,7 @@ class Ledger:
             if entry["client"] not in full or key_of(entry) in known:
                 kept.append(entry)
                 continue
-            has_too_many = open_entries[entry["client"]] >= _MOST_SUMMARIES * most
+            has_too_many = open_entries[entry["client"]] >= MOST_SUMMARIES * most
             summary = summary_of_problem(entry) if has_too_many else summary_of(entry)
             if earlier := summaries.get(key_of(summary)):
                 summary |= {"count": earlier["count"] + entry["count"], "first_at": earlier["first_at"]}

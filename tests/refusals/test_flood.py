@@ -1,0 +1,42 @@
+"""Many refused writes at once, each with a resource and cause of its own."""
+
+import time
+from contextlib import closing
+
+import psutil
+import pytest
+
+from edfi_api.refusals.ledger import MOST_SUMMARIES
+from edfi_api.refusals.models import Refusal
+from edfi_api.refusals.observed import RefusedWrite
+from edfi_api.refusals.pending import MOST_BYTES, MOST_WRITES
+from edfi_api.refusals.recorder import Recorder
+
+PER_CLIENT = 1_000
+BODY = 1_000
+PROBLEM = {"type": "urn:ed-fi:api:not-found", "title": "Not Found", "status": 404, "errors": []}
+
+
+@pytest.fixture
+def flood(request) -> int:
+    return 1_000_000 if request.config.getoption("--every-refusal") else 20_000
+
+
+def refusal(number: int) -> RefusedWrite:
+    resource, body = f"/unknown/{number}", {"text": f"{number:0{BODY}}"}
+    return RefusedWrite(1, 0, resource, None, "upsert", PROBLEM, time.time(), size=BODY, sent=body)
+
+
+def test_neither_memory_nor_the_table_grows_with_a_flood(transactional_db, settings, flood):
+    settings.EDFI_API = settings.EDFI_API | {"REFUSALS_PER_CLIENT": PER_CLIENT}
+    process = psutil.Process()
+    before = most = process.memory_info().rss
+    with closing(Recorder()) as recorder:
+        for number in range(flood):
+            recorder.refused(refusal(number))
+            if number % 1_000 == 0:
+                most = max(most, process.memory_info().rss)
+
+    # What waits, and what is being written of it.
+    assert most - before < 3 * MOST_BYTES
+    assert 0 < Refusal.objects.count() <= MOST_SUMMARIES * PER_CLIENT + MOST_WRITES
