@@ -1,6 +1,6 @@
 """Finds what resolves entries in the documents themselves: writes by batches, other processes and other clients."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Set
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.documents.exceptions import DataValidationFailed
 from edfi_api.documents.incoming import Preparers
-from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.model.surface.resource import ResourceName
 from edfi_api.refusals.ledger import Awaiting, Ledger
 from edfi_api.startup import current_surface
 from edfi_api.storage.driver.sql_files import statements_beside
@@ -54,32 +54,35 @@ class LaterWrites:
             self._noted = None
 
     def _resolve_up_to(self, awaiting: Collection[Awaiting], last: int) -> None:
-        types = self._types([each for each in awaiting if each[1] == self._data_store])
+        own = [each for each in awaiting if each[1] == self._data_store]
+        awaited = {name for *_, name in own}
+        types = self._types({path for _, _, path, _ in own}, awaited)
         [(after,)] = self._ledger.rows(_POSITION, [self._data_store])
         while types and after < last:
             window = {"types": types, "after": after, "last": last, "most": _AT_ONCE}
             rows = self._read(_CHANGES.text, window)
-            self._resolve_by(rows)
+            self._resolve_by(rows, awaited)
             after = rows[-1][0] if len(rows) == _AT_ONCE else last
             self._ledger.rows(_MOVE, [after, self._data_store, after])
         self._ledger.rows(_MOVE, [last, self._data_store, last])
 
-    def _types(self, awaiting: Collection[Awaiting]) -> list[int]:
-        """The numbers of the resources of open entries, and of the targets that they lack."""
-        paths = {resource for _, _, resource, _ in awaiting}
-        names = {awaited for *_, awaited in awaiting}
+    def _types(self, paths: Set[str], awaited: Set[str]) -> list[int]:
+        """The numbers of the resources with these paths, and of the awaited ones."""
         return [
             number
             for number, project, name in self._read("SELECT id, project, name FROM resource_type")
             if (resource := current_surface().by_name.get(ResourceName(project, name)))
-            and (resource.url_path in paths or not names.isdisjoint(_names(resource)))
+            and (resource.url_path in paths or _is_one_of(awaited, resource.name))
         ]
 
-    def _resolve_by(self, rows: list[tuple[int, str, str, list[UUID], int | None, float, bool, str | None]]) -> None:
+    def _resolve_by(
+        self, rows: list[tuple[int, str, str, list[UUID], int | None, float, bool, str | None]], awaited: Set[str]
+    ) -> None:
         writes, written = [], []
         for _, project, name, ids, client, at, is_delete, former in rows:
-            old_ids = [] if former is None else _identity(ResourceName(project, name), former)
-            if not is_delete:
+            resource = ResourceName(project, name)
+            old_ids = [] if former is None else _identity(resource, former)
+            if not is_delete and _is_one_of(awaited, resource):
                 written += ids
             if client is not None:
                 writes += [(client, self._data_store, id_, at, is_delete) for id_ in (*ids, *old_ids)]
@@ -101,10 +104,16 @@ def _identity(name: ResourceName, body: str) -> list[UUID]:
         return []
 
 
-def _names(resource: Resource) -> tuple[str, ...]:
-    """The names by which references may refer to it."""
-    own = resource.name.resource
-    return (own, resource.superclass.name.resource) if resource.superclass else (own,)
+def _is_one_of(names: Set[str], resource: ResourceName) -> bool:
+    """Whether references to these names may refer to the resource."""
+    return not names.isdisjoint(_names(resource))
+
+
+@cache
+def _names(name: ResourceName) -> tuple[str, ...]:
+    """The names by which references may refer to a resource of the surface."""
+    superclass = current_surface().by_name[name].superclass
+    return (name.resource, superclass.name.resource) if superclass else (name.resource,)
 
 
 @cache
