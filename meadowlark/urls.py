@@ -50,6 +50,7 @@ if api_settings.CLAIMS_UPLOAD:
 if api_settings.MANAGEMENT_PATH:
     urlpatterns += management_routes(api_settings.MANAGEMENT_PATH)
 if settings.ADMIN_PATH:
+    admin.autodiscover()
     urlpatterns += [
         path(settings.ADMIN_PATH, RedirectView.as_view(pattern_name="admin:index")),
         path(f"{settings.ADMIN_PATH}/", admin.site.urls),

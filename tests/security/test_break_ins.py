@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from django.contrib.admin import site
+from django.contrib.admin import autodiscover, site
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection
@@ -351,6 +351,7 @@ def test_parameters_of_the_admin_are_only_values(
     documents.store(resource_named("Student"))
     admin_client.raise_request_exception = False
     before = Document.objects.count()
+    autodiscover()
     for model, admin in site._registry.items():
         place = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
         for name in ("q", "o", *(each for each in admin.list_filter if isinstance(each, str))):

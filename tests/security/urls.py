@@ -37,6 +37,7 @@ def _show_reason(error: Exception, context: dict) -> Response | None:
     return Response({"reason": error.reason}, status=401) if isinstance(error, AuthenticationFailed) else None
 
 
+admin.autodiscover()
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("who-am-i", CallerView.as_view()),
