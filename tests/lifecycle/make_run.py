@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -41,8 +42,7 @@ class Run:
 
     def web_server(self) -> psutil.Process:
         """gunicorn's master process."""
-        children = psutil.Process(self.process.pid).children()
-        [master] = [child for child in children if "gunicorn" in child.cmdline()]
+        [master] = [child for child in psutil.Process(self.process.pid).children() if "gunicorn" in _command(child)]
         return master
 
     def wait_until_served(self) -> None:
@@ -77,3 +77,10 @@ class Client:
 
     def get(self, endpoint: str, **query: object) -> list[dict[str, object]]:
         return self._data.get(f"/{endpoint}", params=query).json()
+
+
+def _command(process: psutil.Process) -> list[str]:
+    """Empty for one that has ended, such as a command of housekeeping."""
+    with suppress(psutil.NoSuchProcess):  # A zombie is one, too.
+        return process.cmdline()
+    return []

@@ -23,6 +23,31 @@ def test_a_number_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch, text:
         Environment().int("MEADOWLARK_X", default=90)
 
 
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("db.example.org", "its scheme is another one"),
+        ("mysql://meadowlark:hidden@127.0.0.1/meadowlark", "its scheme is another one"),
+        ("postgresql://meadowlark:hid/den@127.0.0.1/meadowlark", "its port is not a number up to 65535"),
+        ("postgresql://meadowlark:hidden@127.0.0.1:99999/meadowlark", "its port is not a number up to 65535"),
+        ("postgresql://meadowlark:hidden@127.0.0.1:5432", "it names no database"),
+    ],
+)
+def test_an_address_that_is_none_of_a_database_is_refused(
+    monkeypatch: pytest.MonkeyPatch, address: str, reason: str
+) -> None:
+    """How `make run` reports it: test_make_run.py."""
+    monkeypatch.setenv("DATABASE_URL", address)
+
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        Environment().database("DATABASE_URL")
+
+    assert str(refusal.value) == (
+        f"DATABASE_URL is not of the form postgresql://USER:PASSWORD@HOST:PORT/DATABASE: {reason}."
+        " In a password, characters such as / and # have to be written as %2F and %23."
+    )
+
+
 @pytest.mark.parametrize(("text", "value"), [("", True), (" ", True), ("yes", True), ("1", True), ("Off", False)])
 def test_a_boolean_accepts_the_usual_notations(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
     monkeypatch.setenv("MEADOWLARK_X", text)

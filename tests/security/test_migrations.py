@@ -52,22 +52,6 @@ def test_the_database_refuses_a_client_with_another_grant() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_all_applied_in_the_end")
-def test_blank_namespace_prefixes_are_removed() -> None:
-    call_command("migrate", "security", "0004", verbosity=0)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO security_vendor (name, namespace_prefixes) VALUES"
-            " ('All', ARRAY['']), ('Some', ARRAY['uri://b', '  ', 'uri://a']), ('None', '{}')"
-        )
-
-    call_command("migrate", verbosity=0)
-
-    prefixes = dict(Vendor.objects.values_list("name", "namespace_prefixes"))
-    assert prefixes == {"All": [], "Some": ["uri://b", "uri://a"], "None": []}
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("_all_applied_in_the_end")
 class TestSandboxDefaults:
     def test_it_is_added_to_an_existing_database_as_to_a_new_one(self) -> None:
         new = stored_claims().claim_sets.pop(SANDBOX_DEFAULTS)
@@ -82,19 +66,32 @@ class TestSandboxDefaults:
         assert migrated.claim_sets.pop(SANDBOX_DEFAULTS) == new
         assert migrated == edited
 
-    def test_a_claim_set_of_the_operator_is_kept(self) -> None:
+    def test_a_claim_set_of_the_operator_is_kept_and_blank_namespace_prefixes_are_removed(self) -> None:
         Grant.objects.filter(claim_set__name=SANDBOX_DEFAULTS).delete()
         edited = stored_claims()
 
-        call_command("migrate", "security", "0005", verbosity=0)
+        call_command("migrate", "security", "0004", verbosity=0)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO security_vendor (name, namespace_prefixes) VALUES"
+                " ('All', ARRAY['']), ('Some', ARRAY['uri://b', '  ', 'uri://a']), ('None', '{}')"
+            )
         call_command("migrate", verbosity=0)
 
         assert stored_claims() == edited
+        prefixes = dict(Vendor.objects.values_list("name", "namespace_prefixes"))
+        assert prefixes == {"All": [], "Some": ["uri://b", "uri://a"], "None": []}
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_all_applied_in_the_end")
 def test_applications_keep_their_claim_sets_by_name() -> None:
+    """Those without a claim set get an empty one when migrations are reverted."""
+    create_client("Portal", "SISVendor")
+    Application.objects.update(claim_set=None, claim_set_name="Later")
+    Application.objects.update(claim_set_name="Much later")
+    assert Application.objects.get().claim_set is None
+
     call_command("migrate", "security", "0008", verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO security_vendor (name, namespace_prefixes) VALUES ('Lakeside', '{}') RETURNING id")
@@ -104,27 +101,13 @@ def test_applications_keep_their_claim_sets_by_name() -> None:
             " SELECT %s, 'Roster', id, '{-1}' FROM security_claimset WHERE name = 'SISVendor'",
             [vendor],
         )
-
     call_command("migrate", verbosity=0)
 
-    application = Application.objects.get()
-    assert (application.claim_set_name, application.claim_set.name) == ("SISVendor", "SISVendor")
-    assert ClaimSet.objects.get(name="SISVendor").is_system_reserved
-    Application.objects.update(name="Roster 2", claim_set_name="Later")
-    with pytest.raises(IntegrityError, match="education organization id below 1"):
-        Application.objects.update(education_organization_ids=[0])
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("_all_applied_in_the_end")
-def test_applications_without_a_claim_set_get_an_empty_one_when_migrations_are_reverted() -> None:
-    create_client("Roster", "SISVendor")
-    Application.objects.update(claim_set=None, claim_set_name="Later")
-    Application.objects.update(claim_set_name="Much later")
-    assert Application.objects.get().claim_set is None
-
-    call_command("migrate", "security", "0008", verbosity=0)
-    call_command("migrate", verbosity=0)
-
-    assert Application.objects.get().claim_set.name == "Much later"
+    portal, roster = Application.objects.order_by("name")
+    assert portal.claim_set.name == "Much later"
     assert not Grant.objects.filter(claim_set__name="Much later").exists()
+    assert (roster.claim_set_name, roster.claim_set.name) == ("SISVendor", "SISVendor")
+    assert ClaimSet.objects.get(name="SISVendor").is_system_reserved
+    Application.objects.filter(name="Roster").update(name="Roster 2", claim_set_name="Later")
+    with pytest.raises(IntegrityError, match="education organization id below 1"):
+        Application.objects.filter(name="Roster 2").update(education_organization_ids=[0])
