@@ -27,3 +27,12 @@ def rolled_back() -> Iterator[None]:
         yield
         for alias in ALL:
             transaction.set_rollback(True, using=alias)
+
+
+def has_documents() -> bool:
+    """Whether there are documents, or rows of what is derived from them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (TABLE document) OR EXISTS (TABLE organization_closure) OR EXISTS (TABLE reached_document)"
+        )
+        return cursor.fetchone() == (True,)

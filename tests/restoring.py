@@ -8,6 +8,8 @@ then plans the statements of the next test for empty tables, which takes minutes
 rows. So the tables have no autovacuum, and those that have grown are restored, which leaves them as in a new database.
 """
 
+import time
+
 from django.contrib.contenttypes.models import ContentType
 from django.db import connections
 
@@ -96,6 +98,9 @@ _RESTORE_WHAT_HAS_GROWN = """
 SELECT restoring.restore() WHERE EXISTS (SELECT FROM restoring.table_state WHERE restoring.has_grown(name))
 """
 _remembered: set[str] = set()
+# Looking at all tables takes as long as a request.
+_SECONDS_BETWEEN_LOOKS = 0.5
+_looked_at: dict[str, float] = {}
 
 
 def remember_what_migrate_left() -> None:
@@ -115,11 +120,14 @@ def restore_what_migrate_left() -> None:
 
 
 def restore_what_has_grown() -> None:
-    """To be called between tests; does nothing within a transaction of several tests."""
+    """To be called between tests; looks twice a second at most, and not within a transaction of several tests."""
     for alias in ALL:
         connection = connections[alias].connection
         if connections[alias].in_atomic_block or connection is None or connection.closed:
             continue
+        if (now := time.monotonic()) < _looked_at.get(alias, 0) + _SECONDS_BETWEEN_LOOKS:
+            continue
+        _looked_at[alias] = now
         # Not by Django's cursors, which are for tests only.
         if alias not in _remembered:
             connection.execute(_REMEMBER)

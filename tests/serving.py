@@ -21,6 +21,7 @@ from edfi_api.conf import BUNDLED_STANDARDS, api_settings
 from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Surface
 from edfi_api.security.bundled_claims import fill_claims
+from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import Compilation, compilation_of
 from edfi_api.storage import resource_types
 from tests.databases import DOCUMENTS
@@ -81,6 +82,7 @@ class Served:
             resource_types.synchronise(self.surface.resources, DOCUMENTS)
             key_fields.synchronise(self.surface.resources, DOCUMENTS)
             fill_claims(self.surface)
+            client_of_token.cache_clear()  # Clients know which claims there are.
         with override_settings(ROOT_URLCONF=self.urls):
             yield
         if not is_numbered:

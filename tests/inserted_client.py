@@ -1,0 +1,60 @@
+"""A client "tests" with a valid token, whose rows are made once and inserted for each test by one statement."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.db import connection
+
+from edfi_api.security.tokens import client_of_token, token_checksum
+
+_ROWS = """
+SELECT to_jsonb(vendor)::text, to_jsonb(application)::text, to_jsonb(client)::text, to_jsonb(access)::text,
+       access.expires - now()
+FROM oauth2_provider_accesstoken access
+JOIN security_apiclient client ON client.id = access.application_id
+JOIN security_application application ON application.id = client.application_id
+JOIN security_vendor vendor ON vendor.id = application.vendor_id
+"""
+# Tests that migrate again give claim sets other ids.
+_INSERT = """
+WITH vendor AS (
+    INSERT INTO security_vendor SELECT * FROM jsonb_populate_record(NULL::security_vendor, %s)
+), application AS (
+    INSERT INTO security_application
+    SELECT row.* FROM security_claimset claim_set CROSS JOIN jsonb_populate_record(
+        NULL::security_application, %s::jsonb || jsonb_build_object('claim_set_id', claim_set.id)
+    ) row
+    WHERE claim_set.name = row.claim_set_name
+    RETURNING claim_set_id
+), client AS (
+    INSERT INTO security_apiclient SELECT * FROM jsonb_populate_record(NULL::security_apiclient, %s)
+), access AS (
+    INSERT INTO oauth2_provider_accesstoken SELECT * FROM jsonb_populate_record(
+        NULL::oauth2_provider_accesstoken, %s::jsonb || jsonb_build_object('expires', clock_timestamp() + %s)
+    )
+    RETURNING expires
+)
+SELECT claim_set_id, version, expires FROM application, access, claims_version
+"""
+
+
+class InsertedClient:
+    """The rows of the only client in the database, to be inserted again after it has been rolled back."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+        self._client = client_of_token(token)
+        self._rows = self._execute(_ROWS, None)
+
+    def insert(self) -> str:
+        """Insert the rows; return the token. Its client is known to this process, as if it had sent a request."""
+        claim_set_id, claims_version, expires = self._execute(_INSERT, self._rows)
+        client_of_token.cache[token_checksum(self._token)] = replace(
+            self._client, claim_set_id=claim_set_id, claims_version=claims_version, token_expires=expires
+        )
+        return self._token
+
+    def _execute(self, statement: str, parameters: Any) -> Any:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, parameters)
+            return cursor.fetchone()
