@@ -22,6 +22,7 @@ from edfi_api.model.surface.resource import Resource, ResourceName, Surface
 from edfi_api.security.clients import create_client
 from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
+from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
 from meadowlark import garbage_collection
 from tests.databases import DOCUMENTS, has_documents, rolled_back
@@ -29,7 +30,6 @@ from tests.factories import DocumentFactory
 from tests.homes import copy_home, make_prepared_home
 from tests.inserted_client import InsertedClient
 from tests.logs import Log
-from tests.remembering import forget_all_else
 from tests.restoring import remember_what_migrate_left, restore_what_has_grown, restore_what_migrate_left
 from tests.serving import Served
 
@@ -70,9 +70,9 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     """What one test's database held is unknown to the next."""
+    data_store.forget()
     client_of_token.cache_clear()
     restore_what_has_grown()
-    forget_all_else()
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ from django.test.utils import CaptureQueriesContext
 
 from edfi_api.data_stores.tenants import create_tenant
 from edfi_api.security.models import ClaimSet
-from edfi_api.storage import data_store
 from tests.conftest import ApiTestClient, http, new_token
 from tests.management_api.conftest import Managing
 
@@ -36,7 +35,6 @@ def test_claim_sets_are_viewed_without_a_token(management: Managing) -> None:
 
 def test_claim_sets_are_compiled_again_after_a_reload(management: Managing) -> None:
     client = ApiTestClient(new_token("reader"))
-    data_store.forget()
 
     def compilations() -> int:
         with CaptureQueriesContext(connection) as queries:

@@ -10,7 +10,7 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import Application, ClaimSet
 from edfi_api.security.tokens import client_of_token
-from edfi_api.storage import data_store, store
+from edfi_api.storage import store
 from edfi_api.storage.requests import WriteRequest
 from tests.conftest import new_token
 from tests.factories import STORED_URIS
@@ -116,7 +116,6 @@ def test_a_token_of_a_client_without_its_claim_set_is_401(token: str) -> None:
     client_of_token(token)
     Application.objects.update(claim_set=ClaimSet.objects.get(name="EdFiSandbox"))
     ClaimSet.objects.get(name="SISVendor").delete()
-    data_store.forget()
 
     response = introspect(token, f"token={token}")
 

@@ -19,7 +19,6 @@ from edfi_api.analysis.sql_views.definitions import definitions
 from edfi_api.analysis.sql_views.installation import Installation
 from edfi_api.analysis.sql_views.views import View
 from edfi_api.operation.checks.sql_views import sql_views_are_up_to_date
-from edfi_api.storage import data_store
 from tests.analysis.sql_views.running import query, refusal, run
 
 pytestmark = pytest.mark.django_db
@@ -266,7 +265,6 @@ def test_a_standard_in_an_api_schema_file_is_refused(views, settings, tmp_path: 
 
 def test_resource_types_that_are_missing_are_named(views) -> None:
     query("UPDATE resource_type SET name = 'Pupil' WHERE name = 'Student'")
-    data_store.forget()
 
     with pytest.raises(CommandError, match="the database has no resource types for Student: run migrate"):
         run("create_sql_views")
