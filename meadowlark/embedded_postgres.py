@@ -62,7 +62,11 @@ _START_SECONDS = 300  # Enough to replay the WAL after a crash; a failed start i
 _STOP_SECONDS = 120
 _SOCKET_NAME = ".s.PGSQL.5432"
 _TEMPORARY = "meadowlark-temporary-"
+_LOG = "postgres.log"
 _PANIC = "PANIC:  "
+# The server's messages about its state.
+_RESTARTS = "all server processes terminated; reinitializing"
+_IS_READY = "database system is ready to accept connections"
 _WRITTEN_HERE = "# Written at each start of meadowlark/embedded_postgres.py; changes are lost."
 _LONGEST_SOCKET_PATH = 103  # macOS; Linux would take 107 bytes.
 
@@ -94,7 +98,7 @@ class EmbeddedPostgres:
         self.url = url(home)
         self._settings = settings
         self._data = _data_folder(home)
-        self._log = self.home / "postgres.log"
+        self._log = self.home / _LOG
 
     def __enter__(self) -> Self:
         self.home.mkdir(parents=True, exist_ok=True)
@@ -250,15 +254,24 @@ def _lock(home: Path, mode: str = "w") -> IO[str]:
 def _stop_servers(data: Path) -> None:
     """Stops the servers of the data folder, including one left by a killed owner. The caller holds the lock.
 
-    First by fast shutdown, which disconnects clients and writes a checkpoint; after a timeout by immediate shutdown.
+    First by fast shutdown, which disconnects clients and writes a checkpoint; after a timeout by immediate shutdown. At
+    once by that while it recovers from a crash: PostgreSQL 18 may never end after a fast shutdown then, and the next
+    start recovers again.
     """
-    for number in (signal.SIGINT, signal.SIGQUIT):
+    for number in [signal.SIGQUIT] if _recovers(data) else [signal.SIGINT, signal.SIGQUIT]:
         deadline = time.monotonic() + _STOP_SECONDS
         for server in _parents(_server_processes(data)):
             with contextlib.suppress(psutil.NoSuchProcess):
                 server.send_signal(number)
         while _server_processes(data) and time.monotonic() < deadline:
             time.sleep(0.02)
+
+
+def _recovers(data: Path) -> bool:
+    """Whether the server has restarted after a crash and is not ready again, by its log, which is new at each start."""
+    log = data.with_name(_LOG)
+    text = log.read_text(errors="replace") if log.exists() else ""
+    return text.rfind(_RESTARTS) > text.rfind(_IS_READY)
 
 
 def _server_processes(data: Path) -> list[psutil.Process]:
