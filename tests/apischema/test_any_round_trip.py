@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from edfi_api.model.apischema.reader import read_api_schemas
 from edfi_api.model.apischema.writer import api_schema
-from tests.surface.test_any_model import Entities, entities, paths_to_entities, paths_to_values, surface_of
+from tests.surface.random_models import Entities, entities, paths_to_entities, paths_to_values, surface_of
 
 
 @given(entities(paths_to_entities) | entities(paths_to_values))

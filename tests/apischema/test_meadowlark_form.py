@@ -9,8 +9,8 @@ from edfi_api.model.apischema.errors import ApiSchemaError
 from edfi_api.model.surface.resource import KeyPair, QueryField, QueryType, ResourceName, Superclass, Surface
 from tests.apischema.conftest import changed
 from tests.apischema.official import DESCRIPTOR_SCHEMA, NUMBER, TEXT, URI, schema
-from tests.apischema.test_reading import path
 from tests.surface.models import named, texts
+from tests.surface.paths import path
 
 ANYTHING = {"type": "object", "additionalProperties": True, "properties": {}}
 

@@ -13,7 +13,6 @@ from edfi_api.model.surface.resource import (
     DecimalLimit,
     DescriptorPath,
     EqualityConstraint,
-    JsonPath,
     KeyPair,
     NamedPath,
     ParentOrganization,
@@ -30,6 +29,7 @@ from edfi_api.model.surface.resource import (
 from tests.apischema.conftest import changed
 from tests.apischema.official import CORE, EXTENSION
 from tests.surface.models import named, texts
+from tests.surface.paths import path
 
 Read = Callable[..., Surface]
 
@@ -45,10 +45,6 @@ def core(surface_of_files: Read) -> Surface:
 @pytest.fixture
 def both(surface_of_files: Read) -> Surface:
     return surface_of_files(EXTENSION, CORE)
-
-
-def path(text: str) -> JsonPath:
-    return JsonPath.parse(text)
 
 
 def is_valid(resource: Resource, body: object) -> bool:

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-import edfi_api
+from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import check_projects, compile_projects
 from edfi_api.model.metaed.model import ADDITIONS_KINDS, Cardinality, EntityKind, Model
 from tests.metaed.projects import entity, members
 
 SAMPLES = Path(__file__).parents[1] / "metaed_projects"
-STANDARDS = Path(edfi_api.__file__).parent / "model" / "data_standards"
 
 
 @pytest.fixture(scope="module")
@@ -119,4 +118,4 @@ def counts(model: Model) -> dict[str, int]:
     ],
 )
 def test_a_bundled_standard_has_the_published_number_of_each_kind(standard: str, expected: dict[str, int]):
-    assert counts(compile_projects([STANDARDS / standard])) == expected
+    assert counts(compile_projects([BUNDLED_STANDARDS / standard])) == expected

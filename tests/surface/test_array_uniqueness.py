@@ -1,13 +1,8 @@
 """Uniqueness constraints of the items of arrays."""
 
-from edfi_api.model.surface.resource import Resource
-from tests.surface.models import SurfaceOf, named, texts
-from tests.surface.test_json_schema import BUS_ROUTE
-from tests.surface.test_reference_objects import SCHOOL_LIFE
-
-
-def item_keys(resource: Resource) -> dict[str, list[str]]:
-    return {str(unique.array): texts(unique.item_paths) for unique in resource.array_uniqueness}
+from tests.surface.models import SurfaceOf, named
+from tests.surface.paths import item_keys
+from tests.surface.sample_models import BUS_ROUTE, SCHOOL_LIFE
 
 
 def test_identity_of_a_common_makes_items_unique_and_nested_arrays_within_an_item(

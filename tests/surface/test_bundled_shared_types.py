@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from tests.surface.models import named, write_project
-from tests.surface.test_published_surface import DATA_STANDARDS
 
 EXTENSION = """
 Domain Entity Camp
@@ -54,7 +54,7 @@ LENGTHS = {
 def test_an_extension_can_refer_to_them(tmp_path: Path, standard: str) -> None:
     extension = write_project(tmp_path / "camp", "Camp", EXTENSION, "1.0.0")
 
-    camp = named(build_surface(compile_projects([DATA_STANDARDS / standard, extension])), "Camp", "Camp")
+    camp = named(build_surface(compile_projects([BUNDLED_STANDARDS / standard, extension])), "Camp", "Camp")
 
     members = camp.json_schema["properties"]
     assert {

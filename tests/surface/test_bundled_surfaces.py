@@ -1,50 +1,20 @@
 """Invariants of every resource of every bundled standard."""
 
-from collections.abc import Iterator
-
 import jsonschema_rs
 import pytest
 
+from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
-from edfi_api.model.surface.resource import ALL_ITEMS, JsonPath, Resource, ResourceName, Surface
-from tests.surface.test_published_surface import DATA_STANDARDS, STANDARDS
+from edfi_api.model.surface.resource import Surface
+from tests.serving import STANDARDS
+from tests.surface.json_schema import exists
+from tests.surface.paths import identity_of, paths_of
 
 
 @pytest.fixture(scope="module", params=STANDARDS)
 def surface(request: pytest.FixtureRequest) -> Surface:
-    return build_surface(compile_projects([DATA_STANDARDS / request.param]))
-
-
-def paths_of(resource: Resource) -> Iterator[JsonPath]:
-    """All paths in the facts about the resource."""
-    yield from resource.identity
-    for reference in resource.references:
-        yield reference.path
-        yield from (pair.here for pair in reference.identity)
-    yield from (descriptor.path for descriptor in resource.descriptors)
-    yield from (path for pair in resource.equality_constraints for path in (pair.source, pair.target))
-    for unique in resource.array_uniqueness:
-        yield from (JsonPath((*unique.array.steps, ALL_ITEMS, *item.steps)) for item in unique.item_paths)
-    yield from (path for field in resource.query_fields if field.name != "id" for path in field.paths)
-    yield from (limit.path for limit in resource.decimals)
-    values, secured = resource.value_paths, resource.securable_elements
-    yield from (*values.booleans, *values.numbers, *values.dates, *values.date_times)
-    yield from (*secured.namespace, *secured.student, *secured.contact, *secured.staff)
-    yield from (element.path for element in secured.education_organization)
-
-
-def exists(path: JsonPath, schema: dict) -> bool:
-    for step in path.steps:
-        schema = schema.get("items", {}) if step == ALL_ITEMS else schema.get("properties", {}).get(step)
-        if not schema:
-            return False
-    return True
-
-
-def identity_of(surface: Surface, name: ResourceName) -> set[JsonPath]:
-    abstract = {resource.name: resource for resource in surface.abstract_resources}
-    return set((abstract.get(name) or surface.by_name[name]).identity)
+    return build_surface(compile_projects([BUNDLED_STANDARDS / request.param]))
 
 
 def test_every_path_exists_in_the_body(surface: Surface) -> None:

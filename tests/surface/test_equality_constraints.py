@@ -1,13 +1,8 @@
 """Equality constraints, by a merge or by a shared column."""
 
-from edfi_api.model.surface.resource import Resource
 from tests.surface.models import SurfaceOf, named
-from tests.surface.test_reference_objects import SCHOOL_LIFE
-
-
-def equal_paths(resource: Resource) -> set[frozenset[str]]:
-    """As sets, since the direction is irrelevant."""
-    return {frozenset((str(pair.source), str(pair.target))) for pair in resource.equality_constraints}
+from tests.surface.paths import equal_paths
+from tests.surface.sample_models import SCHOOL_LIFE
 
 
 def test_a_merge_requires_equal_values(surface_of: SurfaceOf) -> None:

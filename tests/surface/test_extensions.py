@@ -1,12 +1,9 @@
 """Additions of extension projects: resources, members of core documents, members of commons."""
 
 from edfi_api.model.surface.resource import ResourceName
+from tests.surface.json_schema import exists, validator
 from tests.surface.models import SurfaceOf, named, texts
-from tests.surface.test_array_uniqueness import item_keys
-from tests.surface.test_bundled_surfaces import exists, paths_of
-from tests.surface.test_equality_constraints import equal_paths
-from tests.surface.test_json_schema import validator
-from tests.surface.test_query_fields import fields
+from tests.surface.paths import equal_paths, item_keys, paths_of, query_fields
 
 CORE = """
 Abstract Entity EducationOrganization
@@ -257,7 +254,7 @@ Domain Entity Applicant
 """,
     )
 
-    assert fields(named(surface, "Applicant", "Sample")) == {
+    assert query_fields(named(surface, "Applicant", "Sample")) == {
         "id": ["$.id"],
         "applicantCode": ["$.applicantCode"],
         "artSchoolId": ["$.artSectionReference.schoolId"],

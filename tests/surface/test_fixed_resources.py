@@ -3,8 +3,8 @@
 import pytest
 
 from edfi_api.model.surface.resource import QueryType, ResourceKind, ResourceName
+from tests.surface.json_schema import validator
 from tests.surface.models import SurfaceOf, named, texts
-from tests.surface.test_json_schema import validator
 
 CORE = """
 Descriptor GradeLevel

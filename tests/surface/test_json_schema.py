@@ -1,30 +1,10 @@
 """The JSON schema of a body: types, limits, required members, and validation."""
 
-import re
-
-import jsonschema_rs
 import pytest
 
+from tests.surface.json_schema import validator
 from tests.surface.models import SurfaceOf, named
-
-BUS_ROUTE = """
-Domain Entity BusRoute
-  string BusRouteNumber is part of identity max length 12
-  common BusRouteStop is optional collection
-Common BusRouteStop
-  string StopCode is part of identity
-  domain entity School is required
-  enumeration SchoolYear is required
-  descriptor Language is required collection
-  common StopWindow is optional collection
-Common StopWindow
-  time BeginTime is part of identity
-Domain Entity School
-  integer SchoolId is part of identity
-Descriptor Language
-Enumeration SchoolYear
-  item "2025-2026"
-"""
+from tests.surface.sample_models import BUS_ROUTE
 
 
 def bus_route_body() -> dict:
@@ -40,12 +20,6 @@ def bus_route_body() -> dict:
             }
         ],
     }
-
-
-def validator(schema: dict) -> jsonschema_rs.Draft202012Validator:
-    """Accepts Ed-Fi times, which have no zone, unlike those of JSON Schema."""
-    formats = {"time": lambda text: re.fullmatch(r"\d\d:\d\d:\d\d", text) is not None}
-    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, formats=formats)
 
 
 def test_a_full_body_is_valid(surface_of: SurfaceOf) -> None:

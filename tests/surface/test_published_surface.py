@@ -6,20 +6,19 @@ does not contain.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from edfi_api.conf import BUNDLED_STANDARDS
 from edfi_api.model.metaed.compiler import compile_projects
 from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.describe import describe
 from edfi_api.model.surface.resource import Surface
+from tests.serving import STANDARDS
+from tests.surface.paths import equal_paths
 from tests.surface.published import FOLDER, published, text_of
-from tests.surface.test_equality_constraints import equal_paths
 
-DATA_STANDARDS = Path(__file__).parents[2] / "edfi_api" / "model" / "data_standards"
-STANDARDS = ["3.3.1-b", "5.2"]
 ABSENT = None
 
 
@@ -115,7 +114,7 @@ def standard(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def compiled(standard: str) -> Surface:
-    return build_surface(compile_projects([DATA_STANDARDS / standard]))
+    return build_surface(compile_projects([BUNDLED_STANDARDS / standard]))
 
 
 @pytest.fixture(scope="module")

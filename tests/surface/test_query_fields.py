@@ -1,17 +1,13 @@
 """Query fields: their names and paths."""
 
-from edfi_api.model.surface.resource import QueryType, Resource
-from tests.surface.models import SurfaceOf, named, texts
-from tests.surface.test_reference_objects import ROLES, SCHOOL_LIFE
-from tests.surface.test_subclasses import ORGANIZATIONS, PROGRAMS
-
-
-def fields(resource: Resource) -> dict[str, list[str]]:
-    return {field.name: texts(field.paths) for field in resource.query_fields}
+from edfi_api.model.surface.resource import QueryType
+from tests.surface.models import SurfaceOf, named
+from tests.surface.paths import query_fields
+from tests.surface.sample_models import ORGANIZATIONS, PROGRAMS, ROLES, SCHOOL_LIFE
 
 
 def test_scalars_descriptors_and_values_of_references_are_query_fields(surface_of: SurfaceOf) -> None:
-    assert fields(named(surface_of(SCHOOL_LIFE), "StudentSectionAssociation")) == {
+    assert query_fields(named(surface_of(SCHOOL_LIFE), "StudentSectionAssociation")) == {
         "id": ["$.id"],
         "beginDate": ["$.beginDate"],
         "localCourseCode": ["$.sectionReference.localCourseCode"],
@@ -24,7 +20,7 @@ def test_scalars_descriptors_and_values_of_references_are_query_fields(surface_o
 
 
 def test_a_merged_away_value_has_no_field(surface_of: SurfaceOf) -> None:
-    grade = fields(named(surface_of(SCHOOL_LIFE), "Grade"))
+    grade = query_fields(named(surface_of(SCHOOL_LIFE), "Grade"))
 
     assert grade["schoolId"] == ["$.studentSectionAssociationReference.schoolId"]
     assert grade["gradingPeriodSchoolYear"] == ["$.gradingPeriodReference.schoolYear"]
@@ -54,7 +50,7 @@ Choice Where
 """
     )
 
-    thing = fields(named(surface, "Thing"))
+    thing = query_fields(named(surface, "Thing"))
 
     assert thing["nextSchoolId"] == ["$.nextSchoolSchoolReference.schoolId"]
     assert thing["locationSchoolId"] == ["$.locationSchoolReference.schoolId"]
@@ -78,7 +74,7 @@ Domain Entity Meeting
   domain entity Program is part of identity role name Program
 """)
 
-    assert fields(named(surface, "Meeting")) == {
+    assert query_fields(named(surface, "Meeting")) == {
         "id": ["$.id"],
         "meetingCode": ["$.meetingCode"],
         "programEducationOrganizationId": ["$.programReference.educationOrganizationId"],
@@ -97,12 +93,12 @@ Domain Entity Lesson
 Shared String UniqueId max length 32
 """)
 
-    assert fields(named(surface, "Staff")) == {
+    assert query_fields(named(surface, "Staff")) == {
         "id": ["$.id"],
         "staffUniqueId": ["$.staffUniqueId"],
         "firstName": ["$.firstName"],
     }
-    assert fields(named(surface, "Lesson"))["teacherStaffUniqueId"] == ["$.teacherStaffReference.staffUniqueId"]
+    assert query_fields(named(surface, "Lesson"))["teacherStaffUniqueId"] == ["$.teacherStaffReference.staffUniqueId"]
 
 
 def test_the_first_of_two_references_with_one_column_is_queried(surface_of: SurfaceOf) -> None:
@@ -116,7 +112,7 @@ Domain Entity Foo
 """
     )
 
-    assert fields(named(surface, "Foo"))["schoolId"] == ["$.sessionReference.schoolId"]
+    assert query_fields(named(surface, "Foo"))["schoolId"] == ["$.sessionReference.schoolId"]
 
 
 def test_commons_and_collections_are_not_queryable(surface_of: SurfaceOf) -> None:
@@ -129,17 +125,17 @@ Common Part
   string PartCode is required
 """)
 
-    assert fields(named(surface, "Thing")) == {"id": ["$.id"], "thingCode": ["$.thingCode"]}
+    assert query_fields(named(surface, "Thing")) == {"id": ["$.id"], "thingCode": ["$.thingCode"]}
 
 
 def test_inherited_members_of_a_subclass_are_query_fields(surface_of: SurfaceOf) -> None:
-    assert fields(named(surface_of(ORGANIZATIONS), "School")) == {
+    assert query_fields(named(surface_of(ORGANIZATIONS), "School")) == {
         "id": ["$.id"],
         "schoolId": ["$.schoolId"],
         "motto": ["$.motto"],
         "nameOfInstitution": ["$.nameOfInstitution"],
     }
-    assert fields(named(surface_of(PROGRAMS), "StudentCTEProgramAssociation")) == {
+    assert query_fields(named(surface_of(PROGRAMS), "StudentCTEProgramAssociation")) == {
         "id": ["$.id"],
         "programName": ["$.programReference.programName"],
         "studentCode": ["$.studentReference.studentCode"],
@@ -158,7 +154,7 @@ Domain Entity Award
 """
     )
 
-    assert fields(named(surface, "Award")) == {"id": ["$.id"], "awardCode": ["$.awardCode"]}
+    assert query_fields(named(surface, "Award")) == {"id": ["$.id"], "awardCode": ["$.awardCode"]}
 
 
 def test_every_type_has_its_parser(surface_of: SurfaceOf) -> None:
@@ -206,7 +202,7 @@ Domain Entity Mark
 """
     )
 
-    assert fields(named(surface, "Mark")) == {
+    assert query_fields(named(surface, "Mark")) == {
         "id": ["$.id"],
         "beginDate": ["$.studentSectionAssociationReference.beginDate"],
         "localCourseCode": ["$.studentSectionAssociationReference.localCourseCode"],
@@ -234,7 +230,7 @@ Domain Entity Transfer
 """
     )
 
-    assert fields(named(surface, "Transfer")) == {
+    assert query_fields(named(surface, "Transfer")) == {
         "id": ["$.id"],
         "priorSchoolId": ["$.priorStudentSchoolAssociationReference.schoolId"],
         "priorStudentUniqueId": ["$.priorStudentSchoolAssociationReference.studentUniqueId"],
@@ -254,7 +250,7 @@ Domain Entity Swap
 """
     )
 
-    assert fields(named(surface, "Swap")) == {
+    assert query_fields(named(surface, "Swap")) == {
         "id": ["$.id"],
         "priorLocalCourseCode": ["$.priorCourseOfferingReference.localCourseCode"],
         "priorSchoolId": ["$.priorCourseOfferingReference.schoolId"],

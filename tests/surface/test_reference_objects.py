@@ -2,69 +2,7 @@
 
 from edfi_api.model.surface.resource import Surface
 from tests.surface.models import SurfaceOf, named
-
-SCHOOL_LIFE = """
-Domain Entity School
-  integer SchoolId is part of identity
-Domain Entity Session
-  string SessionName is part of identity
-  domain entity School is part of identity
-  enumeration SchoolYear is part of identity
-Domain Entity CourseOffering
-  string LocalCourseCode is part of identity
-  domain entity School is part of identity
-  domain entity Session is part of identity
-    merge Session.School with School
-Domain Entity Section
-  string SectionIdentifier is part of identity
-  domain entity CourseOffering is part of identity
-Domain Entity Student
-  shared string UniqueId is part of identity role name Student
-Association StudentSectionAssociation
-  domain entity Student
-  domain entity Section
-  date BeginDate is part of identity
-Domain Entity GradingPeriod
-  descriptor GradingPeriod is part of identity
-  domain entity School is part of identity
-  enumeration SchoolYear is part of identity
-Domain Entity Grade
-  descriptor GradeType is part of identity
-  association StudentSectionAssociation is part of identity
-  domain entity GradingPeriod is part of identity role name GradingPeriod
-    merge GradingPeriod.School with StudentSectionAssociation.Section.CourseOffering.School
-Domain Entity ReportCard
-  domain entity Student is part of identity
-  domain entity GradingPeriod is part of identity role name GradingPeriod
-  domain entity Grade is optional collection
-    merge Grade.StudentSectionAssociation.Student with Student
-    merge Grade.GradingPeriod with GradingPeriod
-Shared String UniqueId max length 32
-Descriptor GradingPeriod
-Descriptor GradeType
-Enumeration SchoolYear
-  item "2025-2026"
-"""
-
-ROLES = """
-Domain Entity Alpha
-  string AlphaCode is part of identity role name Local
-  domain entity Section is part of identity role name Host
-Domain Entity Beta
-  domain entity Alpha is part of identity role name First
-Domain Entity Ride
-  domain entity Bus is part of identity role name Primary
-Domain Entity Card
-  domain entity GradingPeriod is part of identity role name GradingPeriod
-Domain Entity Bus
-  string BusId is part of identity
-Domain Entity User
-  string UserCode is part of identity
-  domain entity Alpha is optional
-  domain entity Beta is optional
-  domain entity Ride is optional
-  domain entity Card is optional
-"""
+from tests.surface.sample_models import ROLES, SCHOOL_LIFE
 
 
 def reference(surface: Surface, resource: str, name: str, array: str | None = None) -> set[str]:

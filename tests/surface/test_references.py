@@ -2,7 +2,7 @@
 
 from edfi_api.model.surface.resource import JsonPath, ReferencePath, Resource, ResourceName
 from tests.surface.models import SurfaceOf, named, texts
-from tests.surface.test_reference_objects import SCHOOL_LIFE
+from tests.surface.sample_models import SCHOOL_LIFE
 
 
 def reference_at(resource: Resource, path: str) -> ReferencePath:

@@ -2,34 +2,7 @@
 
 from edfi_api.model.surface.resource import ResourceName
 from tests.surface.models import SurfaceOf, named, texts
-
-ORGANIZATIONS = """
-Abstract Entity EducationOrganization
-  integer EducationOrganizationId is part of identity
-  string NameOfInstitution is required
-Domain Entity School based on EducationOrganization
-  integer SchoolId renames identity property EducationOrganizationId
-  string Motto is optional
-Domain Entity Course
-  string CourseCode is part of identity
-  domain entity EducationOrganization is part of identity
-"""
-
-PROGRAMS = """
-Domain Entity Student
-  string StudentCode is part of identity
-Domain Entity Program
-  string ProgramName is part of identity
-Association GeneralStudentProgramAssociation
-  domain entity Student
-  domain entity Program
-  date EndDate is optional
-Association StudentCTEProgramAssociation based on GeneralStudentProgramAssociation
-  bool Graduated is optional
-Domain Entity Visit
-  string VisitCode is part of identity
-  association GeneralStudentProgramAssociation is optional
-"""
+from tests.surface.sample_models import ORGANIZATIONS, PROGRAMS
 
 
 def test_a_subclass_has_the_members_of_its_superclass_but_not_the_renamed_one(surface_of: SurfaceOf) -> None:
