@@ -15,7 +15,7 @@ from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import set_state
 from tests.management_commands import run
 from tests.validation import handlers
-from tests.validation.conftest import STUDENTS as WITHOUT_MIDDLE_NAME
+from tests.validation.rules import STUDENTS as WITHOUT_MIDDLE_NAME
 
 STUDENTS = "/students"
 PASSWORD = "not-to-be-shown"

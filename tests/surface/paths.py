@@ -46,4 +46,5 @@ def query_fields(resource: Resource) -> dict[str, list[str]]:
 
 
 def path(text: str) -> JsonPath:
+    """The path with this text."""
     return JsonPath.parse(text)

@@ -1,65 +1,16 @@
-"""Rules of tests, written into files, and what their runs leave in the database."""
+"""Rules, the documents that they look at, and what their runs leave in the database."""
 
 from collections.abc import Callable
-from contextlib import suppress
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.db import connection
 
 from tests.conftest import ApiTestClient
 from tests.refusals.conftest import recorder, refused  # noqa: F401  Fixtures.
-
-STUDENTS = """/*
-identifier = "S-1"
-source = "tests"
-version = "1"
-short = "The student has no middle name"
-severity = "minor"
-category = "Students"
-resource = "ed-fi/students"
-[incremental]
-scope = "student"
-watch = ["ed-fi/students"]
-*/
-SELECT d.id AS document_id, 1 AS education_organization_id
-  FROM documents('ed-fi/students') d
- WHERE NOT d.body ? 'middleName' AND (:scope IS NULL OR d.student = ANY (:scope))
-"""
-
-
-class Rules:
-    """A folder of rules, and the commands that check and run them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def write(self, name: str, text: str) -> Path:
-        path = self.folder / name
-        path.write_text(text)
-        return path
-
-    def run(self, *arguments: str) -> str:
-        out = StringIO()
-        call_command("run_validation", *arguments, stdout=out, stderr=out)
-        return out.getvalue()
-
-    def run_with_failures(self, *arguments: str) -> str:
-        out = StringIO()
-        with pytest.raises(CommandError):
-            call_command("run_validation", *arguments, stdout=out, stderr=out)
-        return out.getvalue()
-
-    def check(self, *arguments: str) -> list[str]:
-        """The problems, without the folder."""
-        out = StringIO()
-        with suppress(CommandError):
-            call_command("check_rules", *arguments, stdout=out, stderr=out)
-        return [line.removeprefix(f"{self.folder}/") for line in out.getvalue().splitlines()]
+from tests.validation.district import District
+from tests.validation.rules import Rules
 
 
 @pytest.fixture
@@ -110,6 +61,11 @@ def enroll(committing_api, documents, resource_named) -> Callable[[str, int], st
         return "/studentSchoolAssociations/" + answer["Location"].rpartition("/")[2]
 
     return store
+
+
+@pytest.fixture
+def district(committing_api, documents, resource_named) -> District:
+    return District(committing_api, documents, resource_named)
 
 
 def _without_envelope(body: dict[str, Any]) -> dict[str, Any]:

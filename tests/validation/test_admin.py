@@ -6,8 +6,8 @@ from django.db import connection
 from django.test import Client
 
 from edfi_api.models import Document
-from tests.validation.conftest import STUDENTS, student
-from tests.validation.test_api import EACH, write
+from tests.validation.conftest import student
+from tests.validation.rules import EACH, STUDENTS, write
 
 ADMIN = "/admin/validation"
 # Whether the only result is found.

@@ -1,6 +1,5 @@
 """`/validation/v1`: the form of its answers, and that no client learns of documents that it may not read."""
 
-from itertools import count
 from typing import Any
 
 import orjson
@@ -16,54 +15,14 @@ from edfi_api.storage.driver.execution import execute
 from edfi_api.storage.driver.sql import Sql
 from tests.conftest import ApiTestClient, new_token
 from tests.profiles.definitions import profile_xml
+from tests.validation.api import RESULTS, RULES, RUNS, client, found
+from tests.validation.rules import EACH, write
 
-RESULTS = "/validation/v1/validationResults"
-RULES = "/validation/v1/validationRules"
-RUNS = "/validation/v1/validationRuns"
-HEAD = """/*
-identifier = "{identifier}"
-source = "tests"
-version = "1"
-short = "{identifier} is violated"
-severity = "{severity}"
-category = "{category}"
-resource = "{resource}"
-*/
-"""
-ENROLLMENTS = "ed-fi/studentSchoolAssociations"
-EACH = "SELECT id AS document_id, jsonb_build_object('entryDate', body ->> 'entryDate') AS context FROM documents('{}')"
 PEOPLE = "FROM unnest(ARRAY['A', 'B']) x"
 PAIRS = """
 SELECT a.id AS document_id, b.organization::text AS key, ARRAY[b.id] AS other_document_ids
   FROM documents('{0}') a JOIN documents('{0}') b ON a.student = b.student AND a.id <> b.id
 """
-
-
-def write(rules: Any, identifier: str, query: str, resource: str = ENROLLMENTS, **members: str) -> None:
-    head = HEAD.format(identifier=identifier, resource=resource, **{"severity": "minor", "category": "c", **members})
-    rules.write(f"{identifier.lower()}.sql", head + query.format(resource))
-
-
-_numbers = count()
-
-
-def client(*schools: int, claim_set: str = "EdFiSandboxDefaults") -> ApiTestClient:
-    """Another one at each call."""
-    return ApiTestClient(new_token(f"client {next(_numbers)}", claim_set, education_organization_ids=list(schools)))
-
-
-def found(api: ApiTestClient, query: str = "") -> list[tuple[str, int, str | None]]:
-    """Rule, organization and student of the results that a client sees."""
-    answer = api.get(f"{RESULTS}?{query}")
-    assert answer.status_code == 200, answer.content
-    return sorted(
-        (
-            each["validationRuleReference"]["ruleIdentifier"],
-            each["educationOrganizationReference"]["educationOrganizationId"],
-            each.get("studentReference", {}).get("studentUniqueId"),
-        )
-        for each in answer.json()
-    )
 
 
 def test_a_result_has_the_form_of_the_validation_api(rules, committing_api, enroll) -> None:

@@ -5,7 +5,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from tests.validation.conftest import STUDENTS
+from tests.validation.rules import STUDENTS
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,8 @@ from edfi_api.changes.change_stream.exceptions import SinkFailed
 from edfi_api.validation.events import stream_results
 from edfi_api.validation.purging import purge
 from tests.change_stream.conftest import ListSink
-from tests.validation.conftest import STUDENTS, student
+from tests.validation.conftest import student
+from tests.validation.rules import STUDENTS
 
 
 def streamed(sink: ListSink) -> list[tuple[str, str]]:

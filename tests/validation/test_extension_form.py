@@ -20,7 +20,8 @@ from edfi_api.model.surface.resource import Surface
 from edfi_api.startup import current_compilation
 from edfi_api.validation.extension_model import is_extension_served, published_surface, with_extension
 from tests.conftest import http
-from tests.validation.test_api import EACH, client, write
+from tests.validation.api import client
+from tests.validation.rules import EACH, write
 
 DATA = "/data/ed-fi-x-validations"
 NAMESPACE = "uri://edfixvalidation.org"

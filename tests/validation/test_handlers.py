@@ -7,7 +7,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from tests.validation import handlers
-from tests.validation.conftest import STUDENTS, student
+from tests.validation.conftest import student
+from tests.validation.rules import STUDENTS
 
 FIRST, SECOND = "NK#studentUniqueId=1", "NK#studentUniqueId=2"
 

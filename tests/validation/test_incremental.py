@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.validation.conftest import STUDENTS, Rules, student
-from tests.validation.test_bundled_rules import District, enrollment
+from tests.validation.conftest import student
+from tests.validation.district import District, enrollment
+from tests.validation.rules import STUDENTS, Rules
 
 FULL = """
 SELECT v.identifier, o.is_full, o.reason FROM validation_run_rule o JOIN validation_rule v ON v.id = o.rule_id
@@ -51,11 +52,6 @@ SELECT s.id AS document_id, 77 AS education_organization_id, s.body ->> 'lastSur
   FROM documents('ed-fi/students') s
  WHERE (:scope IS NULL OR s.document_uuid = ANY (:scope)) AND length(s.body ->> 'lastSurname') > 3
 """
-
-
-@pytest.fixture
-def district(committing_api, documents, resource_named) -> District:
-    return District(committing_api, documents, resource_named)
 
 
 def test_an_incremental_run_equals_a_full_one(rules: Rules, settings, district: District, rows) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from edfi_api.validation.publishing import Publisher
-from tests.validation.conftest import OPEN, STUDENTS, student
+from tests.validation.conftest import OPEN, student
+from tests.validation.rules import STUDENTS
 
 FIRST, SECOND, THIRD = ((f"NK#studentUniqueId={number}", "Has none") for number in (1, 2, 3))
 STATES = "SELECT status FROM validation_run ORDER BY id"

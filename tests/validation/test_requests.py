@@ -20,8 +20,9 @@ from edfi_api.validation.management.commands.run_validation import Command
 from edfi_api.validation.request import Request
 from edfi_api.validation.rule_files import configured_rules
 from tests.conftest import ApiTestClient
-from tests.validation.conftest import STUDENTS, student
-from tests.validation.test_api import EACH, RULES, RUNS, client, found, write
+from tests.validation.api import RULES, RUNS, client, found
+from tests.validation.conftest import student
+from tests.validation.rules import EACH, STUDENTS, write
 
 RUN_OF = "SELECT started_by, status FROM validation_run WHERE run_uuid = %s"
 

@@ -8,7 +8,8 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from edfi_api.validation.last_run import last_run
-from tests.validation.conftest import MEANTIME, OPEN, STUDENTS, student
+from tests.validation.conftest import MEANTIME, OPEN, student
+from tests.validation.rules import STUDENTS
 
 EPISODES = """
 SELECT natural_key, episode, resolved_at IS NULL, resolution FROM validation_result ORDER BY natural_key, episode
