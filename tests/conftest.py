@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,13 @@ from django.dispatch import receiver
 from django.test import Client
 from django.test.signals import setting_changed
 
+from edfi_api.api.viewsets import recorded_writes
 from edfi_api.conf import api_settings
 from edfi_api.documents.incoming import Preparers
+from edfi_api.model.metaed.compiler import compile_projects
+from edfi_api.model.surface.builder import build_surface
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
+from edfi_api.refusals.models import Refusal
 from edfi_api.security.clients import create_client
 from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
@@ -30,8 +35,10 @@ from tests.factories import DocumentFactory
 from tests.homes import copy_home, make_prepared_home
 from tests.inserted_client import InsertedClient
 from tests.logs import Log
+from tests.refusals.recorder import RecorderInTest
 from tests.restoring import remember_what_migrate_left, restore_what_has_grown, restore_what_migrate_left
 from tests.serving import Served
+from tests.surface.models import SurfaceOf, write_project
 
 DATA = "/data/ed-fi"
 
@@ -233,6 +240,41 @@ def served_in_module(django_db_setup, django_db_blocker):
 def committing_api(transactional_db, insert_client: Callable[[], str]) -> ApiTestClient:
     """A client whose writes are really committed, for tests with several connections."""
     return ApiTestClient(insert_client())
+
+
+@pytest.fixture
+def recorder(settings, db) -> RecorderInTest:
+    """Refused writes are recorded in the transaction of the test, by `flush`."""
+    settings.EDFI_API = settings.EDFI_API | {"WRITE_RECORDER": "tests.refusals.recorder.RecorderInTest"}
+    recorded_writes._recorder.cache_clear()
+    found = recorded_writes.recorder()
+    found.flush()  # The first look at later writes begins here.
+    return found
+
+
+@pytest.fixture
+def refused(recorder: RecorderInTest) -> Callable[..., list[Refusal]]:
+    """The entries, oldest first, after everything has been recorded."""
+
+    def entries(**filters: Any) -> list[Refusal]:
+        recorder.flush()
+        return list(Refusal.objects.filter(**filters).order_by("id"))
+
+    return entries
+
+
+@pytest.fixture
+def surface_of(tmp_path: Path) -> SurfaceOf:
+    """Compiles the text of a core project, and of extension projects given by name."""
+    numbers = count()
+
+    def compiled(core: str, version: str = "5.2.0", **extensions: str) -> Surface:
+        folder = tmp_path / f"models{next(numbers)}"
+        core_folder = write_project(folder / "core", "Ed-Fi", core, version)
+        others = [write_project(folder / name, name, text, "1.0.0") for name, text in extensions.items()]
+        return build_surface(compile_projects([core_folder, *others]))
+
+    return compiled
 
 
 def item_path(response: Any) -> str:

@@ -11,11 +11,10 @@ from edfi_api.models import Document, ResourceType
 from edfi_api.operation.administration.document_filters import first_version_since
 from edfi_api.operation.administration.name_search import name_members
 from tests.admin_users import client_of
-from tests.api.test_admin import LIST
+from tests.class_periods import PERIOD, store_school
 from tests.databases import DOCUMENTS, connection
 from tests.factories import STUDENT
 from tests.refusals.conftest import client_id
-from tests.refusals.test_recording import PERIOD, store_school
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def stored(api):
 
 
 def keys(client, query: str) -> list[str]:
-    response = client.get(f"{LIST}?{query}")
+    response = client.get(f"/admin/edfi_api/document/?{query}")
     assert response.status_code == 200
     return re.findall(r'<th class="field-key">.*?>([^<]+)</a>', response.content.decode())
 

@@ -9,7 +9,6 @@ from edfi_api.data_stores.stores import create_data_store
 from tests.conftest import http
 from tests.data_stores.test_tenants import STUDENT, Tenant
 from tests.data_stores.test_which_store_answers import NOT_FOUND, _problem
-from tests.refusals.conftest import recorder  # noqa: F401  A fixture.
 
 REFUSALS = "/submissions/v1/refusals"
 SUBMISSIONS = (REFUSALS, "/submissions/v1/causes", "/submissions/v1/summary")
@@ -51,7 +50,7 @@ def test_a_history_is_that_of_the_data_store_in_the_address(years):
     assert _problem(years.get(path)) == NOT_FOUND
 
 
-def test_refusals_are_those_of_the_data_store_in_the_address(years, recorder):  # noqa: F811
+def test_refusals_are_those_of_the_data_store_in_the_address(years, recorder):
     old, new = years.at("/2026"), years.at("/2027")
     for client, number in ((old, "1"), (new, "2"), (new, "3")):
         assert client.post("/students", REFUSED | {"studentUniqueId": number}).status_code == 400
@@ -69,7 +68,7 @@ def test_refusals_are_those_of_the_data_store_in_the_address(years, recorder):  
     assert [path for path in SUBMISSIONS if _problem(years.at("/2099").get(path)) != NOT_FOUND] == []
 
 
-def test_an_address_without_context_has_the_refusals_of_all_data_stores(years, recorder):  # noqa: F811
+def test_an_address_without_context_has_the_refusals_of_all_data_stores(years, recorder):
     for address in ("/2026", "/2027"):
         years.at(address).post("/students", REFUSED)
     recorder.flush()
@@ -84,7 +83,7 @@ def test_the_filter_by_organization_uses_the_hierarchy_of_the_data_stores(
     client_of,
     resource_named,
     documents_of,
-    recorder,  # noqa: F811
+    recorder,
 ):
     client, school = client_of(*stores), resource_named("School")
     old, new = (client.at(f"/{store.name}") for store in stores)
@@ -106,7 +105,7 @@ def test_the_filter_by_organization_uses_the_hierarchy_of_the_data_stores(
     assert [found(address, agency) for address in (old, new, client)] == [0, 1, 1]
 
 
-def test_tenants_see_nothing_of_each_other(two, recorder):  # noqa: F811
+def test_tenants_see_nothing_of_each_other(two, recorder):
     ours, theirs = two
     id_ = theirs.post("/students", STUDENT)["Location"].rpartition("/")[2]
     theirs.post("/students", REFUSED)

@@ -8,32 +8,22 @@ from edfi_api.profiles.loading import assign_profiles, read_definitions, store_p
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from edfi_api.security.models import Application
+from tests.class_periods import PERIOD, store_school
 from tests.conftest import ApiTestClient, http, item_path, new_token
 from tests.databases import connection
 from tests.factories import STUDENT
+from tests.history.versions import history, update
 from tests.profiles.definitions import profile_xml
-from tests.refusals.test_recording import PERIOD, store_school
 
 ABSENT_ID = "0193a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b"
-
-
-def history(api, path, query=""):
-    response = api.get(path.replace("/data/", "/history/v1/") + query)
-    assert response.status_code == 200, response.content
-    return response.json()
-
-
-def changed(api, path, body):
-    response = api.put(path, body | {"id": path.rpartition("/")[2]})
-    assert response.status_code == 204, response.content
 
 
 @pytest.fixture
 def student(api):
     """A student with three versions, the last two by the same client."""
     path = item_path(api.post("/students", STUDENT))
-    changed(api, path, STUDENT | {"lastSurname": "Oritz"})
-    changed(api, path, STUDENT | {"middleName": "Ann"})
+    update(api, path, STUDENT | {"lastSurname": "Oritz"})
+    update(api, path, STUDENT | {"middleName": "Ann"})
     return path
 
 
@@ -136,8 +126,8 @@ def moved(api):
     store_school(api, 7)
     store_school(api, 8)
     path = item_path(api.post("/classPeriods", PERIOD | {"officialAttendancePeriod": True}))
-    changed(api, path, PERIOD | {"schoolReference": {"schoolId": 8}})
-    changed(api, path, PERIOD | {"schoolReference": {"schoolId": 8}, "officialAttendancePeriod": False})
+    update(api, path, PERIOD | {"schoolReference": {"schoolId": 8}})
+    update(api, path, PERIOD | {"schoolReference": {"schoolId": 8}, "officialAttendancePeriod": False})
     return path
 
 

@@ -6,11 +6,11 @@ from django.test.utils import CaptureQueriesContext
 
 from edfi_api.models import Document
 from tests.admin_users import client_of
+from tests.class_periods import PERIOD, store_school
 from tests.conftest import item_path
 from tests.databases import connection
 from tests.factories import STUDENT
-from tests.history.test_history import changed, history
-from tests.refusals.test_recording import PERIOD, store_school
+from tests.history.versions import history, update
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def steward(db):
 @pytest.fixture
 def student(api):
     path = item_path(api.post("/students", STUDENT))
-    changed(api, path, STUDENT | {"lastSurname": "Oritz"})
+    update(api, path, STUDENT | {"lastSurname": "Oritz"})
     return path
 
 
@@ -73,7 +73,7 @@ def test_a_version_whose_references_are_gone_is_not_restored(steward, api):
     store_school(api, 7)
     store_school(api, 8)
     path = item_path(api.post("/classPeriods", PERIOD))
-    changed(api, path, PERIOD | {"schoolReference": {"schoolId": 8}})
+    update(api, path, PERIOD | {"schoolReference": {"schoolId": 8}})
     first = history(api, path)[-1]
     [school] = api.get("/schools?schoolId=7").json()
     assert api.delete(f"/schools/{school['id']}").status_code == 204

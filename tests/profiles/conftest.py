@@ -12,7 +12,6 @@ from edfi_api.profiles.models import Profile
 from edfi_api.security.models import Application
 from tests.conftest import ApiTestClient, new_token
 from tests.profiles.definitions import profile_of, profile_xml
-from tests.surface.conftest import surface_of  # noqa: F401  Surfaces of small models.
 
 Store = Callable[..., None]
 ClientOf = Callable[..., ApiTestClient]

@@ -13,19 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
+from tests.class_periods import PERIOD
 from tests.factories import STUDENT
 from tests.queries.touched import touched
 from tests.refusals.conftest import client_id
-from tests.refusals.test_recording import PERIOD
-from tests.refusals.test_submissions import MANY
+from tests.refusals.many_refusals import insert_many_refusals
 
 LIST = "/admin/refusals/refusal/"
 KEY = "NK#classPeriodName=First#schoolReference.schoolId=7"
-
-
-@pytest.fixture
-def steward(db):
-    return client_of(User.objects.create(username="steward", is_staff=True, is_superuser=True))
 
 
 @pytest.fixture
@@ -147,9 +142,7 @@ def test_pages_need_a_permission(path, db):
 
 def test_the_list_does_not_read_all_entries(steward, two):
     """20,000 entries, nearly all of which are resolved."""
-    with connection.cursor() as cursor:
-        cursor.execute(MANY, [client_id()])
-        cursor.execute("ANALYZE refusal")
+    insert_many_refusals(client_id())
 
     shown(steward)
 

@@ -13,7 +13,7 @@ from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.refusals.models import Refusal
 from tests.conftest import ApiTestClient
 from tests.profiles.distinct import DistinctBody
-from tests.refusals.conftest import RecorderInTest
+from tests.refusals.recorder import RecorderInTest
 
 # The ordinary run takes every so many resources.
 EVERY = 30

@@ -5,7 +5,6 @@ import re
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
 from django.contrib.auth.models import Permission, User
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
@@ -16,14 +15,9 @@ from django.utils import timezone
 from edfi_api.changes.change_queries.models import ChangeConsumer, PurgeRun
 from edfi_api.changes.change_stream.models import DeadLetter
 from tests.admin_users import client_of
+from tests.class_periods import PERIOD
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import STUDENT
-from tests.refusals.test_recording import PERIOD
-
-
-@pytest.fixture
-def steward(db):
-    return client_of(User.objects.create(username="steward", is_staff=True, is_superuser=True))
 
 
 def front_page(client) -> str:

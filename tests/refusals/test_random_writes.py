@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from tests.class_periods import PERIOD, store_school
 from tests.conftest import item_path
 from tests.refusals.conftest import client_id
-from tests.refusals.test_recording import PERIOD, store_school
 
 STEPS = 150
 NAMES = ("First", "Second", "Third")

@@ -8,23 +8,12 @@ from django.db import connection
 
 from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
 from tests.batch.conftest import DESCRIPTORS, BatchClient, school
+from tests.class_periods import PERIOD, store_school
 from tests.conftest import http, item_path
 from tests.factories import STUDENT
 from tests.refusals.conftest import client_id
 
-PERIOD = {"classPeriodName": "First", "schoolReference": {"schoolId": 7}}
 MISSING_SCHOOL = "School NK#schoolId=7 is missing"
-
-
-def store_school(api, number=7):
-    for each in (*DESCRIPTORS, school(number)):
-        path = (
-            each["resource"]
-            if each["resource"].startswith("/")
-            else f"/ed-fi/{each['resource'][0].lower()}{each['resource'][1:]}s"
-        )
-        response = api.post("/data" + path, each["document"])
-        assert response.status_code in (200, 201), response.content
 
 
 def test_a_missing_target_is_recorded_with_key_cause_and_answer(api, refused):

@@ -10,10 +10,11 @@ from django.test.utils import CaptureQueriesContext
 
 from edfi_api.api.metadata.discovery import discovery_document, specifications
 from edfi_api.refusals.models import Refusal
+from tests.class_periods import PERIOD, store_school
 from tests.conftest import http
 from tests.factories import STUDENT
 from tests.refusals.conftest import client_id
-from tests.refusals.test_recording import PERIOD, store_school
+from tests.refusals.many_refusals import insert_many_refusals
 
 REFUSALS = "/submissions/v1/refusals"
 
@@ -221,20 +222,6 @@ def test_hashed_keys_are_absent_even_of_older_entries(api, recorder, settings):
     assert "educationOrganizationId" not in entry
 
 
-# 20,000 entries of a client, of which three are open.
-MANY = """
-INSERT INTO refusal (
-    id, client, data_store, resource, subject, has_identity, natural_key, operation, is_batch, is_summary, status,
-    problem, title, paths, errors, cause, cause_text, awaited_resource, correlation_id, first_at, last_at, count,
-    sequence, resolved_at, resolution
-)
-SELECT gen_random_uuid(), %s, 0, '/ed-fi/students', gen_random_uuid(), true, 'NK#studentUniqueId=' || n, 'upsert',
-       false, false, 400, 'bad-request', 'Bad Request', '{}', '[]', md5((n / 10)::text)::uuid, 'cause', '', 'id', now(),
-       now(), 1, nextval('refusal_change'), CASE WHEN n < 19998 THEN now() END, CASE WHEN n < 19998 THEN 'succeeded' END
-  FROM generate_series(1, 20000) n
-"""
-
-
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -246,9 +233,7 @@ SELECT gen_random_uuid(), %s, 0, '/ed-fi/students', gen_random_uuid(), true, 'NK
     ],
 )
 def test_a_list_of_a_client_with_many_entries_reads_few_of_them(api, recorder, query, found):
-    with connection.cursor() as cursor:
-        cursor.execute(MANY, [client_id()])
-        cursor.execute("ANALYZE refusal")
+    insert_many_refusals(client_id())
     with CaptureQueriesContext(connection) as captured:
         assert len(api.get(f"/submissions/v1/refusals?{query}").json()) == found
 

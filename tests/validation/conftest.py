@@ -8,7 +8,6 @@ import pytest
 from django.db import connection
 
 from tests.conftest import ApiTestClient
-from tests.refusals.conftest import recorder, refused  # noqa: F401  Fixtures.
 from tests.validation.district import District
 from tests.validation.rules import Rules
 
