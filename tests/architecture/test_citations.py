@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).parents[2]
+from tests.architecture.source import TOP
+
 _PAGE = re.compile(r"(?<![\w/.-])([\w./-]+\.md)(?:#([\w-]+))?\b")
 _LINK = re.compile(r"https?://\S+")
 _TEXTS = {".py", ".sql", ".md", ".html", ".txt", ".toml", ".yaml", ".yml", ".sh", ".lark", ".metaed", ".conf"}

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -16,8 +15,8 @@ from edfi_api.queries import exceptions as queries
 from edfi_api.security import exceptions as security
 from edfi_api.storage import exceptions as storage
 from references import exceptions as references
+from tests.architecture.source import TOP
 
-TOP = Path(__file__).parents[2]
 MODULES = (data_stores, documents, http_exceptions, profiles, queries, references, security, storage)
 NOT_ANSWERED = {
     # Raised only where a connection string is stored.

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).parents[2]
+from tests.architecture.source import TOP
+
 LIST = Path(__file__).with_name("migrations.sha256")
 PACKAGES = ("edfi_api", "references", "descriptors")
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.test_imports import MODULES, TOP
+from tests.architecture.source import MODULES, TOP
 
 _MODULES = [path for path in MODULES if "meadowlark" not in path.relative_to(TOP).parts]
 

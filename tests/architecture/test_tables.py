@@ -1,5 +1,5 @@
 """Each table has an owner. SQL of a package refers only to tables of lower packages, or to tables published for it.
-The layers are those of `test_imports`."""
+The layers are those of `layers`."""
 
 import ast
 import re
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from tests.architecture.test_imports import MODULES, ORDERED_PACKAGES, TOP, _layer, _module_name, _position
+from tests.architecture.layers import ORDERED_PACKAGES, layer_of, position_in
+from tests.architecture.source import MODULES, TOP, module_name
 
 STORAGE, REFERENCES, SECURITY = "edfi_api.storage", "references", "edfi_api.security"
 PROFILES = "edfi_api.profiles"
@@ -134,9 +135,9 @@ def _table_references() -> Iterator[tuple[str, str]]:
     """Module or folder, and each owned table in its SQL. Landed migrations are exempt."""
     for path in MODULES:
         if "migrations" not in path.parts:
-            yield from ((_module_name(path), table) for text in _strings(path) for table in _tables(text))
+            yield from ((module_name(path), table) for text in _strings(path) for table in _tables(text))
     for path in _statement_files():
-        yield from ((_module_name(path.parents[1]), table) for table in _tables(path.read_text()))
+        yield from ((module_name(path.parents[1]), table) for table in _tables(path.read_text()))
 
 
 def _strings(path: Path) -> Iterator[str]:
@@ -154,13 +155,13 @@ def _statement_files() -> list[Path]:
 
 
 def _is_above(owner: str, module: str) -> bool:
-    layer, own = _layer(module), _layer(owner)
+    layer, own = layer_of(module), layer_of(owner)
     assert layer is not None and own is not None
     if layer != own:
         return own < layer
     return any(
-        (above := _position(packages, owner)) is not None
-        and (below := _position(packages, module)) is not None
+        (above := position_in(packages, owner)) is not None
+        and (below := position_in(packages, module)) is not None
         and above < below
         for packages in ORDERED_PACKAGES
     )

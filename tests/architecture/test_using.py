@@ -5,7 +5,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.test_imports import MODULES, TOP, _is_within, _module_name
+from tests.architecture.source import MODULES, TOP, is_within, module_name
 
 # Packages whose functions run for a request, or write documents for one.
 _REQUEST_PACKAGES = (
@@ -24,7 +24,7 @@ _REQUEST_PACKAGES = (
 _PATHS = [
     path
     for path in MODULES
-    if any(_is_within(_module_name(path), each) for each in _REQUEST_PACKAGES) and "migrations" not in path.parts
+    if any(is_within(module_name(path), each) for each in _REQUEST_PACKAGES) and "migrations" not in path.parts
 ]
 
 
