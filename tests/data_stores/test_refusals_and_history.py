@@ -7,8 +7,9 @@ from edfi_api.data_stores.addresses import FIXED, OUTSIDE
 from edfi_api.data_stores.models import State
 from edfi_api.data_stores.stores import create_data_store
 from tests.conftest import http
-from tests.data_stores.test_tenants import STUDENT, Tenant
-from tests.data_stores.test_which_store_answers import NOT_FOUND, _problem
+from tests.data_stores.problems import NOT_FOUND, problem
+from tests.data_stores.tenants import Tenant
+from tests.factories import STUDENT
 
 REFUSALS = "/submissions/v1/refusals"
 SUBMISSIONS = (REFUSALS, "/submissions/v1/causes", "/submissions/v1/summary")
@@ -47,7 +48,7 @@ def test_a_history_is_that_of_the_data_store_in_the_address(years):
 
     assert [each["operation"] for each in old.get(path).json()] == ["insert"]
     assert new.get(path).status_code == 404
-    assert _problem(years.get(path)) == NOT_FOUND
+    assert problem(years.get(path)) == NOT_FOUND
 
 
 def test_refusals_are_those_of_the_data_store_in_the_address(years, recorder):
@@ -65,7 +66,7 @@ def test_refusals_are_those_of_the_data_store_in_the_address(years, recorder):
     assert new.get(f"{REFUSALS}/{entry['id']}").status_code == 404
     assert new.delete(f"{REFUSALS}/{entry['id']}").status_code == 404
     assert old.delete(f"{REFUSALS}/{entry['id']}").status_code == 204
-    assert [path for path in SUBMISSIONS if _problem(years.at("/2099").get(path)) != NOT_FOUND] == []
+    assert [path for path in SUBMISSIONS if problem(years.at("/2099").get(path)) != NOT_FOUND] == []
 
 
 def test_an_address_without_context_has_the_refusals_of_all_data_stores(years, recorder):
@@ -116,10 +117,10 @@ def test_tenants_see_nothing_of_each_other(two, recorder):
     for path in SUBMISSIONS:
         assert theirs.get(path).json() != []
         assert ours.get(path).json() == []
-        assert _problem(ours.at("/grand-bend").get(path)) == NOT_FOUND
+        assert problem(ours.at("/grand-bend").get(path)) == NOT_FOUND
         assert http().get(path).json()["errors"] == ["Missing tenant identifier in URL path."]
     assert ours.get(f"{REFUSALS}/{entry['id']}").status_code == 404
     assert ours.delete(f"{REFUSALS}/{entry['id']}").status_code == 404
     assert len(theirs.get(history).json()) == 1
     assert ours.get(history).status_code == 404
-    assert _problem(ours.at("/grand-bend").get(history)) == NOT_FOUND
+    assert problem(ours.at("/grand-bend").get(history)) == NOT_FOUND

@@ -12,13 +12,13 @@ from edfi_api.profiles.loading import read_definitions, store_profiles
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient
 from tests.conftest import http
-from tests.data_stores.conftest import StoreClient
-from tests.data_stores.test_which_store_answers import NO_STORES, NOT_FOUND, _problem, _refused
+from tests.data_stores.problems import NO_STORES, NOT_FOUND, problem, refusal
+from tests.data_stores.tenants import Tenant
+from tests.factories import STUDENT
 from tests.management_commands import run
 from tests.profiles.definitions import profile_xml
 
 ROOT = "http://testserver"
-STUDENT = {"studentUniqueId": "1", "firstName": "A", "lastSurname": "B", "birthDate": "2010-01-01"}
 # One path of each route with data; the id is replaced by that of a student of the other tenant.
 PATHS = [
     "/data/ed-fi/students",
@@ -32,30 +32,6 @@ PATHS = [
     "/history/v1/ed-fi/students/{id}",
     "/validation/v1/validationResults",
 ]
-
-
-class Tenant:
-    """A tenant with a data store and a client."""
-
-    def __init__(self, name, make_store, context):
-        self.row = create_tenant(name)
-        self.store = make_store(self.row, **context)
-        self.credentials = create_client(f"sis of {name}", "EdFiSandbox", tenant=self.row)
-        ApiClient.objects.get(name=f"sis of {name}").data_stores.add(self.store)
-
-    def token(self, address=""):
-        return http().post(
-            f"{address}/oauth/token",
-            {
-                "grant_type": "client_credentials",
-                "client_id": self.credentials.key,
-                "client_secret": self.credentials.secret,
-            },
-            content_type="application/json",
-        )
-
-    def at(self, address):
-        return StoreClient(self.token().json()["access_token"], address)
 
 
 @pytest.fixture
@@ -82,7 +58,7 @@ def alone(configured, db, store_databases):
 
 
 def _bad_request(detail, error):
-    return 400, _refused(400, "bad-request", "Bad Request", detail)[1] | {"errors": [error]}
+    return 400, refusal(400, "bad-request", "Bad Request", detail)[1] | {"errors": [error]}
 
 
 MISSING = _bad_request(
@@ -105,9 +81,9 @@ TOO_LONG = _bad_request(
 def test_routes_with_data_need_a_tenant_before_a_token(alone, path, standard):
     path = path if standard == "5.2" else path.replace("v5.2", "v3.3b")
 
-    assert _problem(http().get(path)) == MISSING
-    assert _problem(http().get(f"/lake%20side{path}")) == MALFORMED
-    assert _problem(http().get(f"/{'x' * 257}{path}")) == TOO_LONG
+    assert problem(http().get(path)) == MISSING
+    assert problem(http().get(f"/lake%20side{path}")) == MALFORMED
+    assert problem(http().get(f"/{'x' * 257}{path}")) == TOO_LONG
     assert http().get(f"/lakeside{path}").status_code in (401, 405)
 
 
@@ -130,13 +106,13 @@ def test_a_client_reaches_nothing_of_another_tenant(two):
     for path in PATHS:
         for method, body in (("get", None), ("post", STUDENT), ("put", STUDENT | {"id": id_}), ("delete", None)):
             answers = [
-                _problem(ours.at(address).request(method, path.format(id=id_), body))
+                problem(ours.at(address).request(method, path.format(id=id_), body))
                 for address in ("/grand-bend/2027", "/nobody/2027", "/lakeside/2099", "/grand-bend", "/lakeside")
             ]
             assert answers == [NOT_FOUND] * 5, (method, path)
     batch = [{"op": "upsert", "resource": "/ed-fi/students", "body": STUDENT}]
-    assert _problem(ours.at("/grand-bend/2027").request("post", "/batch", batch)) == NOT_FOUND
-    assert [each["studentUniqueId"] for each in theirs.get("/students").json()] == ["1"]
+    assert problem(ours.at("/grand-bend/2027").request("post", "/batch", batch)) == NOT_FOUND
+    assert [each["studentUniqueId"] for each in theirs.get("/students").json()] == ["604822"]
     assert ours.get("/students").json() == []
 
 
@@ -144,7 +120,7 @@ def test_token_information_is_that_of_the_own_tenant(two):
     client = two[0].at("/lakeside")
 
     def described(address):
-        return _problem(client.at(address).request("post", "/oauth/token_info", {"token": client.token}))
+        return problem(client.at(address).request("post", "/oauth/token_info", {"token": client.token}))
 
     assert client.request("post", "/oauth/token_info", {"token": client.token}).json()["active"] is True
     for address in ("/grand-bend", "/grand-bend/2027", "/nobody", "/lakeside/2099"):
@@ -164,7 +140,7 @@ def test_credentials_get_no_token_at_the_address_of_another_tenant(two):
 def test_a_client_without_data_stores_is_denied(alone):
     ApiClient.objects.get().data_stores.clear()
 
-    assert _problem(alone.at("/lakeside").get("/students")) == NO_STORES
+    assert problem(alone.at("/lakeside").get("/students")) == NO_STORES
 
 
 def test_a_client_without_tenant_reaches_none(alone):
@@ -174,18 +150,18 @@ def test_a_client_without_tenant_reaches_none(alone):
     )
     alone.credentials = credentials
 
-    assert _problem(alone.at("/lakeside").get("/students")) == NOT_FOUND
-    assert _problem(alone.at("/nobody").get("/students")) == NOT_FOUND
+    assert problem(alone.at("/lakeside").get("/students")) == NOT_FOUND
+    assert problem(alone.at("/nobody").get("/students")) == NOT_FOUND
     assert alone.token("/lakeside").status_code == 401
 
 
 def test_a_client_of_a_tenant_reaches_nothing_while_tenants_are_off(alone, configured):
     configured(MULTI_TENANCY=False)
 
-    assert _problem(alone.at("").get("/students")) == NOT_FOUND
+    assert problem(alone.at("").get("/students")) == NOT_FOUND
     ApiClient.objects.get().data_stores.clear()
     alone.credentials = alone.credentials
-    assert _problem(alone.at("").get("/students")) == NO_STORES
+    assert problem(alone.at("").get("/students")) == NO_STORES
 
 
 def test_profiles_of_another_tenant_do_not_exist(two):

@@ -5,57 +5,9 @@ import pytest
 from edfi_api.data_stores.models import State
 from edfi_api.data_stores.stores import set_connection, set_state
 from edfi_api.security.models import ApiClient
+from tests.data_stores.problems import AMBIGUOUS, NO_STORES, NOT_CONFIGURED, NOT_FOUND, NOT_PROVISIONED, problem
 
 STUDENTS = "/students"
-
-
-def _problem(response):
-    body = response.json()
-    body.pop("correlationId")
-    return response.status_code, body
-
-
-def _refused(status, type_, title, detail):
-    return status, {
-        "detail": detail,
-        "type": f"urn:ed-fi:api:{type_}",
-        "title": title,
-        "status": status,
-        "validationErrors": {},
-        "errors": [detail],
-    }
-
-
-NO_STORES = _refused(
-    403,
-    "authorization-denied",
-    "Authorization Denied",
-    "No database instances are authorized for this client",
-)
-NOT_FOUND = _refused(
-    404,
-    "route-resolution-error",
-    "Route Resolution Error",
-    "No database instance found matching the request route qualifiers",
-)
-AMBIGUOUS = _refused(
-    400,
-    "route-resolution-error",
-    "Route Resolution Error",
-    "Multiple database instances match the request route qualifiers - ambiguous routing not supported",
-)
-NOT_CONFIGURED = _refused(
-    503,
-    "service-configuration-error",
-    "Service Configuration Error",
-    "Database connection not configured for the matched instance",
-)
-NOT_PROVISIONED = _refused(
-    503,
-    "database-not-provisioned",
-    "Database Not Provisioned",
-    "The database of the matched instance is not provisioned",
-)
 
 
 @pytest.fixture
@@ -82,11 +34,11 @@ def test_a_client_without_stores_uses_the_main_store(configured, client_of):
 def test_a_client_without_stores_is_denied_where_the_main_store_does_not_count(configured, client_of):
     configured(MAIN_STORE=False)
 
-    assert _problem(client_of().get(STUDENTS)) == NO_STORES
+    assert problem(client_of().get(STUDENTS)) == NO_STORES
 
 
 def test_a_client_without_stores_is_denied_where_addresses_have_a_context(explicit, client_of):
-    assert _problem(client_of().at("/4410/2027").get(STUDENTS)) == NO_STORES
+    assert problem(client_of().at("/4410/2027").get(STUDENTS)) == NO_STORES
 
 
 def test_the_only_store_answers_an_address_without_context(configured, make_store, client_of):
@@ -120,8 +72,8 @@ def test_what_exists_elsewhere_is_not_disclosed(explicit, make_store, client_of,
     client = client_of(make_store("2027", districtId="4410", schoolYear="2027"))
 
     for path in (STUDENTS, "/unknown", f"{STUDENTS}/not-an-id", "/data/nothing", "/relations/v1/ed-fi/students/x"):
-        assert _problem(client.at(context).get(path)) == NOT_FOUND
-    assert _problem(client.at(context).post(STUDENTS, "no JSON")) == NOT_FOUND
+        assert problem(client.at(context).get(path)) == NOT_FOUND
+    assert problem(client.at(context).post(STUDENTS, "no JSON")) == NOT_FOUND
 
 
 def test_authentication_comes_first(explicit, client_of):
@@ -141,19 +93,19 @@ def test_more_segments_than_qualifiers_are_no_address(explicit, client_of):
 def test_two_stores_with_the_context_are_ambiguous(configured, make_store, client_of):
     configured()
 
-    assert _problem(client_of(make_store("one"), make_store("two")).get(STUDENTS)) == AMBIGUOUS
+    assert problem(client_of(make_store("one"), make_store("two")).get(STUDENTS)) == AMBIGUOUS
 
 
 def test_a_store_with_context_never_matches_without_qualifiers(configured, make_store, client_of):
     configured()
 
-    assert _problem(client_of(make_store("2027", schoolYear="2027")).get(STUDENTS)) == NOT_FOUND
+    assert problem(client_of(make_store("2027", schoolYear="2027")).get(STUDENTS)) == NOT_FOUND
 
 
 def test_a_store_that_lacks_a_qualifier_never_matches(explicit, make_store, client_of):
     client = client_of(make_store("2027", schoolYear="2027"))
 
-    assert _problem(client.at("/4410/2027").get(STUDENTS)) == NOT_FOUND
+    assert problem(client.at("/4410/2027").get(STUDENTS)) == NOT_FOUND
 
 
 @pytest.mark.parametrize("context", ["/lakeside%20isd/2027", "/LAKESIDE%20ISD/2027", "/Lakeside ISD/2027"])
@@ -178,7 +130,7 @@ def test_every_form_of_a_data_path_follows_a_context(explicit, make_store, clien
 def test_a_connection_string_that_cannot_be_used(configured, make_store, client_of, connection):
     configured()
 
-    assert _problem(client_of(make_store("x", connection=connection)).get(STUDENTS)) == NOT_CONFIGURED
+    assert problem(client_of(make_store("x", connection=connection)).get(STUDENTS)) == NOT_CONFIGURED
 
 
 def test_a_missing_connection_string(configured, make_store, client_of):
@@ -186,7 +138,7 @@ def test_a_missing_connection_string(configured, make_store, client_of):
     store = make_store("x")
     set_connection(store, None)
 
-    assert _problem(client_of(store).get(STUDENTS)) == NOT_CONFIGURED
+    assert problem(client_of(store).get(STUDENTS)) == NOT_CONFIGURED
 
 
 def test_a_connection_string_that_was_encrypted_with_another_key(configured, make_store, client_of):
@@ -194,21 +146,21 @@ def test_a_connection_string_that_was_encrypted_with_another_key(configured, mak
     client = client_of(make_store("x"))
     configured(STORE_KEYS=("another key",))
 
-    assert _problem(client.get(STUDENTS)) == NOT_CONFIGURED
+    assert problem(client.get(STUDENTS)) == NOT_CONFIGURED
 
 
 def test_a_host_that_is_not_allowed(configured, make_store, client_of):
     configured(STORE_HOSTS=("db7.internal", "10.0.0.0/8"))
     client = client_of(make_store("x", connection="postgresql://edfi@192.168.0.1/lakeside"))
 
-    assert _problem(client.get(STUDENTS)) == NOT_CONFIGURED
+    assert problem(client.get(STUDENTS)) == NOT_CONFIGURED
 
 
 def test_a_database_without_tables(configured, make_store, client_of, store_databases):
     configured()
     client = client_of(make_store("x", connection=store_databases.create(template=None)))
 
-    assert _problem(client.get(STUDENTS)) == NOT_PROVISIONED
+    assert problem(client.get(STUDENTS)) == NOT_PROVISIONED
 
 
 def test_a_store_that_is_being_prepared(configured, make_store, client_of):
@@ -216,7 +168,7 @@ def test_a_store_that_is_being_prepared(configured, make_store, client_of):
     store = make_store("x")
     set_state(store, State.PREPARING)
 
-    assert _problem(client_of(store).get(STUDENTS)) == NOT_PROVISIONED
+    assert problem(client_of(store).get(STUDENTS)) == NOT_PROVISIONED
 
 
 def test_a_store_that_is_offline(configured, make_store, client_of):
