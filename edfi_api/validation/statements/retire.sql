@@ -5,5 +5,5 @@ WITH retired AS (
 )
 UPDATE validation_result r
    SET resolved_at = now(), resolved_run = %(run)s, resolution = 'rule retired',
-       validation_version = nextval('validation_version')
+       validation_version = next_change_version()
  WHERE NOT r.rule_id = ANY (%(active)s::integer[]) AND r.resolved_at IS NULL
