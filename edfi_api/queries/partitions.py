@@ -1,9 +1,8 @@
 """Partitions: page tokens that divide a collection into parts of about equal size, for parallel reading. See
 meadowlark/docs/contract.md#paging."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from edfi_api.conf import api_settings
 from edfi_api.queries import collection
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.page_tokens import PageToken
@@ -12,8 +11,6 @@ from edfi_api.queries.selection import LAST_ROW, Selection
 
 NUMBER_PARAMETER = "number"
 DEFAULT_NUMBER, LARGEST_NUMBER = 10, 200
-# With smaller partitions a client would need more requests instead of fewer.
-_PAGES_IN_A_PART = 5
 
 
 def read_number(query: Mapping[str, str]) -> int:
@@ -34,6 +31,10 @@ def read_number(query: Mapping[str, str]) -> int:
 
 def partition(documents: Selection, number: int) -> list[PageToken]:
     """At most `number` tokens that together cover exactly these documents."""
-    firsts = collection.partition(documents, number, smallest=_PAGES_IN_A_PART * api_settings.MAX_PAGE_SIZE)
+    return tokens_from(collection.partition(documents, number))
+
+
+def tokens_from(firsts: Sequence[int]) -> list[PageToken]:
+    """The tokens of parts that begin with these rows."""
     lasts = [*(first - 1 for first in firsts[1:]), LAST_ROW]
     return [PageToken(first, last) for first, last in zip(firsts, lasts, strict=False)]

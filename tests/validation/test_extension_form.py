@@ -183,6 +183,148 @@ def _query(name: str, value: Any) -> str:
     return f"{name}={str(value).replace('#', '%23').replace(' ', '%20').replace('+', '%2B')}"
 
 
+def test_a_follower_ends_with_the_open_results(rules, committing_api, enroll) -> None:
+    """It follows by the change versions of documents, which it also writes between the runs."""
+    write(rules, "R-1", EACH)
+    known: dict[str, Any] = {}
+    version = 0
+    paths: list[str] = []
+    for step in range(5):
+        paths.append(enroll(f"S{step}", 77))
+        if step % 2:
+            committing_api.delete(paths.pop(0))
+        if step == 3:  # All results change.
+            write(rules, "R-1", EACH.replace("'entryDate'", "'changed', '1', 'entryDate'", 1))
+        rules.run()
+        newest = committing_api.get("/changeQueries/v1/availableChangeVersions").json()["newestChangeVersion"]
+        window = f"minChangeVersion={version + 1}&maxChangeVersion={newest}"
+        known |= {each["id"]: each for each in committing_api.get(f"{DATA}/validationResults?{window}").json()}
+        for each in committing_api.get(f"{DATA}/validationResults/deletes?{window}").json():
+            known.pop(each["id"], None)
+        assert committing_api.get(f"{DATA}/validationResults/keyChanges?{window}").json() == []
+        version = newest
+
+    assert len(known) == 3
+    found = {each["id"]: each for each in committing_api.get(f"{DATA}/validationResults").json()}
+    # The run is that which was published last for the rule, and moves no version.
+    assert _without_runs(known) == _without_runs(found)
+
+
+def _without_runs(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: {**each, "validationRunReference": None} for name, each in found.items()}
+
+
+def test_deletes_are_resolved_results_of_the_organizations(rules, enroll, committing_api, openapi) -> None:
+    for student, school in (("A", 77), ("B", 77), ("C", 88)):
+        enroll(student, school)
+    write(rules, "R-1", EACH)
+    rules.run()
+    first, second = client(77).get(f"{DATA}/validationResults").json()
+    versions = {each["id"]: int(each["_etag"]) for each in (first, second)}
+    write(rules, "R-1", f"{EACH} WHERE false")
+    rules.run()
+
+    answer = client(77).get(f"{DATA}/validationResults/deletes?totalCount=true")
+    page = client(77).get(f"{DATA}/validationResults/deletes?offset=1&limit=1").json()
+
+    assert answer["Total-Count"] == "2"
+    assert "Next-Page-Token" not in answer
+    deletes = answer.json()
+    assert {each["id"] for each in deletes} == {first["id"], second["id"]}
+    assert page == [deletes[1]]
+    for each, result in zip(sorted(deletes, key=lambda each: versions[each["id"]]), (first, second), strict=True):
+        assert each.pop("changeVersion") > versions[each["id"]]
+        identity = {"resultIdentifier": result["resultIdentifier"], "resourceType": "StudentSchoolAssociation"}
+        assert each == {"id": result["id"], "keyValues": identity}
+    schema = openapi["components"]["schemas"]["trackedChanges_edFiXValidations_validationResultDelete"]
+    assert set(schema["properties"]) == {"id", "changeVersion", "keyValues"}
+    assert len(client(88).get(f"{DATA}/validationResults/deletes").json()) == 1
+    assert client(99).get(f"{DATA}/validationResults/deletes").json() == []
+    unauthorized = client(77, claim_set="BootstrapDescriptorsAndEdOrgs")
+    for tail in ("deletes", "keyChanges", "partitions"):
+        assert unauthorized.get(f"{DATA}/validationResults/{tail}").status_code == 403
+
+
+@pytest.mark.parametrize("endpoint", ["validationRules", "validationRuns", "severityDescriptors"])
+def test_what_has_no_versions_is_in_every_window(rules, committing_api, enroll, endpoint: str) -> None:
+    enroll("A", 77)
+    write(rules, "R-1", EACH)
+    rules.run()
+    items = committing_api.get(f"{DATA}/{endpoint}").json()
+
+    assert items
+    assert committing_api.get(f"{DATA}/{endpoint}?minChangeVersion=5000&maxChangeVersion=6000").json() == items
+    for tail in ("deletes", "keyChanges"):
+        answer = committing_api.get(f"{DATA}/{endpoint}/{tail}?minChangeVersion=0&totalCount=true")
+        assert (answer.json(), answer["Total-Count"]) == ([], "0")
+        assert answer.content == b"[]"
+
+
+def test_pages_by_token(rules, committing_api, enroll) -> None:
+    """Every collection, also that of /validation/v1; a window with an upper bound is in the order of versions."""
+    enroll("A", 77)
+    enroll("B", 77)
+    for name in ("R-1", "R-2", "R-3"):
+        write(rules, name, EACH)
+        rules.run()
+    expected = {
+        f"{DATA}/validationResults": [2, 2, 2, 0],
+        f"{DATA}/validationResults?ruleIdentifier=R-1": [2, 0],
+        f"{DATA}/validationRules": [2, 1, 0],
+        f"{DATA}/validationRuns": [2, 1, 0],
+        f"{DATA}/severityDescriptors": [2, 1, 0],
+        f"{OWN}/validationResults?state=all": [2, 2, 2, 0],
+        f"{OWN}/validationRules": [2, 1, 0],
+        f"{OWN}/validationRuns": [2, 1, 0],
+    }
+    for address, sizes in expected.items():
+        mark = "&" if "?" in address else "?"
+        answer = committing_api.get(f"{address}{mark}limit=2&offset=0")
+        pages = [answer.json()]
+        while token := answer.get("Next-Page-Token"):
+            answer = committing_api.get(f"{address}{mark}pageToken={token}&pageSize=2")
+            pages.append(answer.json())
+
+        assert [len(page) for page in pages] == sizes, address
+        assert [each for page in pages for each in page] == committing_api.get(address).json()
+
+    newest = committing_api.get("/changeQueries/v1/availableChangeVersions").json()["newestChangeVersion"]
+    bounded = committing_api.get(f"{DATA}/validationResults?limit=2&maxChangeVersion={newest}")
+    assert len(bounded.json()) == 2
+    assert "Next-Page-Token" not in bounded
+    token = committing_api.get(f"{DATA}/validationResults?limit=2")["Next-Page-Token"]
+    tail = committing_api.get(f"{DATA}/validationResults?pageToken={token}&maxChangeVersion={newest}")
+    assert tail.json() == committing_api.get(f"{DATA}/validationResults?offset=2").json()
+
+
+def test_partitions(rules, committing_api, enroll, settings) -> None:
+    """Each result is in one of them; results that the client does not see are in none."""
+    settings.EDFI_API = {**settings.EDFI_API, "MAX_PAGE_SIZE": 2, "DEFAULT_PAGE_SIZE": 2}
+    enroll("A", 77)
+    enroll("B", 88)
+    twelve = EACH.replace(" FROM ", ", each::text AS key FROM generate_series(1, 12) each, ", 1)
+    write(rules, "R-1", twelve)
+    rules.run()
+    of_77 = client(77)
+
+    parts = []
+    for token in of_77.get(f"{DATA}/validationResults/partitions?number=9").json()["pageTokens"]:
+        found: list[str] = []
+        following: str | None = token
+        while following:
+            answer = of_77.get(f"{DATA}/validationResults?pageToken={following}&pageSize=2")
+            found += [each["id"] for each in answer.json()]
+            following = answer.get("Next-Page-Token")
+        parts.append(found)
+
+    assert [len(part) for part in parts] == [10, 2]
+    assert len({each for part in parts for each in part}) == 12
+    assert len(committing_api.get(f"{DATA}/validationResults/partitions").json()["pageTokens"]) == 3
+    assert client(99).get(f"{DATA}/validationResults/partitions").json() == {"pageTokens": []}
+    assert len(of_77.get(f"{DATA}/validationRules/partitions").json()["pageTokens"]) == 1
+    assert len(of_77.get(f"{DATA}/severityDescriptors/partitions").json()["pageTokens"]) == 1
+
+
 def test_descriptors(api) -> None:
     answer = api.get(f"{DATA}/severityDescriptors?totalCount=true")
 
@@ -210,7 +352,19 @@ def test_descriptors(api) -> None:
     ("path", "status", "message"),
     [
         ("validationResults?severityDescriptor=x", 400, "severityDescriptor"),
-        ("validationResults?minChangeVersion=1", 400, "minChangeVersion"),
+        ("validationResults?minChangeVersion=x", 400, "MinChangeVersion"),
+        ("validationRules?minChangeVersion=3&maxChangeVersion=2", 400, "MinChangeVersion"),
+        ("severityDescriptors?maxChangeVersion=-1", 400, "MaxChangeVersion"),
+        ("validationResults?pageToken=x", 400, "page token"),
+        ("validationResults?pageSize=1", 400, "PageToken is required"),
+        ("validationResults?number=2", 400, "number"),
+        ("validationResults/deletes?studentUniqueId=A", 400, "studentUniqueId"),
+        ("validationRules/deletes?ruleIdentifier=A", 400, "ruleIdentifier"),
+        ("validationRuns/keyChanges?limit=x", 400, "Limit"),
+        ("validationResults/keyChanges?minChangeVersion=x", 400, "MinChangeVersion"),
+        ("validationResults/partitions?number=0", 400, "Number of partitions"),
+        ("severityDescriptors/partitions?limit=1", 400, "limit"),
+        ("validationResults/partitions?state=all", 400, "state"),
         ("validationResults?state=all", 400, "state"),
         ("validationResults?educationOrganizationId=x", 400, "educationOrganizationId"),
         ("validationRuns?runStartDateTime=yesterday", 400, "runStartDateTime"),
@@ -218,8 +372,6 @@ def test_descriptors(api) -> None:
         ("severityDescriptors?effectiveEndDate=x", 400, "effectiveEndDate"),
         ("severityDescriptors?limit=-1", 400, "Limit"),
         ("validationResults/1", 400, "1"),
-        ("validationResults/deletes", 404, ""),
-        ("validationResults/partitions", 404, ""),
         ("validationRuleRuns", 404, ""),
         ("validationRules/00000000-0000-4000-8000-000000000000", 404, ""),
     ],
@@ -255,7 +407,7 @@ def test_the_openapi_documents(extended, openapi) -> None:
     assert set(openapi["paths"]) == {
         f"/ed-fi-x-validations/{name}{tail}"
         for name in ("validationRules", "validationRuns", "validationResults")
-        for tail in ("", "/{id}")
+        for tail in ("", "/{id}", "/deletes", "/keyChanges", "/partitions")
     }
     assert all(list(item) == ["get"] for item in openapi["paths"].values())
     assert set(openapi["components"]["schemas"]["edFiXValidations_validationResult"]["properties"]) == {
@@ -264,7 +416,19 @@ def test_the_openapi_documents(extended, openapi) -> None:
         "additionalContexts", "_etag", "_lastModifiedDate",
     }  # fmt: skip
     assert "/ed-fi-x-validations/severityDescriptors" in descriptors["paths"]
-    assert not [name for name in openapi["components"]["schemas"] if name.startswith("trackedChanges")]
+    tracked = openapi["components"]["schemas"]["trackedChanges_edFiXValidations_validationResultKey"]
+    assert set(tracked["properties"]) == {"resultIdentifier", "resourceType"}
+    shared = [each["$ref"].rpartition("/")[2] for each in _parameters(openapi, "") if "$ref" in each]
+    assert shared == [
+        "offset", "limit", "pageToken", "pageSize", "totalCount", "MinChangeVersion", "MaxChangeVersion",
+    ]  # fmt: skip
+    parted = [each["$ref"].rpartition("/")[2] for each in _parameters(openapi, "/partitions") if "$ref" in each]
+    assert parted == ["number", "MinChangeVersion", "MaxChangeVersion"]
+
+
+def _parameters(openapi: dict[str, Any], tail: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = openapi["paths"][f"/ed-fi-x-validations/validationResults{tail}"]["get"]["parameters"]
+    return found
 
 
 def test_metadata_of_a_server(db) -> None:

@@ -47,9 +47,8 @@ def _document(
     for resource in in_order:
         contents = whole(names.of_resource(resource.name), examples.of(resource))
         paths |= path_items(resource, names, core.name, contents)
-    written = [each for each in in_order if not each.is_read_only]
     info = titled(surface, subject, f"{_described(surface, subject)}\n\n{_INTRODUCTION.read_text()}")
-    return data_document(root, info, in_order, paths, schemas(in_order, names) | tracked_schemas(written, names))
+    return data_document(root, info, in_order, paths, schemas(in_order, names) | tracked_schemas(in_order, names))
 
 
 def examples_of(surface: Surface, standard: Path | None) -> Examples:

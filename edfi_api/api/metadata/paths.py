@@ -7,7 +7,6 @@ from edfi_api.api.metadata import responses
 from edfi_api.api.metadata.components import ComponentNames, resource_deprecation, schema_reference
 from edfi_api.api.metadata.parameters import (
     CHANGES,
-    OFFSETS,
     PAGING,
     PARTITIONING,
     Parameter,
@@ -48,19 +47,9 @@ def path_items(resource: Resource, names: ComponentNames, core_project: str, con
     """The path items of one resource, relative to the URL of the data."""
     operations = _Operations(resource, names, core_project, contents)
     domains = {"x-Ed-Fi-domains": list(resource.domains)} if resource.domains else {}
-    if resource.is_read_only:
-        return {
-            resource.url_path: {"get": operations.find_plainly(), **domains},
-            f"{resource.url_path}/{{id}}": {"get": operations.retrieve_plainly(), **domains},
-        }
     return {
-        resource.url_path: {"get": operations.find(), "post": operations.create(), **domains},
-        f"{resource.url_path}/{{id}}": {
-            "get": operations.retrieve(),
-            "put": operations.update(),
-            "delete": operations.destroy(),
-            **domains,
-        },
+        resource.url_path: {"get": operations.find(), **operations.writes_of_collection(), **domains},
+        f"{resource.url_path}/{{id}}": {"get": operations.retrieve(), **operations.writes_of_item(), **domains},
         f"{resource.url_path}/partitions": {"get": operations.partitions(), **domains},
         f"{resource.url_path}/deletes": {"get": operations.deletes(), **domains},
         f"{resource.url_path}/keyChanges": {"get": operations.key_changes(), **domains},
@@ -86,16 +75,11 @@ class _Operations:
             responses={"200": responses.collection(self._contents.read), **responses.by_status(*_READING)},
         )
 
-    def find_plainly(self) -> Operation:
-        """Without cursors, change versions and preferences."""
-        return self.find() | {
-            "parameters": [*map(parameter_reference, OFFSETS), *query_parameters(self._resource, beside=OFFSETS)]
-        }
+    def writes_of_collection(self) -> dict[str, Operation]:
+        return {} if self._resource.is_read_only else {"post": self.create()}
 
-    def retrieve_plainly(self) -> Operation:
-        """Without preconditions."""
-        responses_ = {"200": responses.item(self._contents.read), **responses.by_status(*_READING)}
-        return self.retrieve() | {"parameters": [parameter_reference("id")], "responses": responses_}
+    def writes_of_item(self) -> dict[str, Operation]:
+        return {} if self._resource.is_read_only else {"put": self.update(), "delete": self.destroy()}
 
     def partitions(self) -> Operation:
         return self._operation(
@@ -135,11 +119,12 @@ class _Operations:
         )
 
     def retrieve(self) -> Operation:
+        preconditions, not_modified = ((), ()) if self._resource.is_read_only else (("IfNoneMatch",), (304,))
         return self._operation(
             f"get{self._project}{self._several}ById",
             "Reads one item.",
-            parameters=[parameter_reference("id"), parameter_reference("IfNoneMatch")],
-            responses={"200": responses.item(self._contents.read), **responses.by_status(304, *_READING)},
+            parameters=[*map(parameter_reference, ("id", *preconditions))],
+            responses={"200": responses.item(self._contents.read), **responses.by_status(*not_modified, *_READING)},
         )
 
     def update(self) -> Operation:
@@ -162,7 +147,8 @@ class _Operations:
         )
 
     def _find_parameters(self, shared: tuple[str, ...]) -> list[Parameter]:
-        return [*map(parameter_reference, (*shared, "Prefer")), *query_parameters(self._resource, beside=shared)]
+        preferences = () if self._resource.is_read_only else ("Prefer",)
+        return [*map(parameter_reference, (*shared, *preferences)), *query_parameters(self._resource, beside=shared)]
 
     def _operation(self, operation_id: str, summary: str, **members: Any) -> Operation:
         return {

@@ -44,12 +44,25 @@ def _paths() -> dict[str, Any]:
         paths[f"/{path}/{{id}}"] = {"get": _item(path, schema)}
     if api_settings.VALIDATION_REQUESTS:
         paths["/validationRuns"]["post"] = _requested_run()
-    paths["/validationResults/deletes"] = {"get": _collection("deletedValidationResults", _DELETE, _WINDOW)}
+    paths["/validationResults/deletes"] = {"get": _page("deletedValidationResults", _DELETE, _WINDOW)}
     paths["/availableChangeVersions"] = {"get": _operation("AvailableValidationVersions", schema_reference(_VERSIONS))}
     return paths
 
 
 def _collection(name: str, schema: str, filters: dict[str, Schema]) -> dict[str, Any]:
+    """A page by offset or by token."""
+    tokens = {"pageToken": _TEXT, "pageSize": {**_LONG, "minimum": 0, "maximum": api_settings.MAX_PAGE_SIZE}}
+    operation = _page(name, schema, tokens | filters)
+    operation["responses"]["200"]["headers"] = {
+        "Next-Page-Token": {
+            "description": "The pageToken of the next page; absent after the last one.",
+            "schema": _TEXT,
+        }
+    }
+    return operation
+
+
+def _page(name: str, schema: str, filters: dict[str, Schema]) -> dict[str, Any]:
     items = {"type": "array", "items": schema_reference(schema)}
     largest, usual = api_settings.MAX_PAGE_SIZE, api_settings.DEFAULT_PAGE_SIZE
     paging: dict[str, Schema] = {

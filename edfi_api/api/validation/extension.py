@@ -1,27 +1,32 @@
 """Rules, runs and open results as resources of Ed-Fi's extension `EdFiXValidations`, below `/data/ed-fi-x-validations`,
-read-only, with the members of the extension only."""
+read-only, with the members of the extension only.
 
-from collections.abc import Iterator, Mapping
+Results are followed as documents are: by windows of change versions and by `/deletes`. Rules, runs and the values of
+descriptors have no versions. They are few, so all of them are in every window.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from rest_framework.response import Response
 
 from edfi_api.api.validation import results, rules, runs
-from edfi_api.api.validation.base import NAMESPACE, Rows, ValidationView, id_of, json_object
-from edfi_api.api.validation.query import Field, conditions
-from edfi_api.api.validation.visible_rows import VisibleRows
+from edfi_api.api.validation.base import NAMESPACE, CollectionView, Rows, ValidationView, id_of, json_object
+from edfi_api.api.validation.query import VERSIONS, Field, conditions
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.api.viewsets.recorded_writes import record_refused
-from edfi_api.api.viewsets.resource_viewset import View
+from edfi_api.api.viewsets.responses import JsonTextResponse
 from edfi_api.api.viewsets.router import OwnViews
+from edfi_api.changes.change_queries.windows import read_window
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.profiles.catalog import ProfileCatalogs
+from edfi_api.queries.parameters import refuse_filters
+from edfi_api.queries.partitions import NUMBER_PARAMETER, tokens_from
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.validation.resources import ENDPOINT, RESULT, RULE, RUN
 from edfi_api.validation.visible import RESULTS
 
-_IS_OPEN = Sql("d.resolved_at IS NULL")
 # Descriptor → the resource whose claim authorizes it, and its values.
 _DESCRIPTORS: Mapping[str, tuple[Resource, tuple[str, ...]]] = {
     "RuleStatusDescriptor": (RULE, ("Active", "Inactive")),
@@ -64,7 +69,46 @@ class _DataView(ValidationView):
         return response
 
 
-class _Rules(_DataView, rules.RulesView):
+class _Collection(_DataView, CollectionView):
+    """Accepts a window of change versions."""
+
+    parameters: Collection[str] = VERSIONS
+
+    def selected(self, request: EdFiRequest) -> Rows:
+        read_window(request.query_params)
+        return super().selected(request)
+
+
+class _Partitions(_DataView, CollectionView):
+    """The page tokens of the parts of a collection, which is a further base of each subclass."""
+
+    detail = None
+    action = "partitions"
+    parameters = {*VERSIONS, NUMBER_PARAMETER}
+
+    def get(self, request: EdFiRequest, **kwargs: Any) -> Response:
+        rows = self.selected(request)
+        firsts = self.rows(rows.partition(self.paginator.read_number(request)))
+        return Response({"pageTokens": [str(token) for token in tokens_from([row for (row,) in firsts])]})
+
+
+class _NoChanges(_DataView):
+    """The deletes or key changes of a resource that has none."""
+
+    detail = None
+    action = "deletes"
+    resource = RULE
+
+    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
+        page = self.paginator.read_offset(request)
+        read_window(request.query_params)
+        refuse_filters(request.query_params)
+        if (policy := self.authorize(request).policy) is not None:
+            policy.predicate()  # Raises a refusal if the client cannot be allowed to read any row.
+        return JsonTextResponse(b"[]", {"Total-Count": "0"} if page.wants_total else {})
+
+
+class _Rules(_Collection, rules.RulesView):
     fields = rules.FIELDS
     item_sql = Sql(json_object(rules.MEMBERS))
 
@@ -73,7 +117,7 @@ class _Rule(_DataView, rules.RuleView):
     item_sql = Sql(json_object(rules.MEMBERS))
 
 
-class _Runs(_DataView, runs.RunsView):
+class _Runs(_Collection, runs.RunsView):
     fields = runs.FIELDS
     item_sql = json_object(runs.MEMBERS)
 
@@ -89,15 +133,12 @@ class _Run(_DataView):
         return self.item(Rows(Sql(_Runs.item_sql, {"host": self.host(request)}), runs.ROWS, [condition]))
 
 
-class _Results(_DataView, results.VisibleResultsView):
-    action = "list"
+class _Results(_Collection, results.VisibleResultsView):
     item_sql = json_object(results.MEMBERS)
 
-    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
-        page = self.paginator.read_offset(request)
-        found = self.selected(conditions(results.FIELDS, request.query_params, given=self.given(request)))
-        item, visible = self.visible(request)
-        return self.page(page, VisibleRows(item, RESULTS, [_IS_OPEN, *found], "d.id", visible=visible))
+    def selected(self, request: EdFiRequest) -> Rows:
+        filters = conditions(results.FIELDS, request.query_params, self.parameters, self.given(request))
+        return self.results(request, results.OPEN, filters)
 
 
 class _Result(_DataView, results.VisibleResultsView):
@@ -108,20 +149,17 @@ class _Result(_DataView, results.VisibleResultsView):
     def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
         condition = id_of("d.result_uuid", item_id)
         item, visible = self.visible(request)
-        return self.item(Rows(item, RESULTS, [_IS_OPEN, condition, visible.whole]))
+        return self.item(Rows(item, RESULTS, [results.OPEN, condition, visible.whole]))
 
 
-class _Descriptors(_DataView):
-    action = "list"
+class _ResolvedResults(_DataView, results.ResolvedResultsView):
+    pass
+
+
+class _DescriptorView(_DataView):
     resource = RULE
     name = ""
     codes: tuple[str, ...] = ()
-
-    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
-        page = self.paginator.read_offset(request)
-        found = conditions(_VALUE_FIELDS, request.query_params)
-        self.authorize(request)
-        return self.page(page, self.values(list(found.values())))
 
     def values(self, found: list[Sql]) -> Rows:
         """The values that meet these conditions."""
@@ -129,11 +167,19 @@ class _Descriptors(_DataView):
         return Rows(_VALUE, values, found, "v.number")
 
 
-class _Descriptor(_Descriptors):
+class _Descriptors(_Collection, _DescriptorView):
+    def selected(self, request: EdFiRequest) -> Rows:
+        read_window(request.query_params)
+        found = conditions(_VALUE_FIELDS, request.query_params, self.parameters)
+        self.authorize(request)
+        return self.values(list(found.values()))
+
+
+class _Descriptor(_DescriptorView):
     detail = True
     action = "retrieve"
 
-    def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:  # type: ignore[override]
+    def get(self, request: EdFiRequest, item_id: str, **kwargs: Any) -> HttpResponse:
         condition = id_of("v.id", item_id)
         self.authorize(request)
         return self.item(self.values([condition]))
@@ -152,21 +198,30 @@ class _Route:
         return response
 
 
-def extension_views(surface: Surface) -> OwnViews:
-    """The views of collections and items by project and endpoint, in lower case. `surface` are the resources whose
-    documents results are about."""
+def extension_views(surface: Surface) -> dict[tuple[str, str], OwnViews]:
+    """The views by project and endpoint, in lower case. `surface` are the resources whose documents results are
+    about."""
     parts = {"surface": surface, "profiles": ProfileCatalogs(surface)}
-    found: dict[tuple[str, str], tuple[View, View]] = {}
-    for endpoint, collection, item, facts in _views():
-        given = {"url_path": f"/{ENDPOINT}/{endpoint}", **parts, **facts}
-        found[ENDPOINT, endpoint.lower()] = _Route(collection, **given), _Route(item, **given)
+    found: dict[tuple[str, str], OwnViews] = {}
+    for resource, endpoint, collection, item, facts in _views():
+        given: dict[str, Any] = {"url_path": f"/{ENDPOINT}/{endpoint}", "resource": resource, **parts}
+        partitions = type(f"{collection.__name__}Partitions", (_Partitions, collection), {})
+        deletes = _ResolvedResults if resource is RESULT else _NoChanges
+        beside = {
+            "partitions": _Route(partitions, **given, **facts),
+            "deletes": _Route(deletes, **given),
+            "keychanges": _Route(_NoChanges, **given, action="key_changes"),
+        }
+        own = OwnViews(_Route(collection, **given, **facts), _Route(item, **given, **facts), beside)
+        found[ENDPOINT, endpoint.lower()] = own
     return found
 
 
-def _views() -> Iterator[tuple[str, type[_DataView], type[_DataView], dict[str, Any]]]:
-    yield RULE.endpoint, _Rules, _Rule, {}
-    yield RUN.endpoint, _Runs, _Run, {}
-    yield RESULT.endpoint, _Results, _Result, {}
+def _views() -> Iterator[tuple[Resource, str, type[_Collection], type[_DataView], dict[str, Any]]]:
+    """The resource whose claim authorizes, the endpoint, the views of the collection and of an item, and their
+    attributes."""
+    yield RULE, RULE.endpoint, _Rules, _Rule, {}
+    yield RUN, RUN.endpoint, _Runs, _Run, {}
+    yield RESULT, RESULT.endpoint, _Results, _Result, {}
     for name, (resource, codes) in _DESCRIPTORS.items():
-        endpoint = f"{name[0].lower()}{name[1:]}s"
-        yield endpoint, _Descriptors, _Descriptor, {"resource": resource, "name": name, "codes": codes}
+        yield resource, f"{name[0].lower()}{name[1:]}s", _Descriptors, _Descriptor, {"name": name, "codes": codes}

@@ -12,13 +12,12 @@ from edfi_api.queries.exceptions import (
     ParameterValidationFailed,
     UnknownQueryField,
 )
-from edfi_api.queries.parameters import CHANGE_VERSION_PARAMETERS, last_values
+from edfi_api.queries.parameters import CHANGE_VERSION_PARAMETERS, PAGING_PARAMETERS, last_values
 from edfi_api.storage.driver.sql import Sql
 
 _BIGINT = range(-(2**63), 2**63)
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_PAGING = ("limit", "offset", "totalcount")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def conditions(
     found: dict[str, Sql] = {}
     invalid: list[InvalidQueryValue] = []
     for key, (name, text) in last_values(query).items():
-        if key in _PAGING or key in others:
+        if key in PAGING_PARAMETERS or key in others:
             continue
         field = known.get(key)
         if field is None:

@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.response import Response
 
 from edfi_api import addresses
-from edfi_api.api.validation.base import ENGINE, Rows, ValidationView, id_of, json_object, moment
+from edfi_api.api.validation.base import ENGINE, CollectionView, Rows, ValidationView, id_of, json_object, moment
 from edfi_api.api.validation.csv_results import csv_response, wants_csv
 from edfi_api.api.validation.query import VERSIONS, Field, choice, conditions
 from edfi_api.api.validation.rules import SEVERITY
@@ -18,7 +18,7 @@ from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.changes.change_queries.windows import read_window
 from edfi_api.logs import audit
 from edfi_api.profiles.visibility import visibility_of
-from edfi_api.queries.parameters import refuse_filters
+from edfi_api.queries.parameters import last_values, refuse_filters
 from edfi_api.queries.selection import EVERY_VERSION, Window
 from edfi_api.storage.driver.sql import Sql, all_of
 from edfi_api.validation.resources import RESULT
@@ -83,7 +83,9 @@ _OWN_FIELDS = (
 # The fields that rules have, and the rules that meet conditions on them.
 _FIELDS_OF_RULES = {"resourceType", "ruleIdentifier", "ruleSource", "category", "severityDescriptor"}
 _RULES = Sql("SELECT v.id FROM validation_rule v WHERE {condition}")
-_STATES = {"open": "d.resolved_at IS NULL", "resolved": "d.resolved_at IS NOT NULL", "all": "true"}
+OPEN = Sql("d.resolved_at IS NULL")
+_STATES = {"open": OPEN, "resolved": Sql("d.resolved_at IS NOT NULL"), "all": Sql("true")}
+_VERSION = "d.validation_version"
 _NEWEST = Sql("SELECT coalesce(max(validation_version), 0) FROM validation_result")
 
 
@@ -105,7 +107,16 @@ class VisibleResultsView(ValidationView):
         data = f"{request.META.get('SCRIPT_NAME', '')}/{addresses.DATA}"
         return Sql(self.item_sql, {**self.given(request), "data": data, "paths": paths}), readable.results(policy)
 
-    def selected(self, filters: Mapping[str, Sql]) -> list[Sql]:
+    def results(self, request: EdFiRequest, state: Sql, filters: Mapping[str, Sql]) -> VisibleRows:
+        """The results in a state that meet the filters, and whose versions are in the window of the request. Pages by
+        limit and offset of a window with an upper bound are in the order of versions, as those of documents."""
+        window = read_window(request.query_params)
+        found = [state, *_within(window), *self._conditions(filters)]
+        item, visible = self.visible(request)
+        is_by_version = window.is_bounded and "pagetoken" not in last_values(request.query_params)
+        return VisibleRows(item, RESULTS, found, "d.id", _VERSION if is_by_version else None, visible=visible)
+
+    def _conditions(self, filters: Mapping[str, Sql]) -> list[Sql]:
         """The conditions of filters by the names of their fields. Those on rules are evaluated first: PostgreSQL has
         statistics of the results of a rule, but not of those of a severity."""
         of_rules = [condition for name, condition in filters.items() if name in _FIELDS_OF_RULES]
@@ -122,25 +133,22 @@ class VisibleResultsView(ValidationView):
         return {"host": self.host(request), "is_whole": not request.user.profile_ids}
 
 
-class ResultsView(VisibleResultsView):
+class ResultsView(VisibleResultsView, CollectionView):
     """Open results, unless `state` says otherwise; all of them as CSV, a page as JSON."""
 
-    action = "list"
-
     def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
-        query = request.query_params
-        page = self.paginator.read_offset(request)
-        window = read_window(query)
-        state = choice(query, "state", tuple(_STATES))
-        found = self.selected(conditions((*FIELDS, *_OWN_FIELDS), query, {"state", *VERSIONS}, self.given(request)))
-        item, visible = self.visible(request)
-        order = "d.validation_version" if window.is_bounded else "d.id"
-        selected = [Sql(_STATES[state]), *_within(window), *found]
-        rows = VisibleRows(item, RESULTS, selected, order, visible=visible)
         if not wants_csv(request):
-            return self.page(page, rows)
+            return super().get(request, **kwargs)
+        self.paginator.read(request)
+        rows = self.selected(request)
         audit.administered("validation results exported", client=request.user.key)
-        return csv_response(rows, self.texts)
+        return csv_response(rows, self.found)
+
+    def selected(self, request: EdFiRequest) -> Rows:
+        query = request.query_params
+        state = choice(query, "state", tuple(_STATES))
+        filters = conditions((*FIELDS, *_OWN_FIELDS), query, {"state", *VERSIONS}, self.given(request))
+        return self.results(request, _STATES[state], filters)
 
 
 class ResultView(VisibleResultsView):
@@ -167,9 +175,8 @@ class ResolvedResultsView(VisibleResultsView):
         refuse_filters(request.query_params)
         policy = self.authorize(request).policy
         visible = self.readable(request).resolved_results(policy)
-        selected = [Sql(_STATES["resolved"]), *_within(window)]
-        rows = VisibleRows(_DELETE, RESULTS, selected, "d.validation_version", visible=visible)
-        return self.page(page, rows)
+        selected = [_STATES["resolved"], *_within(window)]
+        return self.page(page, VisibleRows(_DELETE, RESULTS, selected, "d.id", _VERSION, visible=visible))
 
 
 class AvailableVersionsView(ValidationView):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from edfi_api.api.validation.base import NAMESPACE, Rows, ValidationView, id_of, json_object, moment
+from edfi_api.api.validation.base import NAMESPACE, CollectionView, Rows, ValidationView, id_of, json_object, moment
 from edfi_api.api.validation.query import Field, conditions
 from edfi_api.api.viewsets.edfi_view import EdFiRequest
 from edfi_api.storage.driver.sql import Sql
@@ -43,19 +43,17 @@ FIELDS = (
 _OWN_FIELDS = (Field("version", "v.version"), Field("resourceType", "v.resource"))
 
 
-class RulesView(ValidationView):
+class RulesView(CollectionView):
     """All rules that were ever run."""
 
     resource = RULE
-    action = "list"
     fields: tuple[Field, ...] = (*FIELDS, *_OWN_FIELDS)
     item_sql = _ITEM
 
-    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
-        page = self.paginator.read_offset(request)
-        found = conditions(self.fields, request.query_params)
+    def selected(self, request: EdFiRequest) -> Rows:
+        found = conditions(self.fields, request.query_params, self.parameters)
         self.authorize(request)
-        return self.page(page, Rows(self.item_sql, _ROWS, list(found.values()), "v.id"))
+        return Rows(self.item_sql, _ROWS, list(found.values()), "v.id")
 
 
 class RuleView(ValidationView):

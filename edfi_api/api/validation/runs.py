@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.status import HTTP_202_ACCEPTED
 
 from edfi_api import addresses
-from edfi_api.api.validation.base import ENGINE, NAMESPACE, Rows, id_of, json_object, moment
+from edfi_api.api.validation.base import ENGINE, NAMESPACE, CollectionView, Rows, id_of, json_object, moment
 from edfi_api.api.validation.query import Field, conditions
 from edfi_api.api.validation.requested_rules import chosen_rules
 from edfi_api.api.validation.results import VisibleResultsView
@@ -74,21 +74,19 @@ SELECT d.rule_id, count(*) FILTER (WHERE d.first_run = r.id), count(*) FILTER (W
 _RULES = Sql("SELECT id FROM validation_rule")
 
 
-class RunsView(VisibleResultsView):
+class RunsView(CollectionView):
     """All runs, without counts."""
 
     resource = RUN
-    action = "list"
     fields: tuple[Field, ...] = (*FIELDS, Field("changeVersion", "r.change_version", "bigint"))
     item_sql = _ITEM
 
-    def get(self, request: EdFiRequest, **kwargs: Any) -> HttpResponse:
-        page = self.paginator.read_offset(request)
+    def selected(self, request: EdFiRequest) -> Rows:
         host = {"host": self.host(request)}
-        found = conditions(self.fields, request.query_params, given=host)
+        found = conditions(self.fields, request.query_params, self.parameters, host)
         self.authorize(request)
         item = Sql(self.item_sql, {**host, "counts": "{}"})
-        return self.page(page, Rows(item, ROWS, list(found.values()), "r.id"))
+        return Rows(item, ROWS, list(found.values()), "r.id")
 
     def post(self, request: EdFiRequest, **kwargs: Any) -> HttpResponseBase:
         """Request a run of rules over the client's organizations."""
@@ -120,8 +118,8 @@ class RunView(VisibleResultsView):
         self.authorize(request)
         host = self.host(request)
         own = Sql("r.client = %(client)s", {"client": request.user.row_id})
-        if waiting := self.texts(Rows(Sql(_WAITING, {"host": host}), _REQUESTS, [condition, own]), 1):
-            return JsonTextResponse(waiting[0].encode())
+        for text, _ in self.found(Rows(Sql(_WAITING, {"host": host}), _REQUESTS, [condition, own]), 1):
+            return JsonTextResponse(text.encode())
         counts = orjson.dumps(self._counts(request, condition)).decode()
         return self.item(Rows(Sql(_ITEM, {"host": host, "counts": counts}), ROWS, [condition]))
 

@@ -31,9 +31,6 @@ class VisibleRows(Rows):
         yield self._page(near, [self.visible.checked], "d.place", size, offset)
         yield self._page(self.tables, self._all_conditions, self.order, size, offset)
 
-    def count(self) -> Sql:
-        return self._count(self._all_conditions)
-
     @property
     def _all_conditions(self) -> list[Sql]:
         return [*self.conditions, self.visible.whole]

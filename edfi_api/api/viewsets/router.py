@@ -6,6 +6,7 @@ would take longer than the request itself. See meadowlark/docs/contract.md#paths
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -20,8 +21,14 @@ from edfi_api.model.surface.resource import Surface
 _COLLECTION = {"get": "list", "post": "create"}
 _ITEM = {"get": "retrieve", "put": "update", "delete": "destroy"}
 
-# By project and endpoint, in lower case: the views of the collection and of an item.
-OwnViews = Mapping[tuple[str, str], tuple[View, View]]
+
+@dataclass(frozen=True, slots=True)
+class OwnViews:
+    """The views of a resource without stored documents; `beside` by path segments in place of an id."""
+
+    collection: View
+    item: View
+    beside: Mapping[str, View]
 
 
 class UnknownDataView(UnknownResourceView):
@@ -50,11 +57,15 @@ class DataRouter:
             for segment, action in base.segments.items():
                 self._beside[segment][key] = viewset.as_view({"get": action}, detail=None)
 
-    def with_views(self, own: OwnViews) -> "DataRouter":
-        """A router that also serves resources without stored documents."""
+    def with_views(self, own: Mapping[tuple[str, str], OwnViews]) -> "DataRouter":
+        """A router that also serves resources without stored documents, by project and endpoint in lower case."""
         made = copy(self)
-        made._collections = self._collections | {key: collection for key, (collection, _) in own.items()}
-        made._items = self._items | {key: item for key, (_, item) in own.items()}
+        made._collections = self._collections | {key: views.collection for key, views in own.items()}
+        made._items = self._items | {key: views.item for key, views in own.items()}
+        made._beside = {
+            segment: found | {key: views.beside[segment] for key, views in own.items()}
+            for segment, found in self._beside.items()
+        }
         return made
 
     def __call__(self, request: HttpRequest, prefix: str, path: str) -> HttpResponse:
