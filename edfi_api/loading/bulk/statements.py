@@ -124,15 +124,21 @@ WITH {{staged}}existing AS (
            {SECURABLES}
       FROM new
     RETURNING id, document_uuid, change_version
+), changed AS MATERIALIZED (
+    -- Joined before the documents: the planner expects one document with this id and version, and would compare it with
+    -- each row.
+    SELECT e.id, e.change_version, s.*, l.types, l.ids
+      FROM existing e JOIN to_write s ON s.position = e.position JOIN links l ON l.position = e.position
+     WHERE NOT e.is_same_body
 ), updated AS (
     -- As in the upsert: a row that changed since the snapshot is not updated, and appears in no outcome.
     UPDATE document d
-       SET body = s.body, natural_key = s.natural_key, linked_types = l.types, linked_ids = l.ids,
-           ({SECURABLES}) = ROW({", ".join(f"s.{name}" for name in COLUMNS)}),
+       SET body = c.body, natural_key = c.natural_key, linked_types = c.types, linked_ids = c.ids,
+           ({SECURABLES}) = ROW({", ".join(f"c.{name}" for name in COLUMNS)}),
            last_modified_at = now(), last_modified_by = %(client)s::bigint
-      FROM existing e JOIN to_write s ON s.position = e.position JOIN links l ON l.position = e.position
-     WHERE d.id = e.id AND NOT e.is_same_body AND d.change_version = e.change_version
-    RETURNING d.id, d.document_uuid, d.change_version, d.resource_type_id, s.position, s.targets
+      FROM changed c
+     WHERE d.id = c.id AND d.change_version = c.change_version
+    RETURNING d.id, d.document_uuid, d.change_version, d.resource_type_id, c.position, c.targets
 ), new_aliases AS (
     INSERT INTO alias (referential_id, document_id)
     SELECT referential_id, id FROM new
