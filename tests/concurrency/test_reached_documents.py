@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
-from tests.documents.test_reached_documents import (
+from tests.documents.reached_documents import (
     CONTACTS,
     STAFF,
     STUDENTS,

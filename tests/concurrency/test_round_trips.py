@@ -1,28 +1,10 @@
 """A read or write of one document is one statement, and so one round trip, on an established connection. An upsert
 is two if its outcome is not that of the upsert before."""
 
-from contextlib import contextmanager
-
 import pytest
-from django.db import connection
 
+from tests.concurrency.protocol import statements_sent
 from tests.conftest import item_path
-
-# Messages of PostgreSQL's protocol by which a client executes a statement.
-_RUNS_SOMETHING = ("\tExecute\t", "\tQuery\t")
-
-
-@contextmanager
-def statements_sent(tmp_path):
-    """A list that contains, after the block, an entry for each statement sent over this thread's connection."""
-    sent = []
-    protocol = tmp_path / "protocol"
-    with protocol.open("w") as file:
-        connection.connection.pgconn.trace(file.fileno())
-        yield sent
-        connection.connection.pgconn.untrace()
-    lines = [line for line in protocol.read_text().splitlines() if "\tF\t" in line]
-    sent += [line for line in lines if any(kind in line for kind in _RUNS_SOMETHING)]
 
 
 @pytest.fixture

@@ -1,18 +1,26 @@
 """`reached_document` is consistent with the documents after every kind of write."""
 
-import json
 import random
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from edfi_api.loading.bulk import Candidate, bulk_writer, write_documents
-from edfi_api.models import Document, ReachedDocument
+from edfi_api.loading.bulk import Candidate, bulk_writer
+from edfi_api.models import ReachedDocument
 from edfi_api.storage.stored import Outcome
+from tests.documents.reached_documents import (
+    CONTACTS,
+    SCHOOLS,
+    STAFF,
+    STUDENTS,
+    assert_consistent_with_documents,
+    insert,
+    load,
+    reached_from,
+    some_body,
+)
 from tests.security.strategies.scenario import Scenario
-
-STUDENTS, CONTACTS, STAFF, SCHOOLS = ("S1", "S2"), ("C1", "C2"), ("T1",), (11, 12)
 
 
 @pytest.fixture
@@ -28,19 +36,6 @@ def scenario_without_documents(api_without_check, documents):
 def scenario(scenario_without_documents):
     scenario_without_documents.people(STUDENTS, CONTACTS, STAFF)
     return scenario_without_documents
-
-
-def assert_consistent_with_documents():
-    with connection.cursor() as cursor:
-        for one, other in (("authorization_path", "reached_document"), ("reached_document", "authorization_path")):
-            cursor.execute(f"TABLE {one} EXCEPT TABLE {other}")
-            assert cursor.fetchall() == []
-
-
-def reached_from(organization):
-    """Natural keys, without their prefix, of the documents that an organization reaches."""
-    rows = ReachedDocument.objects.filter(organization=organization).values("document_id")
-    return {key.partition("=")[2] for key in Document.objects.filter(pk__in=rows).values_list("natural_key", flat=True)}
 
 
 def rows_read():
@@ -103,32 +98,6 @@ def test_a_restored_enrollment_reaches_its_student_again(scenario):
     assert_consistent_with_documents()
 
 
-def some_body(scenario, chance):
-    """The name and the body of an association, or of a document about a student."""
-    contact = scenario.contact_name
-    student = {"studentReference": {"studentUniqueId": chance.choice(STUDENTS)}}
-    school = {"educationOrganizationReference": {"educationOrganizationId": chance.choice(SCHOOLS)}}
-    staff = {"staffReference": {"staffUniqueId": chance.choice(STAFF)}}
-    related = {f"{contact.lower()}Reference": {f"{contact.lower()}UniqueId": chance.choice(CONTACTS)}}
-    name, members = chance.choice(
-        [
-            ("StudentSchoolAssociation", student | {"schoolReference": {"schoolId": chance.choice(SCHOOLS)}}),
-            ("StudentEducationOrganizationResponsibilityAssociation", student | school),
-            (f"Student{contact}Association", student | related),
-            ("StaffEducationOrganizationEmploymentAssociation", staff | school),
-            ("PostSecondaryEvent", student),
-            ("StaffLeave", staff),
-        ]
-    )
-    return name, scenario.body(name, **members)
-
-
-def load(scenario, bodies):
-    """Batches are of one resource each, in the given order."""
-    for done in write_documents([Candidate.of(scenario.resource(name), body, name) for name, body in bodies]):
-        assert not isinstance(done.result, Exception), done
-
-
 def test_any_sequence_of_writes(scenario):
     """A fixed random sequence of single writes, deletes and bulk writes."""
     chance = random.Random(7)  # noqa: S311
@@ -181,21 +150,6 @@ def some_rows(chance, number):
         organization,
     ]
     return [chance.choice(shapes)() for _ in range(number)]
-
-
-def insert(cursor, rows):
-    cursor.execute(
-        """
-        INSERT INTO document (document_uuid, resource_type_id, natural_key, body, organization, student, contact,
-                              staff, opens_pathway)
-        SELECT gen_random_uuid(), (SELECT min(id) FROM resource_type), '', '{}', row.*
-          FROM jsonb_to_recordset(%s) AS row (organization bigint, student text, contact text, staff text,
-                                              opens_pathway boolean)
-        RETURNING id
-        """,
-        [json.dumps(rows)],
-    )
-    return [id_ for (id_,) in cursor.fetchall()]
 
 
 @pytest.mark.usefixtures("scenario")

@@ -1,4 +1,4 @@
-"""Stored profiles, and clients that are bound by them."""
+"""Stored profiles, and clients that are bound by them; the descriptors of schools."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +12,7 @@ from edfi_api.profiles.models import Profile
 from edfi_api.security.models import Application
 from tests.conftest import ApiTestClient, new_token
 from tests.profiles.definitions import profile_of, profile_xml
+from tests.profiles.schools import CATEGORY, GRADE, HOME, STATE, WORK
 
 Store = Callable[..., None]
 ClientOf = Callable[..., ApiTestClient]
@@ -52,6 +53,21 @@ def narrow(store: Store, client_of: ClientOf) -> Callable[..., ApiTestClient]:
         return client_of("Part", **claims)
 
     return narrow
+
+
+@pytest.fixture
+def descriptors(api: ApiTestClient) -> None:
+    """The descriptors of schools with addresses."""
+    for endpoint, uri in (
+        ("addressTypeDescriptors", HOME),
+        ("addressTypeDescriptors", WORK),
+        ("educationOrganizationCategoryDescriptors", CATEGORY),
+        ("gradeLevelDescriptors", GRADE),
+        ("stateAbbreviationDescriptors", STATE),
+    ):
+        namespace, code = uri.split("#")
+        sent = {"namespace": namespace, "codeValue": code, "shortDescription": code}
+        assert api.post(f"/{endpoint}", sent).status_code == 201
 
 
 def make_misfit(name: str, resource: str) -> None:

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from edfi_api.models import Document
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
-from tests.concurrency.test_round_trips import statements_sent
+from tests.concurrency.protocol import statements_sent
 from tests.conftest import item_path
 from tests.databases import DOCUMENTS
 from tests.profiles.conftest import ClientOf, Store

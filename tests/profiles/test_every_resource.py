@@ -17,6 +17,7 @@ from edfi_api.model.profiles.rules import view_of
 from edfi_api.model.profiles.view import ObjectView
 from edfi_api.model.surface.resource import Resource
 from tests.factories import DocumentFactory
+from tests.profiles.leaves import leaves, schema_leaves
 from tests.profiles.random_rules import random_rule
 
 PARTS_EACH = 6
@@ -115,26 +116,3 @@ def lacks_required_members(schema: dict[str, Any], value: Any) -> bool:
     if schema["type"] == "array":
         return any(lacks_required_members(schema["items"], item) for item in value)
     return False
-
-
-def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The paths of all scalars, without array indexes."""
-    if isinstance(value, dict):
-        for name, each in value.items():
-            yield from leaves(each, (*path, name))
-    elif isinstance(value, list):
-        for each in value:
-            yield from leaves(each, path)
-    else:
-        yield path
-
-
-def schema_leaves(schema: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    match schema["type"]:
-        case "object":
-            for name, each in schema["properties"].items():
-                yield from schema_leaves(each, (*path, name))
-        case "array":
-            yield from schema_leaves(schema["items"], path)
-        case _:
-            yield path

@@ -28,8 +28,8 @@ from tests.bulk.both_ways import rolled_back
 from tests.conftest import ApiTestClient
 from tests.databases import DOCUMENTS
 from tests.factories import STORED_URIS
+from tests.profiles.leaves import schema_leaves
 from tests.profiles.random_rules import random_rule, with_filters
-from tests.profiles.test_every_resource import schema_leaves
 from tests.serving import LAKE_COUNTY, STANDARDS, Served, served
 
 Schema = dict[str, Any]

@@ -7,15 +7,12 @@ import pytest
 from edfi_api.security.tokens import client_of_token
 from tests.conftest import ApiTestClient, item_path
 from tests.profiles.conftest import ClientOf, Store
+from tests.profiles.media_types import media_type
 
 STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 USAGE = "The request construction was invalid with respect to usage of a data policy."
 FIRST_NAME = 'IncludeOnly:<Property name="firstName"/>'
 LAST_NAME = 'IncludeOnly:<Property name="lastSurname"/>'
-
-
-def accept(profile: str, resource: str = "student", usage: str = "readable") -> str:
-    return f"application/vnd.ed-fi.{resource}.{profile}.{usage}+json"
 
 
 def names_of(document: dict[str, Any]) -> set[str]:
@@ -71,7 +68,7 @@ def test_without_profiles_everything_is_served(api, student) -> None:
 
 
 def test_a_client_without_profiles_may_name_any(api, student) -> None:
-    response = api.get(student, HTTP_ACCEPT=accept("First"))
+    response = api.get(student, HTTP_ACCEPT=media_type("First"))
 
     assert names_of(response.json()) == {"studentUniqueId", "firstName"}
     assert response["Content-Type"] == "application/vnd.ed-fi.student.first.readable+json"
@@ -96,10 +93,10 @@ def test_profiles_for_other_resources_or_usages_leave_the_resource_whole(client_
 @pytest.mark.parametrize(
     "header",
     [
-        accept("Last").upper(),
-        f"{accept('last')};q=0.5",
-        f"text/html, {accept('LAST')}, */*",
-        f"{accept('last')}, {accept('Last')}",
+        media_type("Last").upper(),
+        f"{media_type('last')};q=0.5",
+        f"text/html, {media_type('LAST')}, */*",
+        f"{media_type('last')}, {media_type('Last')}",
     ],
 )
 def test_one_of_several_is_chosen_by_the_header(client_of: ClientOf, student, header: str) -> None:
@@ -109,7 +106,7 @@ def test_one_of_several_is_chosen_by_the_header(client_of: ClientOf, student, he
 
 
 def test_with_several_profiles_one_has_to_be_named(client_of: ClientOf, student) -> None:
-    required = incorrect_usage(REQUIRED.format("', '".join([accept("first"), accept("last")])))
+    required = incorrect_usage(REQUIRED.format("', '".join([media_type("first"), media_type("last")])))
 
     for path in (student, "/students", "/students/partitions"):
         assert problem(client_of("Last", "First").get(path)) == required
@@ -118,8 +115,8 @@ def test_with_several_profiles_one_has_to_be_named(client_of: ClientOf, student)
 def test_a_client_with_profiles_has_to_use_its_own(client_of: ClientOf, student) -> None:
     client = client_of("First")
 
-    for header in (accept("Last"), accept("Schools", "school"), accept("Last", usage="writable")):
-        assert problem(client.get(student, HTTP_ACCEPT=header)) == incorrect_usage(REQUIRED.format(accept("first")))
+    for header in (media_type("Last"), media_type("Schools", "school"), media_type("Last", usage="writable")):
+        assert problem(client.get(student, HTTP_ACCEPT=header)) == incorrect_usage(REQUIRED.format(media_type("first")))
 
 
 @pytest.mark.parametrize(
@@ -130,11 +127,11 @@ def test_a_client_with_profiles_has_to_use_its_own(client_of: ClientOf, student)
             invalid_usage(400, "The format of the profile-based content type header was invalid."),
         ),
         (
-            f"{accept('First')}, {accept('Last')}",
+            f"{media_type('First')}, {media_type('Last')}",
             invalid_usage(400, "The format of the profile-based content type header was invalid."),
         ),
         (
-            accept("Other"),
+            media_type("Other"),
             invalid_usage(
                 406,
                 "The profile 'Other' specified by the content type in the 'Accept' header is not supported by this "
@@ -142,7 +139,7 @@ def test_a_client_with_profiles_has_to_use_its_own(client_of: ClientOf, student)
             ),
         ),
         (
-            accept("First", "School"),
+            media_type("First", "School"),
             invalid_usage(
                 400,
                 "The resource specified by the profile-based content type ('School') does not match the requested "
@@ -150,11 +147,11 @@ def test_a_client_with_profiles_has_to_use_its_own(client_of: ClientOf, student)
             ),
         ),
         (
-            accept("First", usage="writable"),
+            media_type("First", usage="writable"),
             invalid_usage(400, "A profile-based content type that is writable cannot be used with GET requests."),
         ),
         (
-            accept("Schools"),
+            media_type("Schools"),
             invalid_usage(
                 400,
                 "Resource 'Student' is not accessible through the 'Schools' profile specified by the content type.",
@@ -162,7 +159,7 @@ def test_a_client_with_profiles_has_to_use_its_own(client_of: ClientOf, student)
             ),
         ),
         (
-            accept("Writing"),
+            media_type("Writing"),
             (
                 405,
                 "profile:method-usage",
@@ -179,15 +176,15 @@ def test_refusals_of_a_read(api, student, header: str, expected: tuple[Any, ...]
 
 
 def test_a_usage_without_a_part_tells_what_is_left(api, student) -> None:
-    assert api.get(student, HTTP_ACCEPT=accept("Writing"))["Allow"] == "PUT, DELETE"
-    assert api.get("/students", HTTP_ACCEPT=accept("Writing"))["Allow"] == "POST"
+    assert api.get(student, HTTP_ACCEPT=media_type("Writing"))["Allow"] == "PUT, DELETE"
+    assert api.get("/students", HTTP_ACCEPT=media_type("Writing"))["Allow"] == "POST"
 
 
 @pytest.mark.parametrize(("method", "at_item"), [("post", False), ("put", True)])
 def test_a_media_type_for_reading_writes_nothing(api, student, method: str, at_item: bool) -> None:
     body = STUDENT | ({"id": student.rsplit("/", 1)[1]} if at_item else {})
 
-    response = api.request(method, student if at_item else "/students", body, content_type=accept("First"))
+    response = api.request(method, student if at_item else "/students", body, content_type=media_type("First"))
 
     # The profile has no part for writing, but the usage in the media type is checked first.
     assert problem(response) == invalid_usage(
@@ -199,14 +196,14 @@ def test_routes_that_tell_of_keys_alone_ignore_the_header(client_of: ClientOf, s
     client = client_of("First", "Last")
 
     for path in ("/students/deletes", "/students/keyChanges"):
-        assert client.get(path, HTTP_ACCEPT=accept("Other")).status_code == 200
-    assert client.delete(student, HTTP_ACCEPT=accept("Other")).status_code == 204
+        assert client.get(path, HTTP_ACCEPT=media_type("Other")).status_code == 200
+    assert client.delete(student, HTTP_ACCEPT=media_type("Other")).status_code == 204
 
 
 def test_tags_differ_between_profiles(api, student) -> None:
     whole = api.get(student)["ETag"]
-    first = api.get(student, HTTP_ACCEPT=accept("First"))
-    last = api.get(student, HTTP_ACCEPT=accept("Last"))["ETag"]
+    first = api.get(student, HTTP_ACCEPT=media_type("First"))
+    last = api.get(student, HTTP_ACCEPT=media_type("Last"))["ETag"]
 
     assert first["ETag"] == f'"{first.json()["_etag"]}"'
     assert len({whole, first["ETag"], last}) == 3
@@ -215,19 +212,19 @@ def test_tags_differ_between_profiles(api, student) -> None:
     def status(tag: str, **headers: str) -> int:
         return api.get(student, HTTP_IF_NONE_MATCH=tag, **headers).status_code
 
-    assert status(first["ETag"], HTTP_ACCEPT=accept("FIRST")) == 304
-    assert status("*", HTTP_ACCEPT=accept("First")) == 304
-    assert status(whole, HTTP_ACCEPT=accept("First")) == 200
+    assert status(first["ETag"], HTTP_ACCEPT=media_type("FIRST")) == 304
+    assert status("*", HTTP_ACCEPT=media_type("First")) == 304
+    assert status(whole, HTTP_ACCEPT=media_type("First")) == 200
     assert status(first["ETag"]) == 200
     assert status(whole) == 304
 
 
 def test_a_changed_definition_changes_the_tag(api, student, store: Store) -> None:
-    before = api.get(student, HTTP_ACCEPT=accept("First"))["ETag"]
+    before = api.get(student, HTTP_ACCEPT=media_type("First"))["ETag"]
 
     store("First", "Student", read=LAST_NAME)
     client_of_token.cache.clear()
 
-    after = api.get(student, HTTP_ACCEPT=accept("First"), HTTP_IF_NONE_MATCH=before)
+    after = api.get(student, HTTP_ACCEPT=media_type("First"), HTTP_IF_NONE_MATCH=before)
     assert after.status_code == 200
     assert names_of(after.json()) == {"studentUniqueId", "lastSurname"}

@@ -11,7 +11,7 @@ import pytest
 from edfi_api.security.claims_file import read_claims
 from edfi_api.security.claims_store import load
 from tests.conftest import ApiTestClient, item_path
-from tests.profiles.test_writing import MINIMAL_SCHOOL, address, descriptors  # noqa: F401  A fixture.
+from tests.profiles.schools import MINIMAL_SCHOOL, address
 
 HIDDEN = '<Filter propertyName="nameOfCounty" filterMode="ExcludeOnly"><Value>Hidden</Value></Filter>'
 RULE = f'IncludeAll:<Collection name="addresses" memberSelection="IncludeAll">{HIDDEN}</Collection>'
@@ -99,7 +99,7 @@ def add_claim_set(name: str, *actions: str, strategy: str = "NoFurtherAuthorizat
 
 
 @pytest.fixture
-def clients(api, descriptors, store, client_of) -> dict[str, ApiTestClient]:  # noqa: F811  The fixture.
+def clients(api, descriptors, store, client_of) -> dict[str, ApiTestClient]:
     store("Part", "School", read=RULE, write=RULE)
     add_claim_set("Readers", "Read")
     add_claim_set("District", "Create", "Read", "Update", strategy="RelationshipsWithEdOrgsOnly")
@@ -111,7 +111,7 @@ def clients(api, descriptors, store, client_of) -> dict[str, ApiTestClient]:  # 
 
 
 @pytest.fixture
-def school(api, descriptors) -> str:  # noqa: F811  The fixture.
+def school(api, descriptors) -> str:
     kept = {"addresses": [address("P", nameOfCounty="Hidden")]}
     return item_path(api.post("/schools", MINIMAL_SCHOOL | kept))
 

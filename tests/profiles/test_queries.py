@@ -10,7 +10,7 @@ from edfi_api.model.surface.resource import JsonPath, QueryField, QueryType
 from edfi_api.models import Document
 from edfi_api.queries.visible_fields import with_visible_fields
 from tests.conftest import item_path
-from tests.profiles.test_negotiation import accept
+from tests.profiles.media_types import media_type
 
 STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
 HIDES_NAME = 'ExcludeOnly:<Property name="firstName"/>'
@@ -92,8 +92,8 @@ def test_another_profile_has_query_fields_of_its_own(api, narrow, store) -> None
     narrow("Student", HIDES_NAME)
     store("Other", "Student", read='ExcludeOnly:<Property name="lastSurname"/>')
 
-    assert len(api.get("/students?firstName=Mae", HTTP_ACCEPT=accept("Other")).json()) == 1
-    assert api.get("/students?firstName=Mae", HTTP_ACCEPT=accept("Part")).status_code == 400
+    assert len(api.get("/students?firstName=Mae", HTTP_ACCEPT=media_type("Other")).json()) == 1
+    assert api.get("/students?firstName=Mae", HTTP_ACCEPT=media_type("Part")).status_code == 400
     assert len(api.get("/students?firstName=Mae").json()) == 1
 
 

@@ -6,42 +6,15 @@ import pytest
 
 from edfi_api.models import Document
 from tests.batch.conftest import BatchClient
-from tests.conftest import ApiTestClient, item_path
+from tests.conftest import item_path
+from tests.profiles.schools import HOME, MINIMAL_SCHOOL, WORK, address, cities, school
 
 ENFORCED = "The data cannot be saved because a data policy has been applied to the request that prevents it."
-HOME, WORK = "uri://ed-fi.org/AddressTypeDescriptor#Home", "uri://ed-fi.org/AddressTypeDescriptor#Work"
-CATEGORY = "uri://ed-fi.org/EducationOrganizationCategoryDescriptor#Value"
-GRADE = "uri://ed-fi.org/GradeLevelDescriptor#Value"
-STATE = "uri://ed-fi.org/StateAbbreviationDescriptor#Value"
 WITHOUT_HOME = (
     '<Filter propertyName="addressTypeDescriptor" filterMode="ExcludeOnly"><Value>' + HOME.lower() + "</Value></Filter>"
 )
 ADDRESSES = f'<Collection name="addresses" memberSelection="IncludeAll">{WITHOUT_HOME}</Collection>'
 STUDENT = {"studentUniqueId": "604822", "firstName": "Mae", "lastSurname": "Ortiz", "birthDate": "2010-02-03"}
-MINIMAL_SCHOOL = {
-    "schoolId": 1008,
-    "nameOfInstitution": "North",
-    "educationOrganizationCategories": [{"educationOrganizationCategoryDescriptor": CATEGORY}],
-    "gradeLevels": [{"gradeLevelDescriptor": GRADE}],
-}
-
-
-def address(city: str, kind: str = WORK, **more: Any) -> dict[str, Any]:
-    return {
-        "addressTypeDescriptor": kind,
-        "city": f"City {city}",
-        "postalCode": "78701",
-        "stateAbbreviationDescriptor": STATE,
-        "streetNumberName": "1 Main St",
-    } | more
-
-
-def cities(body: dict[str, Any]) -> list[str]:
-    return [each["city"].removeprefix("City ") for each in body["addresses"]]
-
-
-def school(*cities: str, **more: Any) -> dict[str, Any]:
-    return MINIMAL_SCHOOL | {"addresses": [address(city) for city in cities]} | more
 
 
 def with_id(body: dict[str, Any], path: str) -> dict[str, Any]:
@@ -77,20 +50,6 @@ CANNOT_CREATE = enforced(
 CONTRADICTS = enforced(
     "The Profile definition for 'Part' hides one or more stored data elements that do not agree with the supplied data."
 )
-
-
-@pytest.fixture
-def descriptors(api: ApiTestClient) -> None:
-    for endpoint, uri in (
-        ("addressTypeDescriptors", HOME),
-        ("addressTypeDescriptors", WORK),
-        ("educationOrganizationCategoryDescriptors", CATEGORY),
-        ("gradeLevelDescriptors", GRADE),
-        ("stateAbbreviationDescriptors", STATE),
-    ):
-        namespace, code = uri.split("#")
-        sent = {"namespace": namespace, "codeValue": code, "shortDescription": code}
-        assert api.post(f"/{endpoint}", sent).status_code == 201
 
 
 def test_a_put_replaces_what_is_visible_and_keeps_what_is_hidden(api, narrow) -> None:
