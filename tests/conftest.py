@@ -30,6 +30,7 @@ from edfi_api.startup import current_surface
 from edfi_api.storage import data_store
 from edfi_api.storage.integrity import disagreements
 from meadowlark import garbage_collection
+from tests.admin_pages import fill_every_table
 from tests.databases import DOCUMENTS, has_documents, rolled_back
 from tests.factories import DocumentFactory
 from tests.homes import copy_home, make_prepared_home
@@ -261,6 +262,12 @@ def refused(recorder: RecorderInTest) -> Callable[..., list[Refusal]]:
         return list(Refusal.objects.filter(**filters).order_by("id"))
 
     return entries
+
+
+@pytest.fixture
+def row_in_every_table(db, documents: DocumentFactory) -> None:
+    """A row in each of the admin's tables."""
+    fill_every_table(ApiTestClient(new_token()), documents)
 
 
 @pytest.fixture

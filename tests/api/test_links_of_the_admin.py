@@ -3,35 +3,16 @@
 import re
 from collections import deque
 from html import unescape
-from urllib.parse import parse_qsl, urldefrag, urljoin, urlsplit
+from urllib.parse import urldefrag, urljoin
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from edfi_api.changes.change_queries.models import ChangeConsumer
-from edfi_api.changes.change_stream.models import DeadLetter
-from edfi_api.models import Document
-from tests.conftest import ApiTestClient, new_token
+from tests.admin_pages import kind_of
 
-_ENROLLMENTS = "/studentSchoolAssociations"
 # Accepts POST only.
 _NOT_FOLLOWED = ("/admin/logout/",)
-
-
-@pytest.fixture
-def row_in_every_table(db, documents, resource_named) -> None:
-    """A row in each of the admin's tables."""
-    api = ApiTestClient(new_token())
-    documents.store(resource_named("StudentSchoolAssociation"))
-    body = Document.objects.get(resource_type__name="StudentSchoolAssociation").body | {"entryDate": "2025-08-21"}
-    assert api.post(_ENROLLMENTS, body).status_code == 201
-    assert api.delete(f"{_ENROLLMENTS}/{Document.objects.latest('id').document_uuid}").status_code == 204
-    ChangeConsumer.objects.create(name="lake")
-    DeadLetter.objects.create(
-        handler="handler", change_version=1, resource="Student", natural_key="NK#", change="{}", error="x", attempts=1
-    )
-    Group.objects.create(name="stewards")
 
 
 def test_every_link_for_an_administrator_is_served(row_in_every_table):
@@ -83,11 +64,3 @@ def crawl(user: User) -> tuple[set[str], list[str]]:
         links = re.findall(r'<a [^>]*href="([^"]*)"', answer.content.decode())
         waiting.extend((urldefrag(urljoin(address, unescape(link))).url, address) for link in links)
     return visited, wrong
-
-
-def kind_of(address: str) -> str:
-    """An address without the parts that differ between pages of one kind: numbers, and values of the query string."""
-    parts = urlsplit(address)
-    names = ",".join(sorted(name for name, _ in parse_qsl(parts.query, keep_blank_values=True)))
-    path = re.sub(r"(?<=/)\d+(?=/|$)", "N", parts.path)
-    return f"{path}?{names}" if names else path

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.test_paging import ids
+from tests.api.students import unique_ids
 from tests.factories import STUDENT
 
 
@@ -32,7 +32,7 @@ def students(api):
     ],
 )
 def test_documents_are_found_by_their_values(api, students, query, found):
-    assert ids(api.get(f"/students?{query}")) == found
+    assert unique_ids(api.get(f"/students?{query}")) == found
 
 
 def test_a_document_is_found_by_its_id(api, students):

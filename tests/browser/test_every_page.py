@@ -7,7 +7,7 @@ from urllib.parse import urldefrag, urlsplit
 from django.contrib.auth.models import User
 from selenium.webdriver.remote.webdriver import WebDriver
 
-from tests.api.test_links_of_the_admin import kind_of, row_in_every_table  # noqa: F401  A fixture.
+from tests.admin_pages import kind_of
 from tests.browser.conftest import Browse
 from tests.browser.windows import DESKTOP, complaints, log_in
 
@@ -18,7 +18,7 @@ _NOT_FOLLOWED = ("/admin/logout/", "/static/")
 def test_no_page_fails_or_logs_to_the_console(
     browser: Browse,
     live_server: Any,
-    row_in_every_table: None,  # noqa: F811
+    row_in_every_table: None,
 ) -> None:
     User.objects.create_superuser("operator", password="correct horse battery")
     window = browser(*DESKTOP)

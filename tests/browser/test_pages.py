@@ -13,7 +13,6 @@ from edfi_api.models import Document
 from edfi_api.profiles.loading import read_definitions, store_profiles
 from edfi_api.security.clients import Credentials, create_client
 from edfi_api.security.models import ApiClient, Grant
-from tests.api.test_links_of_the_admin import row_in_every_table  # noqa: F401  A fixture.
 from tests.browser.conftest import Browse
 from tests.browser.windows import DESKTOP, PHONE, click, complaints, log_in, overhang, shown, type_over
 from tests.profiles.definitions import profile_xml
@@ -104,7 +103,7 @@ def test_every_specification_can_be_chosen(browser: Browse, live_server: Any) ->
 def test_the_pages_of_the_admin_fit_and_log_nothing_to_the_console(
     browser: Browse,
     live_server: Any,
-    row_in_every_table: None,  # noqa: F811
+    row_in_every_table: None,
     size: tuple[int, int],
 ) -> None:
     """A login needs the Origin header of the form, which browsers send and the test client does not."""
