@@ -26,6 +26,7 @@ from pathlib import Path
 
 from tests.benchmarks import load
 from tests.benchmarks.costs import with_costs
+from tests.benchmarks.database import copied_students
 from tests.benchmarks.load import Measured
 from tests.benchmarks.verification import verify
 from tests.benchmarks.workloads import Workloads
@@ -49,16 +50,28 @@ class _Tree:
         made: dict[str, Callable[[], list[bytes]]] = {
             "GET by id": self.workloads.association_by_id,
             "page of 25": self.workloads.page_of_associations,
+            "GET by query": self.workloads.association_by_student,
             "POST student": lambda: self.workloads.new_students(number),
             "POST association": lambda: self.workloads.new_associations(number),
             "again": self.workloads.same_associations,
             "changed": lambda: self.workloads.changed_associations(number),
             "PUT": lambda: self.workloads.replaced_associations(number),
+            "DELETE student": lambda: self.workloads.deletions(copied_students(self.server.database_url, number)),
         }
         return made[operation]()
 
 
-OPERATIONS = ("GET by id", "page of 25", "POST student", "POST association", "again", "changed", "PUT")
+OPERATIONS = (
+    "GET by id",
+    "page of 25",
+    "GET by query",
+    "POST student",
+    "POST association",
+    "again",
+    "changed",
+    "PUT",
+    "DELETE student",
+)
 
 
 def main() -> int:
