@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.batch.conftest import DESCRIPTORS, BatchClient, parts, period, school, student
-from tests.batch.test_same_as_singles import EXAMPLES
+from tests.batch.generated import EXAMPLES
 
 anything = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -1,6 +1,5 @@
 """A batch in given order has the answers, and leaves the tables, of single requests one after the other."""
 
-import os
 from uuid import uuid4
 
 import pytest
@@ -14,11 +13,9 @@ from edfi_api.api.batch import sets
 from edfi_api.models import Document
 from tests.batch.both_ways import both_ways
 from tests.batch.conftest import ED_FI, BatchClient, enrolment, parts, period, school, student
-from tests.batch.generated import batches, start
+from tests.batch.generated import EXAMPLES, batches, start
 from tests.security.strategies.scenario import Scenario
 
-# More of them with `make stress-batches`.
-EXAMPLES = int(os.environ.get("EXAMPLES", "30"))
 # To shrink a failing batch takes minutes.
 _PHASES = (Phase.explicit, Phase.generate)
 STRATEGIES = [

@@ -7,7 +7,7 @@ import pytest
 from edfi_api.management_api.routes import all_addresses
 from edfi_api.management_api.scopes import Scope
 from tests.conftest import new_token
-from tests.management_api.conftest import Managing, token_of
+from tests.management_api.managing import Managing, token_of
 
 # What may be read with the scope of authorization metadata.
 METADATA = {

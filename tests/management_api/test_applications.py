@@ -14,7 +14,7 @@ from edfi_api.security.claims_store import load
 from edfi_api.security.models import ApiClient
 from edfi_api.security.tokens import client_of_token
 from tests.conftest import DATA, http
-from tests.management_api.conftest import APPLICATION, Managing, created_id
+from tests.management_api.managing import APPLICATION, Managing, created_id
 
 SECRET = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])(?=.*[-_.])[A-Za-z0-9._-]{48}")
 

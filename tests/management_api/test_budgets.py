@@ -8,7 +8,7 @@ from edfi_api.data_stores.models import DataStore, DataStoreContext, DataStoreDe
 from edfi_api.profiles.models import Profile
 from edfi_api.security.hashers import ClientSecretHasher
 from edfi_api.security.models import ApiClient, ApiClientDataStore, Application, ClaimSet, Vendor
-from tests.management_api.conftest import Managing
+from tests.management_api.managing import Managing
 
 NUMBER = 500
 LISTS = (

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.security.models import ApiClient, ClaimSet, ResourceClaim
-from tests.management_api.conftest import APPLICATION, Managing, created_id
+from tests.management_api.managing import APPLICATION, Managing, created_id
 
 URI = "http://ed-fi.org/identity/claims/"
 PEOPLE, STUDENT = f"{URI}domains/people", f"{URI}ed-fi/student"

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from edfi_api.data_stores.tenants import create_tenant
 from edfi_api.security.models import ClaimSet
 from tests.conftest import ApiTestClient, http, new_token
-from tests.management_api.conftest import Managing
+from tests.management_api.managing import Managing
 
 UNKNOWN = {
     "detail": "The specified resource could not be found.",

@@ -6,7 +6,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from edfi_api.management_api.checks import registration_is_closed
-from tests.management_api.conftest import Managing
+from tests.management_api.managing import Managing
 from tests.management_commands import run
 
 

@@ -10,7 +10,7 @@ from edfi_api.management_api import clients
 from edfi_api.management_api.models import ManagementClient, ManagementToken
 from edfi_api.security.models import ApiClient, Application, ClaimSet, Grant, Vendor
 from tests.concurrency.concurrently import at_once, in_background, wait_until_one_waits_for_us
-from tests.management_api.conftest import APPLICATION, SECRET, VENDOR, Managing, created_id, token_of
+from tests.management_api.managing import APPLICATION, SECRET, VENDOR, Managing, created_id, token_of
 
 CLAIM = {"claimName": "http://ed-fi.org/identity/claims/domains/people"}
 CREATED, GONE, CONFLICT = (200, 201, 204), 404, 409

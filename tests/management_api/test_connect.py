@@ -10,7 +10,7 @@ from edfi_api.management_api.models import ManagementClient
 from edfi_api.management_api.scopes import Scope
 from edfi_api.security.tokens import client_of_token
 from tests.conftest import DATA, http
-from tests.management_api.conftest import SECRET, Managing, token_of
+from tests.management_api.managing import SECRET, Managing, token_of
 
 SEE_ERRORS = "The request could not be processed. See 'errors' for details."
 REGISTRATION = {"ClientId": "admin-app", "ClientSecret": SECRET, "DisplayName": "Admin%20App"}

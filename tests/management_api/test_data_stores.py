@@ -5,7 +5,7 @@ import pytest
 from edfi_api.data_stores.encryption import decrypt
 from edfi_api.data_stores.models import DataStore
 from edfi_api.data_stores.tenants import create_tenant
-from tests.management_api.conftest import APPLICATION, VENDOR, Managing, created_id
+from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 CONNECTION = "host=db7;port=5432;username=edfi;password=not-to-be-shown;database=lakeside;"
 MASKED = "host=db7;port=5432;username=edfi;database=lakeside;password=***"

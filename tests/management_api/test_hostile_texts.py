@@ -8,7 +8,7 @@ import pytest
 from edfi_api.management_api.collections import Collection
 from edfi_api.management_api.routes import all_addresses
 from edfi_api.security.models import Vendor
-from tests.management_api.conftest import APPLICATION, VENDOR, Managing, created_id
+from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 TEXTS = (
     "'; DROP TABLE security_vendor; --",

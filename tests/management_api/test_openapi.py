@@ -5,7 +5,7 @@ import pytest
 from django.urls import Resolver404, resolve
 
 from edfi_api.security.models import ClaimSet, Vendor
-from tests.management_api.conftest import VENDOR, Managing
+from tests.management_api.managing import VENDOR, Managing
 
 # Paths and methods of Admin API 2.3.
 ADMIN_API = {

@@ -7,7 +7,7 @@ import pytest
 from edfi_api.data_stores.tenants import create_tenant
 from edfi_api.management_api.routes import all_addresses
 from edfi_api.security.models import ClaimSet, ResourceClaim
-from tests.management_api.conftest import APPLICATION, VENDOR, Managing, created_id
+from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 ONE, TWO = {"HTTP_TENANT": "One"}, {"HTTP_TENANT": "Two"}
 NOTHING = 99_999

@@ -3,22 +3,15 @@
 import pytest
 
 from edfi_api.profiles.models import Profile
-from tests.management_api.conftest import APPLICATION, Managing, created_id
-
-XML = """<Profile name="Portal">
-  <!-- kept -->
-  <Resource name="Student">
-    <ReadContentType memberSelection="IncludeOnly"><Property name="firstName"/></ReadContentType>
-  </Resource>
-</Profile>"""
+from tests.management_api.managing import APPLICATION, PROFILE_XML, Managing, created_id
 
 
 def test_a_profile_is_kept_as_it_was_sent(management: Managing) -> None:
-    id_ = created_id(management.post("/v3/profiles", {"name": "Portal", "definition": XML}))
+    id_ = created_id(management.post("/v3/profiles", {"name": "Portal", "definition": PROFILE_XML}))
 
     assert management.get("/v3/profiles").json() == [{"id": id_, "name": "Portal"}]
-    assert management.get(f"/v3/profiles/{id_}").json() == {"id": id_, "name": "Portal", "definition": XML}
-    other = XML.replace("firstName", "middleName")
+    assert management.get(f"/v3/profiles/{id_}").json() == {"id": id_, "name": "Portal", "definition": PROFILE_XML}
+    other = PROFILE_XML.replace("firstName", "middleName")
     body = {"id": id_, "name": "Portal", "definition": other}
     assert management.put(f"/v3/profiles/{id_}", body).status_code == 204
     assert management.get(f"/v3/profiles/{id_}").json()["definition"] == other
@@ -62,17 +55,17 @@ def test_a_profile_is_kept_as_it_was_sent(management: Managing) -> None:
             },
         ),
         (
-            {"definition": "<!DOCTYPE Profile [<!ENTITY a 'b'>]>" + XML},
+            {"definition": "<!DOCTYPE Profile [<!ENTITY a 'b'>]>" + PROFILE_XML},
             {"Definition": ["Profile definition XML is invalid or does not match the XSD."]},
         ),
         (
-            {"definition": XML.replace("kept", "x" * 2**20)},
+            {"definition": PROFILE_XML.replace("kept", "x" * 2**20)},
             {"Definition": ["Profile definition XML is invalid or does not match the XSD."]},
         ),
     ],
 )
 def test_rules_of_a_profile(management: Managing, changes: dict, errors: dict) -> None:
-    answer = management.post("/v3/profiles", {"name": "Portal", "definition": XML} | changes)
+    answer = management.post("/v3/profiles", {"name": "Portal", "definition": PROFILE_XML} | changes)
 
     assert answer.status_code == 400
     found = answer.json()["validationErrors"]
@@ -80,9 +73,9 @@ def test_rules_of_a_profile(management: Managing, changes: dict, errors: dict) -
 
 
 def test_names_are_taken_in_any_case(management: Managing) -> None:
-    id_ = created_id(management.post("/v3/profiles", {"name": "Portal", "definition": XML}))
-    other = XML.replace("Portal", "PORTAL")
-    third = created_id(management.post("/v3/profiles", {"name": "X", "definition": XML.replace("Portal", "X")}))
+    id_ = created_id(management.post("/v3/profiles", {"name": "Portal", "definition": PROFILE_XML}))
+    other = PROFILE_XML.replace("Portal", "PORTAL")
+    third = created_id(management.post("/v3/profiles", {"name": "X", "definition": PROFILE_XML.replace("Portal", "X")}))
 
     again = management.post("/v3/profiles", {"name": "PORTAL", "definition": other})
     changed = management.put(f"/v3/profiles/{third}", {"id": third, "name": "PORTAL", "definition": other})
@@ -93,7 +86,7 @@ def test_names_are_taken_in_any_case(management: Managing) -> None:
 
 
 def test_an_assigned_profile_stays(management: Managing, vendor: int) -> None:
-    id_ = created_id(management.post("/v3/profiles", {"name": "Portal", "definition": XML}))
+    id_ = created_id(management.post("/v3/profiles", {"name": "Portal", "definition": PROFILE_XML}))
     management.post("/v3/applications", APPLICATION | {"vendorId": vendor, "profileIds": [id_]})
 
     answer = management.delete(f"/v3/profiles/{id_}")
@@ -104,7 +97,7 @@ def test_an_assigned_profile_stays(management: Managing, vendor: int) -> None:
 
 
 def test_a_definition_that_does_not_fit_is_stored_and_said(management: Managing) -> None:
-    body = {"name": "Portal", "definition": XML.replace('"Student"', '"Unicorn"')}
+    body = {"name": "Portal", "definition": PROFILE_XML.replace('"Student"', '"Unicorn"')}
 
     answer = management.post("/v3/profiles?verbose=true", body)
 

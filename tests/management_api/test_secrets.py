@@ -5,7 +5,7 @@ from typing import Any
 from django.db import connection
 
 from tests.logs import Log
-from tests.management_api.conftest import APPLICATION, SECRET, VENDOR, Managing
+from tests.management_api.managing import APPLICATION, SECRET, VENDOR, Managing
 
 PASSWORD = "not-to-be-shown"
 CONNECTION = f"host=db7 dbname=lakeside password={PASSWORD}"

@@ -11,7 +11,7 @@ from edfi_api.data_stores.breaker import Breaker
 from edfi_api.management_api.scopes import Scope
 from edfi_api.storage.data_store import data_store
 from tests.data_stores.conftest import forget_stores
-from tests.management_api.conftest import Managing, created_id, token_of
+from tests.management_api.managing import Managing, created_id, token_of
 from tests.ports import free_port
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from edfi_api.security.claims_store import stored_claims
 from edfi_api.security.models import ClaimSet, ResourceClaim
-from tests.management_api.conftest import APPLICATION, Managing, created_id
+from tests.management_api.managing import APPLICATION, Managing, created_id
 
 URI = "http://ed-fi.org/identity/claims/"
 

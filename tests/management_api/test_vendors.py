@@ -4,7 +4,7 @@ import pytest
 
 from edfi_api.security.models import ApiClient, Application, Vendor
 from tests.conftest import DATA, http
-from tests.management_api.conftest import APPLICATION, VENDOR, Managing, created_id
+from tests.management_api.managing import APPLICATION, VENDOR, Managing, created_id
 
 
 def test_a_vendor_is_created_read_changed_and_removed(management: Managing) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from edfi_api.security.models import ClaimSet, ResourceClaim
-from tests.management_api.conftest import VENDOR, Managing, created_id
-from tests.management_api.test_profiles import XML
+from tests.management_api.managing import PROFILE_XML, VENDOR, Managing, created_id
 
 INSTANCE = {"name": "2027", "instanceType": "Production", "connectionString": "host=db7 dbname=lakeside"}
 
@@ -196,12 +195,12 @@ def test_claim_sets(management: Managing, body: dict) -> None:
 
 
 def test_profiles_and_lists_have_the_same_shapes(management: Managing) -> None:
-    id_ = created_id(management.post("/v2/profiles", {"name": "Portal", "definition": XML}))
+    id_ = created_id(management.post("/v2/profiles", {"name": "Portal", "definition": PROFILE_XML}))
 
-    assert management.put(f"/v2/profiles/{id_}", {"name": "Portal", "definition": XML}).status_code == 200
-    other = management.put(f"/v2/profiles/{id_}", {"name": "Other", "definition": XML}).json()
+    assert management.put(f"/v2/profiles/{id_}", {"name": "Portal", "definition": PROFILE_XML}).status_code == 200
+    other = management.put(f"/v2/profiles/{id_}", {"name": "Other", "definition": PROFILE_XML}).json()
     assert other["errors"] == {"Name": ["Name must match the name attribute in the XML definition."]}
-    assert management.get(f"/v2/profiles/{id_}").json() == {"id": id_, "name": "Portal", "definition": XML}
+    assert management.get(f"/v2/profiles/{id_}").json() == {"id": id_, "name": "Portal", "definition": PROFILE_XML}
     for path in ("actions", "authorizationStrategies", "resourceClaims"):
         assert management.get(f"/v2/{path}").json() == management.get(f"/v3/{path}").json()
     assert management.get("/v2/resourceClaims/99999").json() == {

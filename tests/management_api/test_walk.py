@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import http
-from tests.management_api.conftest import Managing
+from tests.management_api.managing import Managing
 
 PAGE = Path(__file__).parents[2] / "meadowlark/docs/management-api.md"
 STEP = re.compile(r"^(?P<method>[A-Z]+) (?P<path>\S+) -> (?P<status>\d+)(?P<names>[^\n]*)\n?(?P<body>.*)", re.DOTALL)

@@ -13,7 +13,7 @@ from edfi_api.profiles.models import Profile
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet, ResourceClaim, Vendor
 from tests.admin_users import client_of
-from tests.management_api.conftest import APPLICATION, SECRET, VENDOR, Managing, created_id, token_of
+from tests.management_api.managing import APPLICATION, SECRET, VENDOR, Managing, created_id, token_of
 
 PROFILE = (
     "<Profile name='Names'><Resource name='Student'><ReadContentType memberSelection='IncludeOnly'>"

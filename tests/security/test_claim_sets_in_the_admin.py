@@ -20,7 +20,7 @@ from edfi_api.security.claims_store import load, stored_claims
 from edfi_api.security.models import ClaimSet, ResourceClaim
 from tests.admin_users import client_of, member
 from tests.logs import Log
-from tests.security.test_claims import TREE, grant
+from tests.security.claim_tree import TREE, grant
 
 pytestmark = pytest.mark.django_db
 SETS = "/admin/security/claimset/"

@@ -19,20 +19,9 @@ from edfi_api.security.exceptions import (
 from edfi_api.security.models import Application, ClaimSet, Grant, ResourceClaim
 from edfi_api.security.tokens import AuthenticatedClient, client_of_token
 from tests.conftest import new_token
+from tests.security.claim_tree import TREE, grant
 
 pytestmark = pytest.mark.django_db
-TREE = {
-    "name": "domains/top",
-    "defaults": {"Create": ["Top"], "Read": ["Top"]},
-    "children": [
-        {
-            "name": "domains/middle",
-            "defaults": {"Read": ["Middle"]},
-            "children": [{"name": "ed-fi/student", "defaults": {"Delete": ["Leaf"]}}, "ed-fi/staff"],
-        },
-        "ed-fi/school",
-    ],
-}
 
 
 def client_with(*grants: dict[str, object], claim_set: str = "Test") -> AuthenticatedClient:
@@ -40,10 +29,6 @@ def client_with(*grants: dict[str, object], claim_set: str = "Test") -> Authenti
     file = {"resourceClaims": [TREE], "claimSets": [{"name": claim_set, "grants": list(grants)}]}
     load(read_claims(orjson.dumps(file)), by="tests")
     return client_of_token(new_token(claim_set, claim_set))
-
-
-def grant(claim: str, *actions: str, strategies: object = ()) -> dict[str, object]:
-    return {"claims": [claim], "actions": actions, "strategies": strategies or {}}
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from edfi_api.security.claims_store import load
 from edfi_api.security.clients import create_client
 from edfi_api.security.models import ApiClient, Application, ClaimSet
 from tests.admin_users import member
-from tests.security.test_claims import TREE, grant
+from tests.security.claim_tree import TREE, grant
 
 pytestmark = pytest.mark.django_db
 GRANTS = [

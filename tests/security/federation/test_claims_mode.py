@@ -19,9 +19,9 @@ from edfi_api.security.tokens import client_of_token
 from tests.conftest import ApiTestClient, http
 from tests.factories import STUDENT
 from tests.logs import Log
+from tests.security.federation.answers import refusal, status
 from tests.security.federation.conftest import Accept
 from tests.security.federation.identity_provider import CLIENT, IdentityProvider
-from tests.security.federation.test_registered import refusal, status
 
 CONTEXT = "meadowlark.context.ContextMiddleware"
 IN_LAKESIDE = "/lakeside/data/ed-fi/students"

@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,15 +14,11 @@ from edfi_api.security.clients import Credentials, create_client, recognise_clie
 from edfi_api.security.federation.models import RefusedTokens
 from edfi_api.security.models import ApiClient, Application
 from edfi_api.security.tokens import client_of_token
-from tests.conftest import ApiTestClient
 from tests.logs import Log
-from tests.management_api.conftest import (  # noqa: F401  fixtures
-    Managing,
-    _urls_with_management,
-    created_id,
-    token_of,
-)
+from tests.management_api.managing import Managing, created_id, token_of
+from tests.management_api.serving import serve_management_api
 from tests.management_commands import printed
+from tests.security.federation.answers import status
 from tests.security.federation.conftest import Accept
 from tests.security.federation.identity_provider import CLIENT, IdentityProvider
 
@@ -33,10 +28,6 @@ PAGES = "/admin/security/apiclient/"
 
 def run(*arguments: str) -> str:
     return printed(*arguments).out
-
-
-def status(token: str) -> int:
-    return int(ApiTestClient(token).get("/students").status_code)
 
 
 @pytest.fixture
@@ -149,9 +140,8 @@ def test_an_issuer_that_is_no_longer_accepted_is_still_shown(
 
 
 @pytest.fixture
-def management(accepted: IdentityProvider, settings: Settings, _urls_with_management: ModuleType) -> Managing:  # noqa: F811
-    settings.ROOT_URLCONF = _urls_with_management
-    settings.EDFI_API = {**settings.EDFI_API, "MANAGEMENT_PATH": "config", "STORE_KEYS": ("a key of tests",)}
+def management(accepted: IdentityProvider, settings: Settings) -> Managing:
+    serve_management_api(settings)
     return Managing(token_of("operator"))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
 from threading import Event
-from typing import Any
 
 import pytest
 
@@ -16,6 +15,7 @@ from edfi_api.security.federation.keys import keys_of
 from edfi_api.security.models import ApiClient
 from tests.conftest import ApiTestClient
 from tests.logs import Log
+from tests.security.federation.answers import response_to, status
 from tests.security.federation.conftest import Accept
 from tests.security.federation.identity_provider import IdentityProvider, SigningKey, ec_key, send, send_json
 
@@ -37,14 +37,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
     monkeypatch.setattr(keys, "monotonic", found)
     return found
-
-
-def response_to(token: str) -> Any:
-    return ApiTestClient(token).get("/students")
-
-
-def status(token: str) -> int:
-    return int(response_to(token).status_code)
 
 
 def until(condition: Callable[[], bool]) -> None:

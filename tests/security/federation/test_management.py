@@ -4,18 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from tests.conftest import ApiTestClient
 from tests.logs import Log
-from tests.management_api.conftest import (  # noqa: F401  fixtures
-    VENDOR,
-    Managing,
-    _urls_with_management,
-    anonymous,
-    configured,
-    created_id,
-    token_of,
-)
+from tests.management_api.managing import VENDOR, Managing, created_id, token_of
+from tests.management_api.serving import serve_management_api
 from tests.security.federation.conftest import Accept
 from tests.security.federation.identity_provider import IdentityProvider, ec_key, send
 
@@ -24,7 +18,8 @@ METADATA = "edfi_admin_api/authMetadata_readonly_access"
 
 
 @pytest.fixture
-def provider_manages(anonymous: Managing, provider: IdentityProvider, accept: Accept) -> IdentityProvider:  # noqa: F811
+def provider_manages(db: None, settings: Settings, provider: IdentityProvider, accept: Accept) -> IdentityProvider:
+    serve_management_api(settings)
     accept(provider, use=["management"])
     return provider
 

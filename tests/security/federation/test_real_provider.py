@@ -18,8 +18,8 @@ from edfi_api.security.models import ApiClient
 from tests.conftest import http
 from tests.logs import Log
 from tests.oidc.provider import Provider, Settings, ec_key, machine, rsa_key, running_provider
+from tests.security.federation.answers import refusal, status
 from tests.security.federation.identity_provider import write_issuers
-from tests.security.federation.test_registered import refusal, status
 
 CLAIMS = {"claimSet": "SISVendor", "educationOrganizationIds": "255901", "namespacePrefixes": "uri://ed-fi.org"}
 OLD, NEW = rsa_key("old"), rsa_key("new")

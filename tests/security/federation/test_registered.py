@@ -19,6 +19,7 @@ from pytest_django import Settings
 from edfi_api.security.models import ApiClient
 from tests.conftest import ApiTestClient, http
 from tests.logs import Log
+from tests.security.federation.answers import refusal, status
 from tests.security.federation.conftest import Accept, external_client
 from tests.security.federation.identity_provider import (
     AUDIENCE,
@@ -29,31 +30,6 @@ from tests.security.federation.identity_provider import (
     ed_key,
     rsa_key,
 )
-
-INVALID_TOKEN = {
-    "detail": "The caller could not be authenticated.",
-    "type": "urn:ed-fi:api:security:authentication",
-    "title": "Authentication Failed",
-    "status": 401,
-    "errors": ["Invalid token"],
-}
-
-
-def status(token: str) -> int:
-    """Of a request with the token."""
-    return int(ApiTestClient(token).get("/students").status_code)
-
-
-def refusal(token: str, log: Log, path: str = "/data/ed-fi/students") -> tuple[object, object]:
-    """The reason and the issuer in the audit log; whatever they are, the client sees the same."""
-    response = http().get(path, HTTP_AUTHORIZATION=f"Bearer {token}")
-
-    assert {name: value for name, value in response.json().items() if name != "correlationId"} == INVALID_TOKEN
-    assert response["WWW-Authenticate"] == 'Bearer error="invalid_token"'
-    line = log.audit[-1]
-    assert line["event"] == "denied"
-    assert token not in log.text
-    return line["reason"], line.get("issuer")
 
 
 def test_a_token_is_that_of_the_client_with_this_identity(provider: IdentityProvider, known: ApiClient) -> None:
