@@ -133,6 +133,18 @@ def test_tests_import_nothing_from_benchmarks() -> None:
     assert importing == set()
 
 
+def test_nothing_is_imported_from_a_test_module() -> None:
+    """Shared fixtures belong in a conftest, shared functions and data in a module of their own."""
+    found = {
+        (module_name(path), imported)
+        for path in (TOP / "tests").rglob("*.py")
+        for imported in imports(path)
+        if imported.startswith("tests.") and ".test_" in imported
+    }
+
+    assert found == set()
+
+
 def test_every_module_and_package_has_a_docstring() -> None:
     """The folders in which Django looks for commands and migrations need none."""
     by_django = {"management", "commands", "migrations"}
