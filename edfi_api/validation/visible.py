@@ -33,8 +33,11 @@ _TABLES = """
 RESULTS = _TABLES.format(results=_EVERY)
 # Only ids are sorted, if no index has the order: whole results would be sorted on disk.
 _FIRST = Sql("""(
-    SELECT first.place, d.*
-      FROM (SELECT d.id, {order} AS place {tables} WHERE {condition} ORDER BY place LIMIT {number}) first
+    SELECT first.place, first.is_beyond, d.*
+      FROM (
+        SELECT near.*, row_number() OVER (ORDER BY place) > {number} AS is_beyond
+          FROM (SELECT d.id, {order} AS place {tables} WHERE {condition} ORDER BY place LIMIT {number} + 1) near
+      ) first
      CROSS JOIN LATERAL (SELECT * FROM {every} d WHERE d.id = first.id OFFSET 0) d
   )""")
 # Most results name a single document. A function in FROM would cost more than looking it up.
@@ -72,8 +75,9 @@ class Visible:
 
 
 def nearest(conditions: Iterable[Sql], order: str, number: int) -> Sql:
-    """As RESULTS, of the first `number` results that meet the conditions, in the order of `d.place`. `number` is part
-    of the text, so that PostgreSQL plans for this many."""
+    """As RESULTS, of the first `number` results that meet the conditions, in the order of `d.place`, and of the one
+    that follows them, for which `d.is_beyond` holds. `number` is part of the text, so that PostgreSQL plans for this
+    many."""
     parts = {"tables": RESULTS, "every": _EVERY, "order": order, "number": str(number)}
     first = _FIRST.fill(condition=all_of(conditions), **parts)
     return Sql(_TABLES).fill(results=first)

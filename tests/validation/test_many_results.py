@@ -4,6 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
+from edfi_api.api.validation import visible_rows
+from edfi_api.api.validation.base import ValidationView
+from edfi_api.storage.driver.sql import Sql
 from tests.admin_users import client_of
 from tests.conftest import ApiTestClient, new_token
 from tests.queries.touched import Touched, touched
@@ -97,6 +100,70 @@ def test_a_page_by_an_indexed_value_reads_few_results(api, many) -> None:
 
         assert answers == found, query
         assert cost.rows <= _FEW, query
+
+
+# Of each letter a result: "s" without document, which the client may see, "h" about a document that there is not.
+_DOCUMENTS = """
+INSERT INTO validation_result (
+    result_uuid, result_key, episode, rule_id, digest, document_uuid, natural_key, organization, message, first_run
+)
+SELECT gen_random_uuid(), gen_random_uuid(), 1, v.id, sha256(n::text::bytea),
+       CASE WHEN each = 'h' THEN gen_random_uuid() END, n, 77, 'message', 1
+  FROM unnest(%s::text[]) WITH ORDINALITY AS result (each, n) JOIN validation_rule v ON v.identifier = 'RARE'
+"""
+
+
+@pytest.mark.parametrize(
+    ("results", "query", "page"),
+    [
+        ("", "limit=4", ([], 1)),
+        ("sss", "limit=4", ([1, 2, 3], 1)),
+        ("ssssss", "limit=4", ([1, 2, 3, 4], 1)),
+        ("ssssss", "limit=0", ([], 1)),
+        # The nearest eight are looked at; these are all, or there is one more.
+        ("hhhhhhhh", "limit=4", ([], 1)),
+        ("hhhhhhhhs", "limit=4", ([9], 2)),
+        ("shhhhhhhhhsss", "limit=4", ([1, 11, 12, 13], 2)),
+        ("shhhhhhhhhsss", "limit=4&maxChangeVersion=9223372036854775806", ([1, 11, 12, 13], 2)),
+        ("hhhhhhhhhhhh", "limit=4", ([], 2)),
+        ("hhhhhssshhhhs", "limit=4", ([6, 7, 8, 13], 2)),
+        # With an offset more of them are.
+        ("ssssss", "limit=4&offset=4", ([5, 6], 1)),
+        ("hhhhhhhhhhhhssssss", "limit=4&offset=4", ([17, 18], 1)),
+        ("ssssss", "limit=4&offset=6", ([], 2)),
+        ("ssssss", "limit=0&offset=6", ([], 1)),
+        ("hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhsssss", "limit=4&offset=4", ([38], 2)),
+        ("ssssss", "limit=4&offset=9223372036854775307", ([], 2)),
+    ],
+)
+def test_all_results_are_read_only_if_there_are_more_than_the_nearest(
+    api, monkeypatch, results: str, query: str, page: tuple[list[int], int]
+) -> None:
+    """`page` has the results that are found, and by how many statements."""
+    expected, statements = page
+    with connection.cursor() as cursor:
+        cursor.execute(_RULES)
+        cursor.execute(_DOCUMENTS, [list(results)])
+    monkeypatch.setattr(visible_rows, "_NEAR_RESULTS", 8)
+    sent: list[Sql] = []
+    read = ValidationView.rows
+    monkeypatch.setattr(ValidationView, "rows", lambda view, statement: sent.append(statement) or read(view, statement))
+
+    answer = api.get(f"{RESULTS}?{query}")
+
+    assert answer.status_code == 200, answer.content
+    assert [int(each["naturalKey"]) for each in answer.json()] == expected
+    assert len(sent) == statements
+    assert ("Next-Page-Token" in answer) == (bool(expected) and "maxChangeVersion" not in query)
+
+
+@pytest.mark.parametrize("many", ["analyzed"], indirect=True)
+def test_a_full_page_does_not_count_the_nearest_results(api, many) -> None:
+    """The organization of a school: what is read is a small part of the 2,000 nearest."""
+    answers, cost = repeated(api, RESULTS)
+
+    assert answers == 25
+    assert cost.rows <= 400
 
 
 @pytest.mark.parametrize("many", ["analyzed"], indirect=True)

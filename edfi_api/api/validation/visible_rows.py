@@ -1,7 +1,7 @@
 """Pages of the results that a client may see, without looking up the documents of more results than necessary."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from edfi_api.api.validation.base import Rows
 from edfi_api.queries.selection import LAST_ROW
@@ -10,6 +10,8 @@ from edfi_api.validation.visible import Visible, nearest
 
 _NEAR_RESULTS = 2_000
 _STEP = 4
+_SHOWN = Sql("CASE WHEN NOT d.is_beyond THEN {item} END")
+_CHECKED = Sql("CASE WHEN d.is_beyond THEN true ELSE {checked} END")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +19,8 @@ class VisibleRows(Rows):
     """The results that meet all conditions and that a client sees.
 
     Without statistics of its table PostgreSQL expects few results, and checks and sorts all of them for a page. So a
-    page is read from the nearest results that meet the cheap conditions, and from all only if the client may not see
-    enough of these.
+    page is read from the nearest results that meet the cheap conditions, and from all only if there are more, and the
+    client may not see enough of these.
     """
 
     visible: Visible = field(kw_only=True)
@@ -27,8 +29,9 @@ class VisibleRows(Rows):
         number = _NEAR_RESULTS
         while number < 2 * (size + offset):
             number *= _STEP
-        near = nearest([*self.conditions, self.visible.organizations], self.order, min(number, LAST_ROW))
-        yield self._page(near, [self.visible.checked], "d.place", size, offset)
+        near = nearest([*self.conditions, self.visible.organizations], self.order, min(number, LAST_ROW - 1))
+        shown = replace(self, item=_SHOWN.fill(item=self.item))
+        yield shown._page(near, [_CHECKED.fill(checked=self.visible.checked)], "d.place", size, offset)
         yield self._page(self.tables, self._all_conditions, self.order, size, offset)
 
     @property
