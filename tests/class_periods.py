@@ -1,6 +1,6 @@
 """A class period, which is refused until its school is stored."""
 
-from tests.batch.conftest import DESCRIPTORS, school
+from tests.batch.operations import DESCRIPTORS, school
 from tests.conftest import ApiTestClient
 
 PERIOD = {"classPeriodName": "First", "schoolReference": {"schoolId": 7}}

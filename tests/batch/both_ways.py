@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from edfi_api.models import Document
 from edfi_api.storage.integrity import disagreements
-from tests.batch.conftest import BatchClient, parts
+from tests.batch.batch_client import BatchClient, parts
 from tests.bulk.both_ways import rolled_back, stored
 from tests.conftest import ApiTestClient
 from tests.databases import DOCUMENTS, connection

@@ -4,7 +4,7 @@ import os
 
 from hypothesis import strategies as st
 
-from tests.batch.conftest import DESCRIPTORS, ED_FI, enrolment, period, school, student
+from tests.batch.operations import DESCRIPTORS, ED_FI, enrolment, period, school, student
 
 # More of them with `make stress-batches`.
 EXAMPLES = int(os.environ.get("EXAMPLES", "30"))

@@ -4,9 +4,10 @@ import pytest
 from django.db import OperationalError
 
 from edfi_api.storage.driver import execution
+from tests.batch.batch_client import BatchClient
 from tests.batch.both_ways import as_batch, one_after_the_other, tables
-from tests.batch.conftest import BatchClient, enrolment, period, student
 from tests.batch.generated import agency, start
+from tests.batch.operations import enrolment, period, student
 from tests.bulk.both_ways import rolled_back
 from tests.security.strategies.scenario import Scenario
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from edfi_api.models import Document
-from tests.batch.conftest import DESCRIPTORS, enrolment, parts, school, student
+from tests.batch.batch_client import parts
+from tests.batch.operations import DESCRIPTORS, enrolment, school, student
 
 PAGE = Path(__file__).parents[2] / "meadowlark/docs/batch.md"
 

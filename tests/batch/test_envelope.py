@@ -7,7 +7,8 @@ import pytest
 from edfi_api.api.batch.envelope import Envelopes
 from edfi_api.api.batch.natural_keys import NaturalKeys
 from edfi_api.models import Document
-from tests.batch.conftest import DESCRIPTORS, ED_FI, enrolment, parts, period, school, student
+from tests.batch.batch_client import parts
+from tests.batch.operations import DESCRIPTORS, ED_FI, enrolment, period, school, student
 from tests.conftest import http
 
 BAD = "urn:ed-fi:api:bad-request:data-validation-failed"

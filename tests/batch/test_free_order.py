@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from edfi_api.api.batch import free_run
 from edfi_api.models import Document
+from tests.batch.batch_client import BatchClient, parts
 from tests.batch.both_ways import together
-from tests.batch.conftest import BatchClient, descriptor, enrolment, parts, period, school, student
 from tests.batch.generated import agency, batches, start
+from tests.batch.operations import descriptor, enrolment, period, school, student
 from tests.security.strategies.scenario import EOP, Scenario
 
 

@@ -9,7 +9,8 @@ from edfi_api.api.batch.sets import Sets
 from edfi_api.api.batch.work import Batch
 from edfi_api.conf import api_settings
 from edfi_api.models import Document
-from tests.batch.conftest import DESCRIPTORS, parts, student
+from tests.batch.batch_client import parts
+from tests.batch.operations import DESCRIPTORS, student
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.batch.conftest import DESCRIPTORS, BatchClient, parts, period, school, student
+from tests.batch.batch_client import BatchClient, parts
 from tests.batch.generated import EXAMPLES
+from tests.batch.operations import DESCRIPTORS, period, school, student
 
 anything = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 

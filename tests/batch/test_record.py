@@ -10,8 +10,9 @@ from edfi_api.api.batch.urls import batch_routes
 from edfi_api.api.metadata.discovery import discovery_document, specifications
 from edfi_api.api.viewsets.factory import ServedSurface
 from edfi_api.storage.exceptions import TooMuchContention
-from tests.batch.conftest import BatchClient, period, student
+from tests.batch.batch_client import BatchClient
 from tests.batch.generated import start
+from tests.batch.operations import period, student
 from tests.conftest import http
 from tests.security.strategies.scenario import Scenario
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from edfi_api.api.batch import sets
 from edfi_api.models import Document
+from tests.batch.batch_client import BatchClient, parts
 from tests.batch.both_ways import both_ways
-from tests.batch.conftest import ED_FI, BatchClient, enrolment, parts, period, school, student
 from tests.batch.generated import EXAMPLES, batches, start
+from tests.batch.operations import ED_FI, enrolment, period, school, student
 from tests.security.strategies.scenario import Scenario
 
 # To shrink a failing batch takes minutes.

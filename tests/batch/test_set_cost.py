@@ -4,8 +4,8 @@ import pytest
 from django.test.utils import CaptureQueriesContext
 
 from edfi_api.storage.driver import execution
-from tests.batch.conftest import enrolment, student
 from tests.batch.generated import start
+from tests.batch.operations import enrolment, student
 from tests.databases import connection
 from tests.plans import most_rows
 

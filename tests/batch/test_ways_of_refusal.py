@@ -5,8 +5,8 @@ from uuid import UUID
 import pytest
 
 from tests.batch.both_ways import both_ways
-from tests.batch.conftest import ED_FI, enrolment, period, school, student
 from tests.batch.generated import agency, start
+from tests.batch.operations import ED_FI, enrolment, period, school, student
 
 BY_KEY = {"naturalKey": {"studentUniqueId": "S1"}}
 PERIOD = {"naturalKey": {"classPeriodName": "A", "schoolId": 1}}

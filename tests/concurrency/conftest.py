@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from edfi_api.storage.integrity import disagreements
-from tests.batch.conftest import BatchClient
+from tests.batch.batch_client import BatchClient
 from tests.batch.generated import start
 from tests.conftest import ApiTestClient, item_path
 

@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 
 from edfi_api.models import Document
-from tests.batch.conftest import enrolment, parts, period, school, student
+from tests.batch.batch_client import parts
+from tests.batch.operations import enrolment, period, school, student
 from tests.concurrency.concurrently import at_once
 
 NUMBERS = range(1, 9)

@@ -8,7 +8,7 @@ from django.db import close_old_connections, connection
 
 from edfi_api.models import Document
 from edfi_api.storage.driver import execution
-from tests.batch.conftest import enrolment, period, student
+from tests.batch.operations import enrolment, period, student
 
 
 @pytest.fixture

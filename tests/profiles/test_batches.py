@@ -1,7 +1,8 @@
 """Writes under a profile in a batch, which are those of single requests."""
 
 from edfi_api.models import Document
-from tests.batch.conftest import BatchClient, student
+from tests.batch.batch_client import BatchClient
+from tests.batch.operations import student
 
 RULE = 'ExcludeOnly:<Property name="middleName"/>'
 MEDIA_TYPE = "application/vnd.ed-fi.student.part.writable+json"

@@ -7,7 +7,8 @@ from django.core.management import call_command
 from django.db import connection
 
 from edfi_api.refusals.models import OpenRefusals, Refusal, SubmissionHour
-from tests.batch.conftest import DESCRIPTORS, BatchClient, school
+from tests.batch.batch_client import BatchClient
+from tests.batch.operations import DESCRIPTORS, school
 from tests.class_periods import PERIOD, store_school
 from tests.conftest import http, item_path
 from tests.factories import STUDENT
