@@ -4,9 +4,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document, OrganizationClosure, ReachedDocument, ResourceType
-from edfi_api.storage import data_store
+from edfi_api.storage import data_store, integrity
 from references.models import Alias, Reference
+
+ROWS = 2000
 
 
 @pytest.fixture
@@ -113,3 +116,30 @@ def test_documents_of_a_resource_that_is_not_served_are_reported(another_standar
     assert (
         f"PupilSchoolAssociation {association.natural_key}: the standard that is served has no such resource" in report
     )
+
+
+def test_each_row_is_read_once_however_many_batches_there_are(db, resource_named, monkeypatch):
+    sex = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "X", "shortDescription": "X"}
+    member = {"birthDate": "2010-01-13", "firstName": "Mae", "lastSurname": "Ortiz"}
+    member["birthSexDescriptor"] = "uri://ed-fi.org/SexDescriptor#X"
+    students = [member | {"studentUniqueId": str(number)} for number in range(ROWS)]
+    for resource, bodies in (("SexDescriptor", [sex]), ("Student", students)):
+        list(write_documents(Candidate.of(resource_named(resource), body, "") for body in bodies))
+    monkeypatch.setattr(integrity, "_BATCH", ROWS // 20)
+
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE document, alias, reference")
+        before = rows_read(cursor)
+        call_command("verify_integrity")
+        read = rows_read(cursor)
+
+    assert {table: read[table] - before[table] < 5 * ROWS for table in read} == {"alias": True, "reference": True}
+
+
+def rows_read(cursor) -> dict[str, int]:
+    """In the transaction of the test."""
+    cursor.execute(
+        "SELECT relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
+        " WHERE relname IN ('alias', 'reference')"
+    )
+    return dict(cursor.fetchall())
