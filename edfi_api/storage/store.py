@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from uuid_utils.compat import uuid7
 
 from edfi_api.documents.incoming import Preparers
-from edfi_api.model.surface.resource import Resource, ResourceName
+from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import cascade, policy_statements
 from edfi_api.storage.conditions import CONDITION_FAILURES, NO_DOCUMENT
 from edfi_api.storage.data_store import data_store
@@ -30,6 +30,7 @@ from edfi_api.storage.exceptions import (
     KeyChangeContradicts,
     TooMuchContention,
 )
+from edfi_api.storage.recent_outcomes import RecentOutcomes
 from edfi_api.storage.recent_writers import record_writer
 from edfi_api.storage.refusals import RefusedDelete, RefusedWrite, outcome_of
 from edfi_api.storage.requests import DeleteRequest, Terms, Values, WriteRequest, stored_key
@@ -56,8 +57,8 @@ def upsert(request: Terms) -> Written:
     """
     assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     using, policy, name = request.using, request.policy, request.incoming.resource.name
-    values, last_outcomes = request.values(uuid7()), data_store(using).state(_last_upserts)
-    likely = _likely(policy_statements.likely_upsert, request, values, last_outcomes.get(name))
+    values, recent = request.values(uuid7()), data_store(using).state(_recent_upserts)
+    likely = _likely(policy_statements.likely_upsert, request, values, recent.likely(name))
 
     def attempt() -> Written:
         expected = request.condition.version_to_replace(_VERSION_BY_ALIAS, values, using)
@@ -68,7 +69,7 @@ def upsert(request: Terms) -> Written:
 
     refused = RefusedWrite(request, TESTS_BY_ALIAS, values)
     written = with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_ALIAS.bound_to(values), using))
-    last_outcomes[name] = written.outcome
+    recent.add(name, written.outcome)
     record_writer(request.client, using)
     return written
 
@@ -83,8 +84,8 @@ def update(request: Terms, document_uuid: UUID, preparers: Preparers) -> Written
     """
     assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     using, name, values = request.using, request.incoming.resource.name, request.values(document_uuid)
-    last_outcomes = data_store(using).state(_last_updates)
-    likely = _likely(policy_statements.likely_update, request, values, last_outcomes.get(name))
+    recent = data_store(using).state(_recent_updates)
+    likely = _likely(policy_statements.likely_update, request, values, recent.likely(name))
 
     def attempt() -> Written:
         expected = request.condition.version_to_replace(_VERSION_BY_UUID, values, using, is_by_id=True)
@@ -94,7 +95,7 @@ def update(request: Terms, document_uuid: UUID, preparers: Preparers) -> Written
 
     refused = RefusedWrite(request, TESTS_BY_UUID, values)
     written = with_retries(lambda: settled(attempt, refused), lambda: holding(_LOCK_BY_UUID.bound_to(values), using))
-    last_outcomes[name] = written.outcome
+    recent.add(name, written.outcome)
     record_writer(request.client, using)
     return written
 
@@ -190,19 +191,16 @@ def restore(request: WriteRequest, document_uuid: UUID, created_by: int | None, 
     return with_retries(lambda: settled(attempt, refused))
 
 
-def _likely(
-    compose: Callable[..., Sql], request: WriteRequest, values: Values, last_outcome: Outcome | None
-) -> Sql | None:
-    """The statement that does what the last such write of the resource did. Clients mostly send new documents only, or
-    all their documents repeatedly, or changes only, so the last outcome in this process predicts the next."""
-    if last_outcome is None or request.condition.is_given:
+def _likely(compose: Callable[..., Sql], request: WriteRequest, values: Values, outcome: Outcome | None) -> Sql | None:
+    """The statement that does only what leads to this outcome."""
+    if outcome is None or request.condition.is_given:
         return None
-    return compose(last_outcome, request.policy, has_links=bool(values["linked"])).bound_to(values)
+    return compose(outcome, request.policy, has_links=bool(values["linked"])).bound_to(values)
 
 
-def _last_upserts(_using: str) -> dict[ResourceName, Outcome]:
-    return {}
+def _recent_upserts(_using: str) -> RecentOutcomes:
+    return RecentOutcomes()
 
 
-def _last_updates(_using: str) -> dict[ResourceName, Outcome]:
-    return {}
+def _recent_updates(_using: str) -> RecentOutcomes:
+    return RecentOutcomes()

@@ -1,5 +1,5 @@
 """A read or write of one document is one statement, and so one round trip, on an established connection. An upsert
-is two if its outcome is not that of the upsert before."""
+is two if its outcome is not that of the two upserts before."""
 
 import pytest
 
@@ -61,8 +61,8 @@ KINDS = ("insert", "same again", "update by key")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("before", KINDS)
 def test_only_the_first_upsert_of_another_kind_needs_a_second_statement(requests, tmp_path, before, kind):
-    requests[before]()
-    requests[before]()
+    for _ in range(3):  # the first one may restore the body
+        requests[before]()
 
     with statements_sent(tmp_path) as first:
         requests[kind]()
@@ -72,6 +72,18 @@ def test_only_the_first_upsert_of_another_kind_needs_a_second_statement(requests
         requests[kind]()
 
     assert [len(first), len(second)] == [1 if kind == before else 2, 1]
+
+
+def test_upserts_whose_kinds_alternate_are_one_statement_each(requests, tmp_path):
+    kinds = [KINDS[0], KINDS[2]] * 4
+    requests[kinds[0]]()
+    requests[kinds[1]]()
+
+    with statements_sent(tmp_path) as sent:
+        for kind in kinds:
+            assert requests[kind]().status_code < 300
+
+    assert len(sent) == len(kinds)
 
 
 def test_a_delete_is_one_statement(requests, tmp_path):
