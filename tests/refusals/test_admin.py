@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from edfi_api.refusals import admin
 from edfi_api.refusals.models import Refusal
 from edfi_api.security.models import ApiClient
 from tests.admin_users import client_of
@@ -86,6 +87,21 @@ def test_a_refusal_is_found_by_its_correlation_id(steward, two):
 
     assert KEY in page
     assert "604822" not in page
+
+
+@pytest.mark.parametrize(("searched", "is_found"), [(1, False), (2, True), (3, True)])
+def test_the_latest_refusals_are_searched(steward, two, monkeypatch, searched, is_found):
+    monkeypatch.setattr(admin, "ROWS_COUNTED", searched)
+    first, last = two
+
+    assert (first.correlation_id in _found(steward, first)) == is_found
+    assert last.correlation_id in _found(steward, last)
+
+
+def _found(steward, entry) -> str:
+    """The correlation ids of the entries that a search for one finds."""
+    page = shown(steward, f"?q={entry.correlation_id}&state=all")
+    return " ".join(each.correlation_id for each in Refusal.objects.all() if str(each.pk) in page)
 
 
 def test_keys_and_messages_need_a_permission(helper, steward, two, log):

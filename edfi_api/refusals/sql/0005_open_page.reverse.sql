@@ -1,0 +1,1 @@
+DROP INDEX refusal_open_page;
