@@ -1,0 +1,1 @@
+DROP INDEX validation_result_resolved_of_organization;
