@@ -3,7 +3,6 @@
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from edfi_api.conf import api_settings
 from edfi_api.queries.conditions import for_many_rows, ranges
 from edfi_api.queries.page_sql import page_sql, rest_sql
 from edfi_api.queries.plan import plan
@@ -15,8 +14,6 @@ from edfi_api.storage.stored import StoredDocument
 # Limit for the bodies of one read, in their stored size (large ones are compressed). A page of 500 documents of usual
 # size takes one read; for larger documents, this bounds memory instead of the size of the page.
 BYTES_AT_ONCE = 2 * 2**20
-# With smaller partitions a client would need more requests instead of fewer.
-_PAGES_IN_A_PART = 5
 
 _DOCUMENTS = Sql("FROM document d WHERE {index} AND d.id + 0 BETWEEN %(first)s AND %(last)s")
 _COUNT = "SELECT count(*) " + _DOCUMENTS
@@ -54,16 +51,15 @@ def count(selection: Selection) -> int:
     return int(number)
 
 
-def partition(selection: Selection, number: int) -> list[int]:
+def partition(selection: Selection, number: int, smallest: int) -> list[int]:
     """The first row ids of the parts that `partition_sql` makes."""
-    statement = partition_sql("d.id", _of_all(_DOCUMENTS, selection), number)
+    statement = partition_sql("d.id", _of_all(_DOCUMENTS, selection), number, smallest)
     return [row for (row,) in _run(statement, selection)]
 
 
-def partition_sql(row: str, rows: Sql, number: int) -> Sql:
+def partition_sql(row: str, rows: Sql, number: int, smallest: int) -> Sql:
     """The first ids, `row`, of at most `number` parts of about equal size of rows, `FROM … WHERE …`; only the last may
-    have less than five pages."""
-    smallest = _PAGES_IN_A_PART * api_settings.MAX_PAGE_SIZE
+    have less than `smallest`."""
     return _PARTITION.fill(row=row, rows=rows).with_values(number=number, smallest=smallest)
 
 

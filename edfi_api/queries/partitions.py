@@ -3,6 +3,7 @@ meadowlark/docs/contract.md#paging."""
 
 from collections.abc import Mapping, Sequence
 
+from edfi_api.conf import api_settings
 from edfi_api.queries import collection
 from edfi_api.queries.exceptions import ParameterValidationFailed
 from edfi_api.queries.page_tokens import PageToken
@@ -11,6 +12,8 @@ from edfi_api.queries.selection import LAST_ROW, Selection
 
 NUMBER_PARAMETER = "number"
 DEFAULT_NUMBER, LARGEST_NUMBER = 10, 200
+# With smaller partitions a client would need more requests instead of fewer.
+_PAGES_IN_A_PART = 5
 
 
 def read_number(query: Mapping[str, str]) -> int:
@@ -31,7 +34,12 @@ def read_number(query: Mapping[str, str]) -> int:
 
 def partition(documents: Selection, number: int) -> list[PageToken]:
     """At most `number` tokens that together cover exactly these documents."""
-    return tokens_from(collection.partition(documents, number))
+    return tokens_from(collection.partition(documents, number, smallest_part()))
+
+
+def smallest_part() -> int:
+    """How many rows a part has at least, but for the last."""
+    return _PAGES_IN_A_PART * int(api_settings.MAX_PAGE_SIZE)
 
 
 def tokens_from(firsts: Sequence[int]) -> list[PageToken]:

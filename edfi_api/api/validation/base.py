@@ -18,6 +18,7 @@ from edfi_api.problem_details.http_exceptions import ResourceNotFound
 from edfi_api.profiles.catalog import ProfileCatalogs
 from edfi_api.queries.collection import partition_sql
 from edfi_api.queries.pagination import Page
+from edfi_api.queries.partitions import smallest_part
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql, all_of
 
@@ -74,7 +75,7 @@ class Rows:
 
     def partition(self, number: int) -> Sql:
         """The statement for the first rows of at most `number` parts of about equal size."""
-        return partition_sql(self.row, _matching(self.tables, self._all_conditions), number)
+        return partition_sql(self.row, _matching(self.tables, self._all_conditions), number, smallest_part())
 
     @property
     def _all_conditions(self) -> Sequence[Sql]:
