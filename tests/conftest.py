@@ -34,7 +34,7 @@ from tests.admin_pages import fill_every_table
 from tests.databases import DOCUMENTS, has_documents, rolled_back
 from tests.factories import DocumentFactory
 from tests.homes import copy_home, make_prepared_home
-from tests.inserted_client import InsertedClient
+from tests.inserted_client import InsertedClient, take_far_ids
 from tests.logs import Log
 from tests.refusals.recorder import RecorderInTest
 from tests.restoring import remember_what_migrate_left, restore_what_has_grown, restore_what_migrate_left
@@ -171,6 +171,7 @@ def preparers(surface: Surface) -> Preparers:
 def insert_client(django_db_setup, django_db_blocker) -> Callable[[], str]:
     """Inserts the rows of a client and its token, which are made once; returns the token."""
     with django_db_blocker.unblock(), transaction.atomic():
+        take_far_ids()
         client = InsertedClient(new_token())
         transaction.set_rollback(True)
     return client.insert

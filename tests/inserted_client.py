@@ -15,6 +15,12 @@ JOIN security_apiclient client ON client.id = access.application_id
 JOIN security_application application ON application.id = client.application_id
 JOIN security_vendor vendor ON vendor.id = application.vendor_id
 """
+# Tests that make the tables again begin with id 1 again.
+_FAR_IDS = """
+SELECT setval(pg_get_serial_sequence(name, 'id'), 1000000) FROM unnest(ARRAY[
+    'security_vendor', 'security_application', 'security_apiclient', 'oauth2_provider_accesstoken'
+]) AS name
+"""
 # Tests that migrate again give claim sets other ids.
 _INSERT = """
 WITH vendor AS (
@@ -36,6 +42,12 @@ WITH vendor AS (
 )
 SELECT claim_set_id, version, expires FROM application, access, claims_version
 """
+
+
+def take_far_ids() -> None:
+    """The next client and its token have ids that no other rows have in any test."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FAR_IDS)
 
 
 class InsertedClient:

@@ -111,6 +111,7 @@ SERVED = {
         "SELECT FROM refusal WHERE resolved_at IS NULL AND client = 1"
         " AND subject = '3f1b5d6e-8c3a-7b1e-9d53-1f0a3c5e7b90'"
     ),
+    "refusal_open_page": "SELECT FROM refusal WHERE resolved_at IS NULL ORDER BY id LIMIT 25",
     "refusal_open_sequence": (
         "SELECT FROM refusal WHERE client = 1 AND resolved_at IS NULL ORDER BY sequence LIMIT 25"
     ),
@@ -132,12 +133,20 @@ SERVED = {
     ),
     "validation_result_first_run": "SELECT FROM validation_result WHERE first_run = 7",
     "validation_result_natural_key": "SELECT FROM validation_result WHERE natural_key = 'x'",
+    "validation_result_of_organization": ("SELECT FROM validation_result WHERE organization = 7 ORDER BY id LIMIT 25"),
+    "validation_result_of_rule": "SELECT FROM validation_result WHERE rule_id = 7 ORDER BY id LIMIT 25",
     "validation_result_open": "SELECT FROM validation_result WHERE digest = 'x' AND resolved_at IS NULL",
     "validation_result_open_of_rule": "SELECT FROM validation_result WHERE rule_id = 7 AND resolved_at IS NULL",
     "validation_result_organization": (
         "SELECT FROM validation_result WHERE organization = 7 AND resolved_at IS NULL ORDER BY id LIMIT 25"
     ),
     "validation_result_page": "SELECT FROM validation_result WHERE resolved_at IS NULL ORDER BY id LIMIT 25",
+    "validation_result_resolved_of_organization": (
+        "SELECT FROM validation_result WHERE organization = 7 AND resolved_at IS NOT NULL ORDER BY id LIMIT 25"
+    ),
+    "validation_result_resolved_page": (
+        "SELECT FROM validation_result WHERE resolved_at IS NOT NULL ORDER BY id LIMIT 25"
+    ),
     "validation_result_resolved_run": "SELECT FROM validation_result WHERE resolved_run = 7",
     "validation_result_staff": "SELECT FROM validation_result WHERE staff = '7'",
     "validation_result_student": "SELECT FROM validation_result WHERE student = '7'",
