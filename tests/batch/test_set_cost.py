@@ -7,15 +7,9 @@ from edfi_api.storage.driver import execution
 from tests.batch.generated import start
 from tests.batch.operations import enrolment, student
 from tests.databases import connection
-from tests.plans import most_rows
+from tests.plans import begin_with_new_tables, most_rows
 
 ROWS = 400
-# Earlier tests leave statistics and files of other sizes, from which PostgreSQL estimates the number of rows.
-AS_IN_A_NEW_DATABASE = """
-TRUNCATE document CASCADE;
-UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE relnamespace = 'public'::regnamespace;
-DELETE FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace)
-"""
 
 
 @pytest.fixture
@@ -38,8 +32,7 @@ def plans(monkeypatch):
 
 @pytest.mark.parametrize("statistics", ["", "ANALYZE document, alias"], ids=["no statistics", "statistics"])
 def test_no_node_of_a_plan_compares_each_row_with_each(batch, plans, statistics):
-    with connection.cursor() as cursor:
-        cursor.execute(AS_IN_A_NEW_DATABASE)
+    begin_with_new_tables()
     batch.results(start())
     plans.clear()
     students = [student(number) for number in range(1000, 1000 + ROWS)]

@@ -4,7 +4,7 @@ import pytest
 
 from edfi_api.loading.bulk import write_documents, writing
 from tests.databases import connection
-from tests.plans import most_rows
+from tests.plans import begin_with_new_tables, most_rows
 
 ROWS = 2000
 
@@ -37,6 +37,7 @@ IN_A_LARGE_TABLE = "ANALYZE document, alias; SET LOCAL random_page_cost TO 8"
     ids=["never analyzed", "analyzed", "large"],
 )
 def test_no_node_of_a_plan_compares_each_row_with_each(district, plans, others, statistics):
+    begin_with_new_tables()
     list(write_documents([*district.descriptors(), district.school(1)]))
     list(write_documents(district.period(f"other {number}") for number in range(others)))
     new = [district.period(f"period {number}") for number in range(ROWS)]

@@ -8,6 +8,7 @@ from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document, OrganizationClosure, ReachedDocument, ResourceType
 from edfi_api.storage import data_store, integrity
 from references.models import Alias, Reference
+from tests.plans import begin_with_new_tables
 
 ROWS = 2000
 
@@ -119,6 +120,7 @@ def test_documents_of_a_resource_that_is_not_served_are_reported(another_standar
 
 
 def test_each_row_is_read_once_however_many_batches_there_are(db, resource_named, monkeypatch):
+    begin_with_new_tables()
     sex = {"namespace": "uri://ed-fi.org/SexDescriptor", "codeValue": "X", "shortDescription": "X"}
     member = {"birthDate": "2010-01-13", "firstName": "Mae", "lastSurname": "Ortiz"}
     member["birthSexDescriptor"] = "uri://ed-fi.org/SexDescriptor#X"

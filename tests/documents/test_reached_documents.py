@@ -20,6 +20,7 @@ from tests.documents.reached_documents import (
     reached_from,
     some_body,
 )
+from tests.plans import begin_with_new_tables
 from tests.security.strategies.scenario import Scenario
 
 
@@ -189,7 +190,12 @@ def test_both_ends_of_paths_in_one_batch(scenario_without_documents):
     assert_consistent_with_documents()
 
 
-def test_a_write_about_one_student_reads_no_documents_of_others(scenario_without_documents):
+@pytest.fixture
+def new_tables(db):
+    begin_with_new_tables()
+
+
+def test_a_write_about_one_student_reads_no_documents_of_others(new_tables, scenario_without_documents):
     """Nor if all were written after the last ANALYZE, as in an initial load."""
     scenario, students = scenario_without_documents, [f"M{number}" for number in range(600)]
     with connection.cursor() as cursor:
