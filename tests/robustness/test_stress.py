@@ -205,7 +205,8 @@ def test_no_acknowledged_write_is_lost_when_workers_and_database_are_killed(scho
 
     statuses = sum((writer.statuses for writer in writers), Counter())
     # 400 instead of 409: the name was taken when a schedule of both periods was updated, and free a moment later.
-    assert set(statuses) <= {200, 201, 204, 400, 404, 409, 503}
+    # 408: on a busy machine a body may take longer than the two seconds in which this server expects it.
+    assert set(statuses) <= {200, 201, 204, 400, 404, 408, 409, 503}
     assert min(statuses[status] for status in (201, 204, 409)) > 0
     school.manage("verify_integrity")
     _assert_acknowledged_writes_are_stored(school, writers)
