@@ -27,7 +27,7 @@ from edfi_api.refusals.models import Refusal
 from edfi_api.security.clients import create_client
 from edfi_api.security.tokens import client_of_token
 from edfi_api.startup import current_surface
-from edfi_api.storage import data_store
+from edfi_api.storage import database_state
 from edfi_api.storage.integrity import disagreements
 from meadowlark import garbage_collection
 from tests.admin_pages import fill_every_table
@@ -79,7 +79,7 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     """What one test's database held is unknown to the next."""
-    data_store.forget()
+    database_state.forget()
     client_of_token.cache_clear()
     restore_what_has_grown()
 

@@ -7,8 +7,8 @@ from typing import Self
 
 from django.db import DEFAULT_DB_ALIAS
 
-from edfi_api.storage.data_store import data_store
-from edfi_api.storage.recent_writers import Replicas
+from edfi_api.storage.database_state import database_state
+from edfi_api.storage.replicas import Replicas
 
 from .breaker import Breaker, is_failure
 from .databases import alias_of, has_met_an_error, is_connected
@@ -64,14 +64,14 @@ class StoreVisit(Visit):
     def __init__(self, using: str, *, is_limited: bool) -> None:
         super().__init__(using)
         self._has_failed = False
-        kept = data_store(using)
-        self._breaker, self._load = kept.state(Breaker), kept.state(Load)
+        kept = database_state(using)
+        self._breaker, self._load = kept.value(Breaker), kept.value(Load)
         if is_limited:
             self._load.check()
         self._breaker.check()
         self._load.begin(self)
         try:
-            kept.state(Provisioned)
+            kept.value(Provisioned)
         except BaseException as error:
             self.failed_by(error)
             self.end()
@@ -104,7 +104,7 @@ def visit(store: Store, *, is_write: bool, is_limited: bool = True) -> Visit:
     if alias == DEFAULT_DB_ALIAS:
         return MAIN_VISIT
     begun = StoreVisit(alias, is_limited=is_limited)
-    data_store(alias).state(Replicas).aliases = tuple(_replicas(store))
+    database_state(alias).value(Replicas).aliases = tuple(_replicas(store))
     return begun
 
 

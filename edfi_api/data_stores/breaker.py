@@ -24,34 +24,34 @@ _log = logging.getLogger(__name__)
 
 
 class Breaker:
-    """That of one database in this process."""
+    """The circuit breaker of one database in this process."""
 
     def __init__(self, using: str) -> None:
         self._using = using
         self._lock = Lock()
         self._outages = 0
-        self._closed_until = 0.0
-        self._is_tried = False
+        self._open_until = 0.0
+        self._is_probing = False
 
     @property
     def is_open(self) -> bool:
         return self._outages >= _OUTAGES
 
     def check(self) -> None:
-        """Raises DataStoreUnavailable while the breaker is open, except for the request that tries."""
+        """Raises DataStoreUnavailable while the breaker is open, except for one request that probes the database."""
         if not self.is_open:
             return
         with self._lock:
-            if self._is_tried or time.monotonic() < self._closed_until:
+            if self._is_probing or time.monotonic() < self._open_until:
                 raise DataStoreUnavailable(int(_SECONDS), "open")
-            self._is_tried = True
+            self._is_probing = True
 
     def failed(self) -> None:
         """A request met an outage."""
         with self._lock:
             was_open, self._outages = self.is_open, self._outages + 1
-            self._closed_until = time.monotonic() + _SECONDS * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-            self._is_tried = False
+            self._open_until = time.monotonic() + _SECONDS * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
+            self._is_probing = False
         if self.is_open and not was_open:
             _log.warning("The database %s does not answer; its requests are refused.", self._using)
 
@@ -60,7 +60,7 @@ class Breaker:
         if not self._outages:
             return
         with self._lock:
-            was_open, self._outages, self._is_tried = self.is_open, 0, False
+            was_open, self._outages, self._is_probing = self.is_open, 0, False
         if was_open:
             _log.warning("The database %s answers again.", self._using)
 
@@ -68,7 +68,7 @@ class Breaker:
         """A request ended before it used the database, so it proves nothing."""
         if self.is_open:
             with self._lock:
-                self._is_tried = False
+                self._is_probing = False
 
 
 def is_failure(error: BaseException) -> bool:

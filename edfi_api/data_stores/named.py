@@ -1,5 +1,5 @@
-"""Data stores as the arguments of commands name them: by id, by name, or by a part of their context; with tenants
-behind the tenant's: `lakeside/2027`, or `lakeside/` for all of its data stores."""
+"""Data stores as the arguments of commands name them: by id, by name, or by a part of their context. Where there
+are tenants, their name comes first: `lakeside/2027`, or `lakeside/` for all of its data stores."""
 
 from collections.abc import Iterable
 
@@ -26,7 +26,7 @@ def store_named(name: str, table: RoutingTable) -> Store:
 
 def described(store: Store) -> str:
     """`7 lakeside (districtId=4410,schoolYear=2027)`, with the tenant before the name."""
-    context = ",".join(f"{key}={value}" for key, value in sorted(store.spelling.items()))
+    context = ",".join(f"{key}={value}" for key, value in sorted(store.context_as_written.items()))
     return f"{store.id} {full_name(store)}" + (f" ({context})" if context else "")
 
 

@@ -6,7 +6,7 @@ from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 
 from .exceptions import NotProvisioned
 
@@ -42,6 +42,6 @@ class Provisioned:
 
     def __init__(self, using: str) -> None:
         pending = len(pending_migrations(using))
-        data_store(using).state(Pending).number = pending
+        database_state(using).value(Pending).number = pending
         if pending:
             raise NotProvisioned

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError
 
 from edfi_api.conf import api_settings
-from edfi_api.storage.data_store import data_store, discard
+from edfi_api.storage.database_state import database_state, discard
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.driver.sql_files import statements_beside
@@ -78,8 +78,8 @@ class Routes:
 
 
 def routes() -> Routes:
-    """Those of this process."""
-    return data_store(DEFAULT_DB_ALIAS).state(Routes)
+    """The routing table of this process."""
+    return database_state(DEFAULT_DB_ALIAS).value(Routes)
 
 
 def read_table(using: str = DEFAULT_DB_ALIAS) -> RoutingTable:

@@ -47,8 +47,8 @@ class Store:
     name: str
     state: State
     context: Context
-    # The values of the context by qualifier, as they are written.
-    spelling: Mapping[str, str]
+    # The values of the context by qualifier.
+    context_as_written: Mapping[str, str]
     primary: Database
     derivatives: Mapping[DerivativeType, tuple[Database, ...]]
 
@@ -84,7 +84,7 @@ class RoutingTable:
         for store in by_id.values():
             tenant = store.tenant_id
             by_context[tenant, store.context].add(store.id)
-            for key, value in store.spelling.items():
+            for key, value in store.context_as_written.items():
                 values[tenant, key.casefold()].setdefault(value.casefold(), value)
         return cls(
             version,

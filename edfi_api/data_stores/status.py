@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 
-from edfi_api.storage.data_store import known_data_store
+from edfi_api.storage.database_state import known_database_state
 
 from .breaker import Breaker
 from .databases import alias_of
@@ -49,6 +49,6 @@ def status_of(database: Database) -> Status:
 
 def is_refused(database: Database) -> bool:
     """Whether this process refuses requests for the database without connecting, because it did not answer."""
-    kept = known_data_store(database.alias)
+    kept = known_database_state(database.alias)
     breaker = kept.kept(Breaker) if kept else None
     return breaker is not None and breaker.is_open

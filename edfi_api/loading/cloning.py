@@ -14,7 +14,7 @@ from edfi_api.loading.json_lines.sources import sources
 from edfi_api.model.surface.resource import Resource, Surface
 from edfi_api.storage.driver.sql_files import statements_beside
 
-_BEGIN_ANEW = statements_beside(__file__)("begin_anew")
+_RESET_COPIED_STATE = statements_beside(__file__)("reset_copied_state")
 
 
 def copy_documents(
@@ -31,8 +31,8 @@ def copy_documents(
         return load_documents(surface, files, on_refusal, api_settings.MAX_BODY_BYTES, using=using)
 
 
-def begin_anew(using: str) -> None:
+def reset_copied_state(using: str) -> None:
     """Clear what a copy of a database must not share with the original, and continue its change versions far behind
     those of the original."""
     with connections[using].cursor() as cursor:
-        cursor.execute(_BEGIN_ANEW.text)
+        cursor.execute(_RESET_COPIED_STATE.text)

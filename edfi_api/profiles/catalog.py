@@ -26,7 +26,7 @@ from edfi_api.profiles.exceptions import NoUsableProfile
 from edfi_api.profiles.media_types import media_type
 from edfi_api.profiles.models import Profile
 from edfi_api.security.models import ClaimsVersion
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 
 Compiled = TypeVar("Compiled")
 
@@ -210,7 +210,7 @@ class ProfileCatalogs:
 
     def at(self, version: int, using: str = DEFAULT_DB_ALIAS) -> ProfileCatalog:
         """The catalog of this version of the claims, or of a later one."""
-        kept = data_store(using).state(_Kept)
+        kept = database_state(using).value(_Kept)
         if kept.catalog.version < version:
             with kept.lock:
                 if kept.catalog.version < version:

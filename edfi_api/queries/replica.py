@@ -24,11 +24,12 @@ from typing import TypeVar
 from django.db import DatabaseError, InterfaceError
 
 from edfi_api.queries.selection import Selection
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql import Sql
 from edfi_api.storage.exceptions import TooMuchContention
-from edfi_api.storage.recent_writers import SECONDS_BETWEEN_RECORDS, replicas
+from edfi_api.storage.recent_writers import SECONDS_BETWEEN_RECORDS
+from edfi_api.storage.replicas import replicas
 
 Result = TypeVar("Result")
 
@@ -73,7 +74,7 @@ def read(documents: Selection, client: int, seconds: int, query: Callable[[Selec
             if state and with_retries(lambda: execute(_IS_FRESH.with_values(**state), replica)):
                 return query(replace(documents, using=replica))
         except (DatabaseError, InterfaceError, TooMuchContention) as error:
-            data_store(replica).state(_Avoidance).until = time.monotonic() + _SECONDS_WITHOUT
+            database_state(replica).value(_Avoidance).until = time.monotonic() + _SECONDS_WITHOUT
             _logger.warning("The replica is not used for %s seconds: %s", _SECONDS_WITHOUT, error)
     return query(documents)
 
@@ -81,8 +82,8 @@ def read(documents: Selection, client: int, seconds: int, query: Callable[[Selec
 def _next(aliases: Sequence[str], using: str) -> str | None:
     """The replicas in turn, without those that are avoided; None if all are."""
     now = time.monotonic()
-    usable = [alias for alias in aliases if now >= data_store(alias).state(_Avoidance).until]
-    return usable[next(data_store(using).state(_turns)) % len(usable)] if usable else None
+    usable = [alias for alias in aliases if now >= database_state(alias).value(_Avoidance).until]
+    return usable[next(database_state(using).value(_turns)) % len(usable)] if usable else None
 
 
 def _turns(_using: str) -> Iterator[int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.db import DEFAULT_DB_ALIAS
 
 from edfi_api.model.surface.resource import Resource
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 
 from .actions import Action
 from .claim_uris import claim_name, claim_uri
@@ -121,13 +121,13 @@ def _compiled(_using: str) -> dict[int, _CompiledClaimSet]:
 
 def forget_compiled() -> None:
     """Let this process compile claim sets again."""
-    data_store(DEFAULT_DB_ALIAS).drop(_compiled)
+    database_state(DEFAULT_DB_ALIAS).drop(_compiled)
 
 
 def _granted_to(client: AuthenticatedClient) -> dict[str, _Actions]:
     if client.claim_set_id is None:
         raise ClaimSetVanished(client.claim_set_name)
-    compiled = data_store(DEFAULT_DB_ALIAS).state(_compiled)
+    compiled = database_state(DEFAULT_DB_ALIAS).value(_compiled)
     known = compiled.get(client.claim_set_id)
     if known is None or known.version < client.claims_version:
         known = _compile(client.claim_set_id, client.claim_set_name)

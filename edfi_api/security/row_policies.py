@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from edfi_api.model.surface.resource import Resource, ResourceName, Surface
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 from edfi_api.storage.row_policy import RowPolicy
 
 from .actions import Action
@@ -32,7 +32,7 @@ def row_policy(
 def unusable_strategies(
     client: AuthenticatedClient, resource: Resource, action: Action, surface: Surface, using: str
 ) -> tuple[str, ...]:
-    """The strategies that cannot be used: custom views that were dropped after their policy was made. None if the
+    """The strategies that cannot be used: custom views that were dropped after their policy was made. Empty if the
     action is not granted."""
     subject = Subject(resource, surface, is_for_changes=action == Action.READ_CHANGES)
     try:
@@ -51,7 +51,7 @@ class _Combined:
 def _combined(
     resource: Resource, names: tuple[str, ...], is_for_changes: bool, surface: Surface, using: str
 ) -> CombinedStrategies:
-    kept = data_store(using).state(_Combined).by_key
+    kept = database_state(using).value(_Combined).by_key
     key = (resource.name, names, is_for_changes)
     found = kept.get(key)
     # Where there are several surfaces, they have different resources of one name.

@@ -41,7 +41,7 @@ _REWRITE_DOCUMENTS = _statement("rewrite_documents").fill(
 
 
 @dataclass(slots=True)
-class _Follower:
+class _Affected:
     """An affected document with its new body. `stored_aliases` are its referential ids in the database."""
 
     row: int
@@ -81,7 +81,7 @@ def change_identity(request: WriteRequest, values: Values, preparers: Preparers)
         raise
 
 
-def _raise_if_taken(root: _Follower, using: str) -> None:
+def _raise_if_taken(root: _Affected, using: str) -> None:
     """A conflict of the new identity concerns the document itself and is reported before errors of its referrers."""
     aliases = Alias.objects.using(using).filter(pk__in=root.incoming.identity.aliases)
     if aliases.exclude(document_id=root.row).exists():
@@ -92,7 +92,7 @@ def _conflict(incoming: IncomingDocument) -> IdentityConflict:
     return IdentityConflict(incoming.resource, incoming.identity.elements, is_new=False)
 
 
-def _lock_root(request: WriteRequest, values: Values, preparers: Preparers) -> _Follower | None:
+def _lock_root(request: WriteRequest, values: Values, preparers: Preparers) -> _Affected | None:
     """The document, locked; None if it is not as the statement before has read it."""
     rows = execute(_LOCK_DOCUMENT.bound_to(values), request.using)
     if not rows:
@@ -103,16 +103,16 @@ def _lock_root(request: WriteRequest, values: Values, preparers: Preparers) -> _
             return None
     row, body = rows[0]
     stored = preparers[request.incoming.resource.name].extractor.identity(json_text.loads(body.encode()))
-    return _Follower(row, request.incoming, stored.aliases)
+    return _Affected(row, request.incoming, stored.aliases)
 
 
-def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Follower]:
+def _follow(root: _Affected, preparers: Preparers, using: str) -> dict[int, _Affected]:
     """All transitive referrers of documents whose identity changes, with their new bodies, by row.
 
     Breadth-first: documents whose identity changes in one pass are the targets of the next. A document that is reached
     again, through another of its references, continues from its state after the earlier pass.
     """
-    followers: dict[int, _Follower] = {}
+    referrers: dict[int, _Affected] = {}
     frontier = [(root, root.stored_aliases)]
     names = resource_types.names(using)
     while frontier:
@@ -122,26 +122,26 @@ def _follow(root: _Follower, preparers: Preparers, using: str) -> dict[int, _Fol
         for row, resource_type, body in reached:
             if row == root.row:
                 continue  # its new body is the client's
-            follower = followers.get(row) or _follower(row, names[resource_type], body, preparers)
-            before = follower.incoming.identity.aliases
-            follower.incoming = _moved_along(follower, moved, preparers)
-            followers[row] = follower
-            if follower.incoming.identity.aliases != before:
-                frontier.append((follower, before))
-    return followers
+            referrer = referrers.get(row) or _referrer(row, names[resource_type], body, preparers)
+            before = referrer.incoming.identity.aliases
+            referrer.incoming = _moved_along(referrer, moved, preparers)
+            referrers[row] = referrer
+            if referrer.incoming.identity.aliases != before:
+                frontier.append((referrer, before))
+    return referrers
 
 
 def _moved(
-    frontier: Iterable[tuple[_Follower, list[UUID]]], preparers: Preparers
+    frontier: Iterable[tuple[_Affected, list[UUID]]], preparers: Preparers
 ) -> tuple[dict[UUID, dict[str, Any]], list[UUID]]:
     """New key values by the referential id in the referrers' bodies in memory, and the ids in the database."""
     moved: dict[UUID, dict[str, Any]] = {}
     stored_ids: list[UUID] = []
-    for follower, known_as in frontier:
-        extractor = preparers[follower.incoming.resource.name].extractor
-        keys = extractor.key_values(follower.incoming.body)
+    for document, known_as in frontier:
+        extractor = preparers[document.incoming.resource.name].extractor
+        keys = extractor.key_values(document.incoming.body)
         moved.update(zip(known_as, keys, strict=True))
-        stored_ids += follower.stored_aliases
+        stored_ids += document.stored_aliases
     return moved, stored_ids
 
 
@@ -150,25 +150,25 @@ def _lock_referrers(stored_ids: list[UUID], using: str) -> list[tuple[int, int, 
     return execute(_LOCK_REFERRERS.with_values(aliases=stored_ids), using)
 
 
-def _follower(row: int, name: ResourceName, text: str, preparers: Preparers) -> _Follower:
+def _referrer(row: int, name: ResourceName, text: str, preparers: Preparers) -> _Affected:
     stored = preparers[name].understand(json_text.loads(text.encode()))
-    return _Follower(row, stored, stored.identity.aliases)
+    return _Affected(row, stored, stored.identity.aliases)
 
 
 def _moved_along(
-    follower: _Follower, moved: Mapping[UUID, Mapping[str, Any]], preparers: Preparers
+    referrer: _Affected, moved: Mapping[UUID, Mapping[str, Any]], preparers: Preparers
 ) -> IncomingDocument:
-    incoming = follower.incoming
+    incoming = referrer.incoming
     try:
         return preparers[incoming.resource.name].follow_moved_targets(incoming.body, moved)
     except DataValidationFailed as failed:
         natural_key = incoming.identity.natural_key
-        raise KeyChangeContradicts(incoming.resource, natural_key, follower.row, failed.violations) from failed
+        raise KeyChangeContradicts(incoming.resource, natural_key, referrer.row, failed.violations) from failed
 
 
-def _write(root: _Follower, followers: Mapping[int, _Follower], values: Values, using: str) -> Written:
-    everyone = sorted([root, *followers.values()], key=lambda follower: follower.row)
-    moves = {stored: new for follower in everyone for stored, new in follower.moves.items()}
+def _write(root: _Affected, referrers: Mapping[int, _Affected], values: Values, using: str) -> Written:
+    affected = sorted([root, *referrers.values()], key=lambda document: document.row)
+    moves = {stored: new for document in affected for stored, new in document.moves.items()}
     execute(_MOVE_ALIASES.with_values(stored=list(moves), new=list(moves.values())), using)
     [(types, ids, are_there)] = execute(policy_statements.LINKS_OF_MOVED.bound_to(values), using)
     if not are_there:
@@ -176,10 +176,10 @@ def _write(root: _Follower, followers: Mapping[int, _Follower], values: Values, 
         return Written(Outcome.MISSING_TARGET)
     rewritten = execute(
         _REWRITE_DOCUMENTS.with_values(
-            rows=[follower.row for follower in everyone],
-            bodies=[follower.incoming.text.decode() for follower in everyone],
-            natural_keys=[follower.incoming.identity.natural_key for follower in everyone],
-            securables=[json_text.dumps(follower.incoming.securables._asdict()).decode() for follower in everyone],
+            rows=[document.row for document in affected],
+            bodies=[document.incoming.text.decode() for document in affected],
+            natural_keys=[document.incoming.identity.natural_key for document in affected],
+            securables=[json_text.dumps(document.incoming.securables._asdict()).decode() for document in affected],
             client=values["client"],
             root=root.row,
             types=types,

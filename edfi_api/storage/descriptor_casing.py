@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import islice
 from uuid import UUID
 
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql_files import statements_beside
 from references.identity import descriptor_natural_key
@@ -23,7 +23,7 @@ _NATURAL_KEYS = statements_beside(__file__)("descriptor_uris")
 
 def stored_uris(ids: Iterable[UUID], using: str) -> dict[UUID, str]:
     """The URIs of the stored descriptors among these referential ids; at most one query, none if all are cached."""
-    now, remembered = time.monotonic(), data_store(using).state(_remembered)
+    now, remembered = time.monotonic(), database_state(using).value(_remembered)
     found, unknown = {}, []
     for id_ in ids:
         uri, until = remembered.get(id_, _NOTHING)

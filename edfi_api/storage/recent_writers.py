@@ -6,13 +6,12 @@ client's record at most once a second, after a write and before its response.
 
 import time
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import connections
 
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 from edfi_api.storage.driver.execution import execute, with_retries
 from edfi_api.storage.driver.sql_files import statements_beside
-
-REPLICA = "replica"
+from edfi_api.storage.replicas import replicas
 
 # A record is at most this much older than the client's last write.
 SECONDS_BETWEEN_RECORDS = 1
@@ -28,7 +27,7 @@ def record_writer(client: int | None, using: str) -> None:
     """
     if client is None or not replicas(using) or connections[using].in_atomic_block:
         return
-    now, recorded_at = time.monotonic(), data_store(using).state(_recorded_at)
+    now, recorded_at = time.monotonic(), database_state(using).value(_recorded_at)
     if now - recorded_at.get(client, -SECONDS_BETWEEN_RECORDS) >= SECONDS_BETWEEN_RECORDS:
         with_retries(lambda: execute(_RECORD.with_values(client=client), using))
         recorded_at[client] = now
@@ -37,17 +36,3 @@ def record_writer(client: int | None, using: str) -> None:
 def _recorded_at(_using: str) -> dict[int, float]:
     """When this process last recorded a write of each client, by its monotonic clock."""
     return {}
-
-
-class Replicas:
-    """The aliases of a database's replicas: that of the settings for the control database; those of a data store are
-    set when it is used."""
-
-    def __init__(self, using: str) -> None:
-        is_named = using == DEFAULT_DB_ALIAS and REPLICA in connections.settings
-        self.aliases: tuple[str, ...] = (REPLICA,) if is_named else ()
-
-
-def replicas(using: str) -> tuple[str, ...]:
-    """The aliases of the replicas of a database."""
-    return data_store(using).state(Replicas).aliases

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from edfi_api.model.surface.resource import Resource, ResourceName
 from edfi_api.models import ResourceType
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 
 _MOST_NUMBERINGS = 16
 
@@ -25,17 +25,17 @@ def synchronise(resources: Iterable[Resource], using: str) -> None:
         ResourceType(id=number, project=resource.name.project, name=resource.name.resource, endpoint=resource.endpoint)
         for number, resource in enumerate(missing, start=highest + 1)
     )
-    data_store(using).drop(_Rows)
+    database_state(using).drop(_Rows)
 
 
 def numbers(using: str) -> dict[ResourceName, int]:
     """Resource name → number; read once per process and database."""
-    return data_store(using).state(_Rows).numbers
+    return database_state(using).value(_Rows).numbers
 
 
 def names(using: str) -> dict[int, ResourceName]:
     """Number → resource name."""
-    return data_store(using).state(_Rows).names
+    return database_state(using).value(_Rows).names
 
 
 class _Rows:

@@ -18,7 +18,7 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.model.surface.resource import Resource
 from edfi_api.storage import cascade, policy_statements
 from edfi_api.storage.conditions import CONDITION_FAILURES, NO_DOCUMENT
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 from edfi_api.storage.denial import TESTS_BY_ALIAS, TESTS_BY_UUID, TESTS_OF_STORED, DeniedRequest
 from edfi_api.storage.driver.execution import StatementAborted, attempts, execute, holding, with_retries
 from edfi_api.storage.driver.sql import Sql
@@ -57,7 +57,7 @@ def upsert(request: Terms) -> Written:
     """
     assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     using, policy, name = request.using, request.policy, request.incoming.resource.name
-    values, recent = request.values(uuid7()), data_store(using).state(_recent_upserts)
+    values, recent = request.values(uuid7()), database_state(using).value(_recent_upserts)
     likely = _likely(policy_statements.likely_upsert, request, values, recent.likely(name))
 
     def attempt() -> Written:
@@ -84,7 +84,7 @@ def update(request: Terms, document_uuid: UUID, preparers: Preparers) -> Written
     """
     assert isinstance(request, WriteRequest)  # noqa: S101  The other class is registered.
     using, name, values = request.using, request.incoming.resource.name, request.values(document_uuid)
-    recent = data_store(using).state(_recent_updates)
+    recent = database_state(using).value(_recent_updates)
     likely = _likely(policy_statements.likely_update, request, values, recent.likely(name))
 
     def attempt() -> Written:

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from edfi_api.storage.recent_writers import replicas
+from edfi_api.storage.replicas import replicas
 
 from .connections import connected
 

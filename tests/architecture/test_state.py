@@ -10,7 +10,7 @@ _MODULES = [path for path in MODULES if "meadowlark" not in path.relative_to(TOP
 
 # Module-level containers that may change at run time, with the reason.
 _ALLOWED = {
-    ("edfi_api/storage/data_store.py", "_data_stores"),  # the data stores themselves
+    ("edfi_api/storage/database_state.py", "_states_by_alias"),  # the states themselves
     ("edfi_api/storage/driver/prepared.py", "_prepared"),  # weak keys: connections
 }
 _CACHES = {"cache", "lru_cache", "cached"}

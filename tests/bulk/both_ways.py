@@ -9,7 +9,7 @@ from edfi_api.documents.incoming import Preparers
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.bulk.candidates import REFUSALS
 from edfi_api.security.claims import _compiled
-from edfi_api.storage import data_store, store
+from edfi_api.storage import database_state, store
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.requests import WriteRequest
 from tests import databases
@@ -62,9 +62,9 @@ def rolled_back(action: Callable[[], Result]) -> Result:
 
 def _forget_documents() -> None:
     """Everything but compiled claim sets, which do not depend on documents and take longer than most actions."""
-    claim_sets = data_store.data_store(DEFAULT_DB_ALIAS).state(_compiled)
-    data_store.forget()
-    data_store.data_store(DEFAULT_DB_ALIAS).state(_compiled).update(claim_sets)
+    claim_sets = database_state.database_state(DEFAULT_DB_ALIAS).value(_compiled)
+    database_state.forget()
+    database_state.database_state(DEFAULT_DB_ALIAS).value(_compiled).update(claim_sets)
 
 
 def _stored_in_agreement(preparers: Preparers) -> list[tuple[Any, ...]]:

@@ -20,7 +20,7 @@ from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.loading.json_lines.exporting import export_documents, into_folder, into_stream
 from edfi_api.models import Document, ResourceType
 from edfi_api.startup import current_surface
-from edfi_api.storage import data_store
+from edfi_api.storage import database_state
 from edfi_api.storage.integrity import disagreements
 from edfi_api.storage.stored import Outcome
 from tests.bulk.both_ways import stored
@@ -228,7 +228,7 @@ def test_documents_of_resources_no_longer_served_are_reported(written, tmp_path)
     written()
     some = Document.objects.order_by("id").first()
     ResourceType.objects.filter(pk=some.resource_type_id).update(name="SeasonDescriptor")
-    data_store.forget()
+    database_state.forget()
 
     with pytest.raises(CommandError, match=r"does not have them: SeasonDescriptor$"):
         call_command("export_documents", output=str(tmp_path))

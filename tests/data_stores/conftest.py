@@ -23,7 +23,7 @@ from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.stores import create_data_store
 from edfi_api.model.surface.resource import Surface
 from edfi_api.security.models import ApiClient
-from edfi_api.storage import data_store
+from edfi_api.storage import database_state
 from meadowlark.embedded_postgres import VOLATILE, EmbeddedPostgres
 from tests.conftest import ApiTestClient, new_token
 from tests.factories import DocumentFactory
@@ -231,5 +231,5 @@ def renumber(alias: str, surface: Surface) -> None:
         cursor.execute("DELETE FROM key_field")
         cursor.execute("UPDATE resource_type SET id = -id")
         cursor.execute("UPDATE resource_type SET id = 5000 + id")
-    data_store.discard(alias)
+    database_state.discard(alias)
     key_fields.synchronise(surface.resources, alias)

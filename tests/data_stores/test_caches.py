@@ -6,7 +6,7 @@ from edfi_api.security import claims
 from edfi_api.security.claims_file import Claims, ClaimSetValue
 from edfi_api.security.claims_store import load
 from edfi_api.storage import descriptor_casing
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 from tests.conftest import ApiTestClient, new_token
 
 GRANTED = {"ed-fi/student": {"Read": ("NoFurtherAuthorizationRequired",)}}
@@ -20,13 +20,13 @@ def test_claim_sets_that_were_compiled_long_ago_are_forgotten(db, monkeypatch):
     answers = [clients[name].get("/students").status_code for name in "XYZX"]
 
     assert answers == [200] * 4
-    assert len(data_store("default").state(claims._compiled)) == 2
+    assert len(database_state("default").value(claims._compiled)) == 2
 
 
 def test_casings_that_were_read_first_are_forgotten_first(db, monkeypatch):
     monkeypatch.setattr(descriptor_casing, "_MOST_REMEMBERED", 3)
     first, *others = [uuid4() for _ in range(3)]
-    remembered = data_store("default").state(descriptor_casing._remembered)
+    remembered = database_state("default").value(descriptor_casing._remembered)
     remembered.update(dict.fromkeys((first, *others), ("uri", 0.0)))
 
     descriptor_casing._make_room(remembered, 1)

@@ -103,7 +103,7 @@ def test_the_replica_of_the_control_database_is_not_that_of_a_store(store, clien
     """A read of a store must never go to the control database's replica."""
     from django.db import connections  # noqa: PLC0415
 
-    from edfi_api.storage.recent_writers import replicas  # noqa: PLC0415
+    from edfi_api.storage.replicas import replicas  # noqa: PLC0415
 
     client.post(STUDENTS, STUDENT)
     connections.settings["replica"] = dict(connections.settings["default"])

@@ -13,7 +13,7 @@ from django.db import connections
 from edfi_api.data_stores.models import DataStore, State
 from edfi_api.security.models import ApiClient
 from edfi_api.security.tokens import client_of_token
-from edfi_api.storage import data_store
+from edfi_api.storage import database_state
 from tests.conftest import new_token
 from tests.data_stores.conftest import StoreClient
 from tests.management_commands import run
@@ -40,8 +40,8 @@ CLONE = [
 ]
 COPY = [
     (f"{_COMMANDS}.clone_data_store.stored", "after", 1),
-    (f"{_COMMANDS}.clone_data_store.begin_anew", "before", 1),
-    (f"{_COMMANDS}.clone_data_store.begin_anew", "after", 1),
+    (f"{_COMMANDS}.clone_data_store.reset_copied_state", "before", 1),
+    (f"{_COMMANDS}.clone_data_store.reset_copied_state", "after", 1),
     (f"{_COMMANDS}.clone_data_store.copy_database", "after", 1),
 ]
 STUDENT = {"studentUniqueId": "1", "firstName": "A", "lastSurname": "B", "birthDate": "2010-01-01"}
@@ -94,7 +94,7 @@ def client(year):
 
     def at(context):
         ApiClient.objects.get(name="tests").data_stores.set(DataStore.objects.all())
-        data_store.forget()  # A process looks for changes once a second at most.
+        database_state.forget()  # A process looks for changes once a second at most.
         client_of_token.cache_clear()
         return StoreClient(token, context)
 

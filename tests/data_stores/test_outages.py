@@ -9,7 +9,7 @@ from edfi_api.data_stores.breaker import Breaker
 from edfi_api.data_stores.databases import alias_of
 from edfi_api.data_stores.load import Load
 from edfi_api.data_stores.routes import read_table
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 from tests.conftest import http
 from tests.ports import free_port
 
@@ -26,7 +26,7 @@ def two(year, make_store, client_of, store_databases):
 
 def _breaker(name):
     [store] = [each for each in read_table().stores.values() if each.name == name]
-    return data_store(alias_of(store.primary)).state(Breaker)
+    return database_state(alias_of(store.primary)).value(Breaker)
 
 
 def _let_one_try(breaker):
@@ -95,7 +95,7 @@ def test_a_slow_store_gets_no_more_than_its_share_of_threads(configured, make_st
     slow = make_store("slow", schoolYear="2026")
     client = client_of(slow, make_store("fine", schoolYear="2027"))
     assert client.at("/2026").get(STUDENTS).status_code == 200
-    load = data_store(alias_of(read_table().stores[slow.pk].primary)).state(Load)
+    load = database_state(alias_of(read_table().stores[slow.pk].primary)).value(Load)
     under_way = [object(), object()]
     for each in under_way:
         load.begin(each)
@@ -116,7 +116,7 @@ def test_the_only_store_of_a_server_is_not_limited(configured, make_store, clien
     store = make_store("only", schoolYear="2026")
     client = client_of(store).at("/2026")
     client.get(STUDENTS)
-    load = data_store(alias_of(read_table().stores[store.pk].primary)).state(Load)
+    load = database_state(alias_of(read_table().stores[store.pk].primary)).value(Load)
     load._begun[1] = time.monotonic() - 60
 
     assert client.get(STUDENTS).status_code == 200

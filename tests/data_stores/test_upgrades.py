@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connections
 
-from edfi_api.storage import data_store
+from edfi_api.storage import database_state
 from tests.management_commands import run
 
 # The last migrations of a release before versions of documents, copies of SQL views and followers of validation.
@@ -43,7 +43,7 @@ def _migrate_to_the_former_release(store):
     for app, migration in FORMER.items():
         call_command("migrate", app, migration, database=alias, verbosity=0)
     connections[alias].close()
-    data_store.discard(alias)
+    database_state.discard(alias)
 
 
 def test_data_stores_are_served_as_they_are_migrated(fleet):

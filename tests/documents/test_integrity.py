@@ -6,7 +6,7 @@ from django.db import connection
 
 from edfi_api.loading.bulk import Candidate, write_documents
 from edfi_api.models import Document, OrganizationClosure, ReachedDocument, ResourceType
-from edfi_api.storage import data_store, integrity
+from edfi_api.storage import database_state, integrity
 from references.models import Alias, Reference
 from tests.plans import begin_with_new_tables
 
@@ -106,9 +106,9 @@ def test_a_body_without_its_identity_is_found(association, capsys):
 def another_standard(association):
     """As after a change to a standard without the resource of the document."""
     ResourceType.objects.filter(pk=association.resource_type_id).update(name="PupilSchoolAssociation")
-    data_store.forget()
+    database_state.forget()
     yield
-    data_store.forget()
+    database_state.forget()
 
 
 def test_documents_of_a_resource_that_is_not_served_are_reported(another_standard, association, capsys):

@@ -9,7 +9,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from edfi_api.data_stores.breaker import Breaker
 from edfi_api.management_api.scopes import Scope
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 from tests.data_stores.conftest import forget_stores
 from tests.management_api.managing import Managing, created_id, token_of
 from tests.ports import free_port
@@ -75,7 +75,7 @@ def test_a_process_that_refuses_requests_says_so(management: Managing) -> None:
     body = {"dataStoreType": "x", "name": "x", "connectionString": f"host=127.0.0.1 port={free_port()} dbname=x"}
     id_ = created_id(management.post("/v3/dataStores", body))
     for _ in range(2):
-        data_store(f"store_{id_}_1").state(Breaker).failed()
+        database_state(f"store_{id_}_1").value(Breaker).failed()
 
     assert management.get(f"/v3/dataStores/{id_}/status").json()["breaker"] == "open"
 

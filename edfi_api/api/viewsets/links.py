@@ -9,7 +9,7 @@ from edfi_api.documents import json_text
 from edfi_api.documents.extraction import Extractor
 from edfi_api.model.surface.resource import ResourceName, Surface
 from edfi_api.storage import resource_types
-from edfi_api.storage.data_store import data_store
+from edfi_api.storage.database_state import database_state
 from edfi_api.storage.stored import StoredDocument
 
 Starts = dict[str, tuple[str, str]]
@@ -35,7 +35,7 @@ class Linker:
         """Add a link, in place, to every reference object of the parsed body of a document of this database."""
         if document.linked_types is None or document.linked_ids is None:
             return
-        starts = data_store(using).state(self._starts)
+        starts = database_state(using).value(self._starts)
         types, ids = _items(document.linked_types), _items(document.linked_ids)
         for reference, type_, id_ in zip(extractor.reference_objects(body), types, ids, strict=True):
             # The database may have documents of resources that the surface no longer has.

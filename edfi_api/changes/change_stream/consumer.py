@@ -26,14 +26,14 @@ class Consumer:
 
     def __enter__(self) -> Self:
         """Raises ConsumerIsBusy if another process holds the consumer."""
-        if not self._ask(_LOCK):
+        if not self._is_true(_LOCK):
             raise ConsumerIsBusy(self.name)
         ChangeConsumer.objects.using(self._using).get_or_create(name=self.name)
         return self
 
     def __exit__(self, *_: object) -> None:
         if connections[self._using].is_usable():
-            self._ask(_UNLOCK)
+            self._is_true(_UNLOCK)
 
     @property
     def position(self) -> int:
@@ -47,6 +47,6 @@ class Consumer:
     def _row(self) -> QuerySet[ChangeConsumer]:
         return ChangeConsumer.objects.using(self._using).filter(name=self.name)
 
-    def _ask(self, statement: str) -> bool:
+    def _is_true(self, statement: str) -> bool:
         with connections[self._using].cursor() as cursor:
             return bool(cursor.execute(statement, [self.name]).fetchone()[0])

@@ -134,4 +134,4 @@ def _paths(using: str) -> dict[int, str]:
 def _origin(using: str) -> Origin | None:
     """None for the control database."""
     store = None if using == DEFAULT_DB_ALIAS else store_at(using)
-    return None if store is None else Origin(store.id, dict(store.spelling))
+    return None if store is None else Origin(store.id, dict(store.context_as_written))

@@ -11,7 +11,7 @@ from edfi_api.data_stores.breaker import Breaker
 from edfi_api.data_stores.routes import routes
 from edfi_api.data_stores.routing import Store
 from edfi_api.operation.checks import applied_migrations
-from edfi_api.storage.data_store import known_data_store
+from edfi_api.storage.database_state import known_database_state
 
 
 class Status(StrEnum):
@@ -50,7 +50,7 @@ def data_stores() -> list[Result]:
 
 
 def _is_down(store: Store) -> bool:
-    known = known_data_store(store.primary.alias)
+    known = known_database_state(store.primary.alias)
     breaker = known.kept(Breaker) if known else None
     return breaker is not None and breaker.is_open
 

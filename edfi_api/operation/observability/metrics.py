@@ -24,7 +24,7 @@ from edfi_api.data_stores.databases import data_store_of
 from edfi_api.data_stores.provisioning_state import Pending
 from edfi_api.data_stores.routes import routes
 from edfi_api.refusals.overview import open_by_vendor
-from edfi_api.storage.data_store import known_data_store
+from edfi_api.storage.database_state import known_database_state
 from edfi_api.validation.metrics import figures
 
 _process_id = os.getpid()
@@ -206,7 +206,7 @@ class DataStoreCollector(Collector):
         )
         with suppress(DatabaseError, InterfaceError):  # `meadowlark_database_up` reports it.
             for store in routes().table().stores.values() if api_settings.STORE_METRICS else ():
-                known = known_data_store(store.primary.alias)
+                known = known_database_state(store.primary.alias)
                 if known is None:
                     continue
                 if breaker := known.kept(Breaker):

@@ -6,7 +6,7 @@ Constraint violations pass through; the store interprets them.
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -25,7 +25,6 @@ ATTEMPTS = 12
 _RETRY_SECONDS = 20.0
 _FIRST_PAUSE_SECONDS = 0.005
 _LONGEST_PAUSE_SECONDS = 0.2
-_AT_ONCE = nullcontext()
 
 
 class StatementAborted(Exception):
@@ -84,11 +83,18 @@ def with_retries(
     content changes nothing, and a second delete finds no document. Raises TooMuchContention after the last attempt.
     """
     for number in attempts():
-        with suppress(StatementAborted), queue() if number else _AT_ONCE:
-            result = attempt()
-            if result is not None:
-                return result
+        try:
+            result = _in_turn(attempt, queue) if number else attempt()
+        except StatementAborted:
+            continue
+        if result is not None:
+            return result
     raise TooMuchContention
+
+
+def _in_turn(attempt: Callable[[], Result | None], queue: Callable[[], AbstractContextManager[None]]) -> Result | None:
+    with queue():
+        return attempt()
 
 
 def execute(statement: Sql, using: str, *, hides_values: bool = False) -> list[Row]:

@@ -23,7 +23,7 @@ from edfi_api.security.policies.reach import REACHES
 from edfi_api.security.policies.strategy import Subject
 from edfi_api.security.row_policies import row_policy
 from edfi_api.security.tokens import client_of_token
-from edfi_api.storage import data_store
+from edfi_api.storage import database_state
 from edfi_api.storage.driver.prepared import forget
 from tests.databases import DOCUMENTS, connection, rolled_back
 from tests.documents.organizations import closure_of
@@ -114,13 +114,13 @@ def populated(api, documents):
 def position(request, monkeypatch):
     """Documents are found among the first rows of the resource, before organizations are considered; or only after
     those, and after the first rows of each organization."""
-    data_store.forget()  # includes the composed SQL
+    database_state.forget()  # includes the composed SQL
     if request.param == "near":
         monkeypatch.setattr(relationship_paths, "_FEW", -1)
     else:
         monkeypatch.setattr(plan, "LIMITS", plan.Limits(near_rows_of_policy=0))
     yield
-    data_store.forget()
+    database_state.forget()
 
 
 @pytest.mark.usefixtures("position")

@@ -27,7 +27,7 @@ from edfi_api.data_stores.models import DataStore, State
 from edfi_api.data_stores.named import NoSuchDataStore, described, store_named
 from edfi_api.data_stores.routes import read_table
 from edfi_api.data_stores.routing import Store
-from edfi_api.loading.cloning import begin_anew, copy_documents
+from edfi_api.loading.cloning import copy_documents, reset_copied_state
 from edfi_api.loading.databases import copy_database, is_on_the_same_server, is_the_same, other_user
 from edfi_api.loading.interchange.report import RefusalLog, counts
 from edfi_api.loading.json_lines.command_errors import as_command_errors
@@ -119,7 +119,7 @@ def _chosen(surface: Surface, options: dict[str, Any]) -> list[Resource]:
 def _options_of(source: Store, options: dict[str, Any]) -> dict[str, Any]:
     """Those of `provision_data_store`, with the context and the tenant of the source."""
     changed = {key.casefold() for key in options["context"]}
-    kept = {key: value for key, value in source.spelling.items() if key.casefold() not in changed}
+    kept = {key: value for key, value in source.context_as_written.items() if key.casefold() not in changed}
     tenant = None if source.tenant is None else source.tenant.name
     return {**options, "context": kept | options["context"], "tenant": tenant, "id": None}
 
@@ -138,4 +138,4 @@ def _copy_files(source: str, using: str, mark: str) -> None:
 
 def _finish_copy(using: str) -> None:
     migrate(using)
-    begin_anew(using)
+    reset_copied_state(using)

@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
         for store in sorted(read_table().stores.values(), key=lambda store: store.id):
-            context = ",".join(f"{key}={value}" for key, value in store.spelling.items()) or "-"
+            context = ",".join(f"{key}={value}" for key, value in store.context_as_written.items()) or "-"
             self.stdout.write(
                 "  ".join([str(store.id), full_name(store), context, store.state, *_database(store, check)])
             )

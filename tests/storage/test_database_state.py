@@ -2,8 +2,8 @@
 
 import pytest
 
-from edfi_api.storage import data_store
-from edfi_api.storage.data_store import data_store as store_of
+from edfi_api.storage import database_state
+from edfi_api.storage.database_state import database_state as state_of
 
 
 def test_state_is_computed_once_for_each_database():
@@ -13,7 +13,7 @@ def test_state_is_computed_once_for_each_database():
         made.append(using)
         return f"kept of {using}"
 
-    found = [store_of(using).state(make) for using in ("one", "other", "one", "other")]
+    found = [state_of(using).value(make) for using in ("one", "other", "one", "other")]
 
     assert found == ["kept of one", "kept of other", "kept of one", "kept of other"]
     assert made == ["one", "other"]
@@ -23,10 +23,10 @@ def test_an_empty_container_is_kept():
     def make(_using: str) -> dict[str, int]:
         return {}
 
-    store_of("one").state(make)["count"] = 1
+    state_of("one").value(make)["count"] = 1
 
-    assert store_of("one").state(make) == {"count": 1}
-    assert store_of("other").state(make) == {}
+    assert state_of("one").value(make) == {"count": 1}
+    assert state_of("other").value(make) == {}
 
 
 def test_nothing_is_kept_of_what_fails():
@@ -35,17 +35,17 @@ def test_nothing_is_kept_of_what_fails():
 
     for _ in range(2):
         with pytest.raises(LookupError):
-            store_of("one").state(make)
+            state_of("one").value(make)
 
 
 def test_dropped_state_is_computed_again():
     def make(_using: str) -> list[int]:
         return []
 
-    first = store_of("one").state(make)
-    store_of("one").drop(make)
-    second = store_of("one").state(make)
-    data_store.forget()
+    first = state_of("one").value(make)
+    state_of("one").drop(make)
+    second = state_of("one").value(make)
+    database_state.forget()
 
     assert second is not first
-    assert store_of("one").state(make) is not second
+    assert state_of("one").value(make) is not second
