@@ -15,9 +15,9 @@ from edfi_api.queries import exceptions as queries
 from edfi_api.security import exceptions as security
 from edfi_api.storage import exceptions as storage
 from references import exceptions as references
-from tests.architecture.source import TOP
+from tests.architecture.source import MODULES, TOP
 
-MODULES = (data_stores, documents, http_exceptions, profiles, queries, references, security, storage)
+_ANSWERED = (data_stores, documents, http_exceptions, profiles, queries, references, security, storage)
 NOT_ANSWERED = {
     # Raised only where a connection string is stored.
     data_stores.NoStoreKey,
@@ -27,6 +27,9 @@ NOT_ANSWERED = {
     documents.CannotBeCreated,
     documents.ContradictsHidden,
 }
+
+# Its argument is sentences.
+_WORDED = re.compile(r"raise ParameterValidationFailed\(")
 
 
 def _exceptions(module: ModuleType) -> list[type[Exception]]:
@@ -40,7 +43,7 @@ def _exceptions(module: ModuleType) -> list[type[Exception]]:
 
 @pytest.mark.parametrize(
     "error",
-    [error for module in MODULES for error in _exceptions(module) if error not in NOT_ANSWERED],
+    [error for module in _ANSWERED for error in _exceptions(module) if error not in NOT_ANSWERED],
     ids=lambda e: e.__name__,
 )
 def test_every_exception_has_a_text_in_the_catalog(error: type[Exception]) -> None:
@@ -48,7 +51,18 @@ def test_every_exception_has_a_text_in_the_catalog(error: type[Exception]) -> No
 
 
 def test_modules_listed_by_the_catalog_exist() -> None:
-    places = re.findall(r"`([\w/]+(?:\.py|/))`", catalog.__doc__ or "")
+    places = _places()
 
     assert len(places) > 5
     assert [place for place in places if not (TOP / place).exists()] == []
+
+
+def test_modules_that_word_errors_of_parameters_are_listed_by_the_catalog() -> None:
+    modules = [path.relative_to(TOP).as_posix() for path in MODULES if _WORDED.search(path.read_text())]
+
+    assert modules
+    assert set(modules) <= set(_places())
+
+
+def _places() -> list[str]:
+    return re.findall(r"`([\w/]+(?:\.py|/))`", catalog.__doc__ or "")

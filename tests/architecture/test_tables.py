@@ -90,8 +90,12 @@ PUBLISHED = {
 }
 
 _LIBRARY_PREFIXES = ("auth_", "django_", "oauth2_provider_", "otp_")
-_TABLE_REFERENCE = re.compile(
-    r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING|ANALYZE|TRUNCATE)\s+(?:ONLY\s+)?([a-z_][a-z_0-9]*)"
+_TABLE = r"(?:public\.)?[a-z_][a-z_0-9]*"
+_WITH_ALIAS = rf"{_TABLE}(?:\s+(?:AS\s+)?[a-z_][a-z_0-9]*)?"
+# Keywords are in upper case, names in lower case.
+_TABLE_LIST = re.compile(
+    r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING|ANALYZE|TRUNCATE)\s+(?:ONLY\s+)?"
+    rf"({_WITH_ALIAS}(?:\s*,\s*{_WITH_ALIAS})*)"
 )
 
 
@@ -147,7 +151,8 @@ def _strings(path: Path) -> Iterator[str]:
 
 
 def _tables(text: str) -> list[str]:
-    return [name for name in _TABLE_REFERENCE.findall(text) if name in OWNERS]
+    named = (each.split()[0] for tables in _TABLE_LIST.findall(text) for each in tables.split(","))
+    return [name for each in named if (name := each.removeprefix("public.")) in OWNERS]
 
 
 def _statement_files() -> list[Path]:
